@@ -85,6 +85,8 @@ def test_run_as_data(here):
     assert len(data["bearings"]) == 18
     assert (here / "there" / "report.html").is_file()
     assert data["summary"]["peak_force_N"] == pytest.approx(peak, rel=1e-14)
+    proven = polypod("run", "kim-ryu", "kim-ryu-circle", "--rate", 40, "--no-friction", "--out", "there")
+    assert "holds results of other inputs (certify: no there, none now)" in proven.stderr
 
 
 def test_run_is_a_function(here):

@@ -329,6 +329,12 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
         pp.live(result.drop_vars(["twist", "force"]))
 
 
+def test_a_simulation_that_was_kept_has_its_friction(tmp_path):
+    (tmp_path / "simulation.nc").touch()
+    with pytest.raises(InputError, match="leave MOTION, --rate, --set, --show and --no-friction out"):
+        view(str(tmp_path), friction=False)
+
+
 @needs_browser
 def test_a_step_is_quick(browser, pages):
     """A picture takes 17 ms; all numbers of a state are to take a small part of it (about 0.3 ms here)."""

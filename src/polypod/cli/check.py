@@ -296,6 +296,8 @@ def command(
     json_: Json = False,
 ) -> None:
     """Check a robot or motion, a file or one of the library; every fault with its line."""
+    if draw is not None and settings:
+        raise InputError("--set: --draw shows the robot as its file has it; leave one of them out")
     with working("checking"):
         report = check(file, robot, sources, settings)
     if draw is not None:

@@ -121,7 +121,7 @@ COMPLETED: dict[str, Callable[..., list[Offer]]] = {
     "file": complete_either,
     "settings": complete_setting,
     "parameters": complete_path,
-    "numbers": complete_path,
+    "sought": complete_path,
     "at": complete_coordinate,
     "controller": _words("controllers"),
     "function": _words("functions"),

@@ -97,7 +97,7 @@ def run(
     target = _folder(model.robot.name, task.name, settings or ()) if out is None else Path(out)
     inputs = {
         "robot": source(name), "motion": source(task_name or task.name), "rate": rate, "friction": friction,
-        "vibration": vibration, "set": list(settings or ()),
+        "vibration": vibration, "set": list(settings or ()), **({} if certify else {"certify": False}),
     }  # fmt: skip
     if files:
         check_target(target, force, FILES, inputs)

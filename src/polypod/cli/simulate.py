@@ -149,6 +149,7 @@ def command(
     inputs = {
         "robot": source(robot), "motion": source(motion), "controller": controller, "rate": rate, "mass": mass,
         "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,
+        **({"set": list(settings)} if settings else {}),
     }  # fmt: skip
     if (animation or mp4) and out_folder is None:
         raise InputError(f"--{'mp4' if mp4 else 'animation'}: needs a folder to write to; add --out FOLDER")

@@ -90,14 +90,14 @@ def command(
          *(lambda r: (r.kind, r.motion))(singularity(model, way.pose)))
         for name, way in reached.items()
     ]  # fmt: skip
-    if not rows:
+    if rows:
+        columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("certain", "")]
+        columns += [("within limits", ""), ("kind", ""), ("there", "")]
+        out().print()
+        caption = "certain: nearer than this part of the way no pose is singular, proven by interval arithmetic"
+        show_table(table("Nearest singular poses", columns, rows, caption))
+    else:
         out().print("\nNo singular pose within reach in which the legs close.")
-        return
-    columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("certain", "")]
-    columns += [("within limits", ""), ("kind", ""), ("there", "")]
-    out().print()
-    caption = "certain: nearer than this part of the way no pose is singular, proven by interval arithmetic"
-    show_table(table("Nearest singular poses", columns, rows, caption))
     if folder is not None:
         out().print(f"\nFigures and data: {escape(str(folder))}")
 

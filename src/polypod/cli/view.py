@@ -41,7 +41,7 @@ def view(
 
     kept = _simulation(robot)
     if kept is not None:
-        return _kept(kept, [motion, rate, settings or None, show or None], out, force)
+        return _kept(kept, [motion, rate, settings or None, show or None, None if friction else friction], out, force)
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
@@ -87,7 +87,7 @@ def _kept(path: Path, others: list[Any], out: str | Path | None, force: bool) ->
     from ..view.document import result_page
 
     if any(value is not None for value in others):
-        raise InputError(f"{path}: has its robot and motion; leave MOTION, --rate, --set and --show out")
+        raise InputError(f"{path}: has its robot and motion; leave MOTION, --rate, --set, --show and --no-friction out")
     result = load_result(path)
     target = _target(f"{result.attrs.get('robot', 'robot')}-simulation", out, force)
     write_whole(target, result_page(result).encode(), force)
