@@ -157,13 +157,16 @@ def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...
     """A sentence on the proven bounds of forces, beside the largest of samples (n, a)."""
     largest = np.abs(force).max(axis=0)
     above, seen = (of["force"] / np.where(largest > 0, largest, np.inf) - 1 for of in (bounds.most, bounds.seen))
-    k = int(np.argmax(above))
+    k, j = int(np.argmax(above)), int(np.argmax(seen))
     if not np.isfinite(above[k]):
         return ()
-    name = model.actuators[k].name
-    text = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples (proven; {name})"
-    rough = f"Between samples that of {name} is {100 * seen[k]:.2g} % above: samples are too few, give a higher --rate"
-    return (text, rough) if seen[k] > _ROUGH else (text,)
+    names = [actuator.name for actuator in model.actuators]
+    bound = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples"
+    text = f"{bound} (proven; {names[k]})"
+    rough = (
+        f"Between samples that of {names[j]} is {100 * seen[j]:.2g} % above: samples are too few, give a higher --rate"
+    )
+    return (text, rough) if seen[j] > _ROUGH else (text,)
 
 
 def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[str, ...]:
