@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ..errors import InputError
-from .read import groups
+from .read import actuators_by_unit
 from .tables import Table, table
 from .time_means import rms
 from .verdict import Verdict, percent, verdict
@@ -97,10 +97,10 @@ def compare(results: Mapping[str, xr.Dataset]) -> Comparison:
     if len(results) < 2:
         raise InputError(f"compare: two studies or more are needed, got {len(results)}")
     studies = list(results.values())
-    units = list(dict.fromkeys(pair for one in studies for pair in groups(one)))
+    units = list(dict.fromkeys(pair for one in studies for pair in actuators_by_unit(one)))
     measures = []
     for unit, push in units:
-        picked = [groups(one).get((unit, push), []) for one in studies]
+        picked = [actuators_by_unit(one).get((unit, push), []) for one in studies]
         kinds = (("force", push), ("rms force", push), ("speed", f"{unit}/s"), ("stroke", unit))
         for name, text in kinds:
             measured = _MEASURED[name]

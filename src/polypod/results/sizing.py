@@ -8,8 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from .bearings import bearings as bearings
-from .read import actuators as names
-from .read import groups, limit_report, open_reactions
+from .read import actuator_names, actuators_by_unit, limit_report, open_reactions
 from .tables import Table, table
 from .time_means import mean, rms
 
@@ -38,7 +37,7 @@ def actuators(result: xr.Dataset) -> Table:
     )
     power = clean(power)
     peak = np.abs(force).argmax(axis=0)
-    place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(groups(result)) > 1
+    place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(actuators_by_unit(result)) > 1
     columns = [
         ("actuator", ""), *([("unit", ""), ("force unit", "")] if mixed else []), ("peak force", push), ("at", "s"),
         ("rms force", push), ("peak speed", f"{place}/s"), ("rms speed", f"{place}/s"),
@@ -51,10 +50,10 @@ def actuators(result: xr.Dataset) -> Table:
         mean(t, np.maximum(power, 0.0)), np.ptp(q, axis=0), q.min(axis=0), q.max(axis=0),
     ]  # fmt: skip
     rows = []
-    for k, name in enumerate(names(result)):
+    for k, name in enumerate(actuator_names(result)):
         units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
         rows.append((name, *units, *(float(value[k]) for value in values)))
-    moving = tuple(sorted({unit for unit, _ in groups(result)}))
+    moving = tuple(sorted({unit for unit, _ in actuators_by_unit(result)}))
     return table("Actuators", columns, rows, _POSITIVE[moving])
 
 
@@ -105,10 +104,10 @@ def bending(result: xr.Dataset) -> str | None:
 
 def by_unit(name: str, result: xr.Dataset, values: Array) -> dict[str, dict[str, float]]:
     """A number of each actuator (n,) by the actuators' names, under ``name`` with the unit of their force."""
-    listed = names(result)
+    listed = actuator_names(result)
     return {
         f"{name}_{unit.replace(' ', '_')}": {listed[k]: float(values[k]) for k in numbers}
-        for (_, unit), numbers in groups(result).items()
+        for (_, unit), numbers in actuators_by_unit(result).items()
     }
 
 

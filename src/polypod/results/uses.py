@@ -16,7 +16,7 @@ from ..description import Drive
 from ..description.curve import curve_use
 from ..tables import called
 from .bearings import lives, statics
-from .read import actuators, limit_report
+from .read import actuator_names, limit_report
 from .time_means import rms
 
 OF_DRIVES = {
@@ -52,7 +52,7 @@ class Use:
 def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
     """Uses of one of :data:`OF_DRIVES` by all drives that limit it."""
     found = []
-    for k, (where, drive) in enumerate(zip(actuators(result), given, strict=True)):
+    for k, (where, drive) in enumerate(zip(actuator_names(result), given, strict=True)):
         if getattr(drive, OF_DRIVES[name]) is not None:
             use = _of_drive(result, k, where, drive, name)
             found.append(replace(use, proven=use.kept and _at_most(result, k, name) <= _bound(drive, name)))

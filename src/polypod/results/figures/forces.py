@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, forces_or_torques, groups
+from ..read import actuator_names, actuators_by_unit, forces_or_torques
 from ..time_means import rms
 from .curves import draw_curves, richest, three
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def forces(result: xr.Dataset) -> Figure:
     """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
-    names, time = actuators(result), result.time.values
-    units = groups(result)
+    names, time = actuator_names(result), result.time.values
+    units = actuators_by_unit(result)
     means: list[str] = []
     fig, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
     for (axes,), ((_, unit), numbers) in zip(grid, units.items(), strict=True):

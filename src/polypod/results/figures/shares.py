@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, forces_or_torques
+from ..read import actuator_names, forces_or_torques
 from .axes import PREFIXES, power_of
 from .curves import merged
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
@@ -26,7 +26,7 @@ def shares(result: xr.Dataset) -> Figure:
 
     Actuators whose forces are equal share a panel.
     """
-    names = actuators(result)
+    names = actuator_names(result)
     every = dict(zip(map(str, result.part.values), result.force_part.values, strict=True))
     whole = np.concatenate([result.force.values, *every.values()])
     alike = merged(names, whole)

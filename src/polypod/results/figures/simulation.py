@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import InputError
 from ...simulation.result import events
-from ..read import actuators
+from ..read import actuator_names
 from .axes import prefixed
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 
@@ -67,7 +67,7 @@ def forces(result: xr.Dataset, title: str | None = None) -> Figure:
     """Actuator forces and their power over time; upright lines mark events."""
     fig, (above, below) = _panels(5.4)
     force, qdot = result["force"].values, result["qdot"].values
-    for k, leg in enumerate(actuators(result)):
+    for k, leg in enumerate(actuator_names(result)):
         above.plot(result.time, force[:, k], label=leg, drawstyle=_drawstyle(result), **leg_line(k))
         below.plot(result.time, force[:, k] * qdot[:, k], **leg_line(k))
     unit = result["force"].attrs["units"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...tables import practical_unit
-from ..read import actuators, groups
+from ..read import actuator_names, actuators_by_unit
 from .curves import draw_curves, richest
 from .style import INK, TIME, dress, headline, legend, panels, title
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def speeds(result: xr.Dataset) -> Figure:
     """Speed [mm/s or deg/s], one panel a unit, and power [W] of each actuator over time."""
-    names, time = actuators(result), result.time.values
-    units = groups(result)
+    names, time = actuator_names(result), result.time.values
+    units = actuators_by_unit(result)
     fig, grid = panels(len(units) + 1)
     for (axes,), ((unit, _), numbers) in zip(grid, units.items(), strict=False):
         factor, shown = practical_unit(f"{unit}/s")

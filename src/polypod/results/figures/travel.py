@@ -8,7 +8,7 @@ import numpy as np
 
 from ...model.results import LimitReport
 from ...tables import practical_unit
-from ..read import actuators, groups, limit_report
+from ..read import actuator_names, actuators_by_unit, limit_report
 from .curves import draw_curves, mark_peak, richest
 from .style import COLOURS, TIME, dress, headline, legend, panels, title
 
@@ -24,8 +24,8 @@ def travel(result: xr.Dataset) -> Figure:
 
     Limits of legs that are alike are one line; what lies beyond a stop is on the shaded side.
     """
-    names, time, limits = actuators(result), result.time.values, limit_report(result)
-    units, kinds = groups(result), _others(result, limits)
+    names, time, limits = actuator_names(result), result.time.values, limit_report(result)
+    units, kinds = actuators_by_unit(result), _others(result, limits)
     fig, grid = panels(len(units) + len(kinds))
     rows = iter(grid)
     for (unit, _), numbers in units.items():
@@ -98,7 +98,7 @@ def amplification(result: xr.Dataset) -> Figure:
     axes.plot(result.time.values, values, color=COLOURS[0], linewidth=1.8)
     mark_peak(axes, result.time.values, values, "largest {}")
     axes.set_ylim(bottom=0.0)
-    unit = " or ".join(dict.fromkeys(f"{force}/N" for _, force in groups(result)))
+    unit = " or ".join(dict.fromkeys(f"{force}/N" for _, force in actuators_by_unit(result)))
     dress(axes, TIME, f"force amplification [{unit.replace('N/N', '1')}]")
     headline(fig, title(result, "actuator force for a load of 1 N in the worst direction"))
     return fig
