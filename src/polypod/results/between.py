@@ -12,7 +12,7 @@ from ..errors import PolypodError, StateError
 from ..model import ActuatorInfo, Model
 from ..motion import Task
 from ..tables import called, short
-from .uses import OF_DRIVES, REACHED
+from .uses import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -103,12 +103,11 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> B
 def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
     """Limits of drives that are broken somewhere, and those of which it is not proven that they are kept."""
     broken, open_ = [], []
-    for name, field in OF_DRIVES.items():
+    for name in DRIVE_LIMITS:
         for k, actuator in enumerate(model.actuators):
-            given = getattr(actuator.drive, field)
-            allowed = 1.0 if name == "force at speed" else given
+            allowed = drive_limit(actuator.drive, name)
             most = float(bounds.most[name][k])
-            if given is None or most <= allowed * (1 + REACHED):
+            if allowed is None or most <= allowed * (1 + PROOF_TOLERANCE):
                 continue
             what = f"{called(name, actuator.force_unit)} of {actuator.name}"
             seen, unit = float(bounds.seen[name][k]) if name in bounds.seen else 0.0, _unit(name, actuator)
@@ -144,9 +143,9 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
         forces = (f"Forces are judged at samples and half-way only: {found.reason}", *forces)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
-        rows = np.stack([found.bounds.most[name] for name in OF_DRIVES])
+        rows = np.stack([found.bounds.most[name] for name in DRIVE_LIMITS])
         known = QUANTITIES["most"]
-        result = result.assign_coords(drive_limit=list(OF_DRIVES))
+        result = result.assign_coords(drive_limit=list(DRIVE_LIMITS))
         result["most"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
