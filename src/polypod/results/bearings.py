@@ -9,10 +9,10 @@ import xarray as xr
 
 from ..arrays import Array
 from ..datasets import robot_of
+from .joint_travel import SLIDES
 from .read import reactions
 from .tables import Table, table
 from .time_means import power_mean
-from .travelled import SLIDES
 
 REACTIONS = (
     "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
