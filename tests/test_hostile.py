@@ -36,7 +36,7 @@ from polypod.legs.chain.coordinates import Coordinates
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.report import FILES, whole_folder
-from polypod.results.tables import table
+from polypod.tables import table
 
 RIGID = template("robot", "mine")
 NAMES = [

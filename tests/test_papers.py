@@ -21,7 +21,7 @@ from polypod.papers.shared.contract import at_least, at_most, recorded, stated
 from polypod.papers.shared.page import shown
 from polypod.papers.shared.report import steps, write_papers
 from polypod.results.figures.style import dress, figure
-from polypod.results.tables import table
+from polypod.tables import table
 from states import mostly_long
 
 STUDIES = [papers.study(name) for name in papers.names()]

@@ -21,14 +21,15 @@ import xarray as xr
 import polypod as pp
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
+from polypod.files.whole import write_whole
 from polypod.motion import Task, loads_motion, make_task
-from polypod.results import PARTS, load_result, open_reactions, reactions, robot_of, sizing, study, violations
+from polypod.results import PARTS, bearings, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
 from polypod.results.figures import light
 from polypod.results.figures.svg import thinned
-from polypod.results.report import FILES, notes, source, whole_folder, write_results, write_whole
+from polypod.results.report import FILES, notes, source, whole_folder, write_results
 from polypod.results.report.output import draw_figures
-from polypod.results.tables import table
+from polypod.tables import table
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -154,7 +155,7 @@ def test_limits_that_a_motion_leaves(tmp_path):
 def test_captions_tell_signs_and_axes(result, folder):
     """What the captions say is so: a leg that carries weight pushes, and a slide's reaction holds the drive's force."""
     page = (folder / "report.html").read_text(encoding="utf-8")
-    for one in (sizing.actuators(result), sizing.bearings(result)):
+    for one in (sizing.actuators(result), bearings(result)):
         assert one.caption
         assert html.escape(one.caption) in page
     hexapod = pp.Model(pp.loads(template("robot", "hexapod")))
@@ -172,7 +173,7 @@ def test_captions_tell_signs_and_axes(result, folder):
 
 
 def test_bearing_table(result):
-    rows = {(row["leg"], row["joint"]): row for row in sizing.bearings(result).records()}
+    rows = {(row["leg"], row["joint"]): row for row in bearings(result).records()}
     assert set(rows) == {(leg, joint) for leg in result.leg.values for joint in ("slider", "universal", "spherical")}
     found = pp.Model(robot_of(result)).reactions(*moving(result))
     for (leg, joint), row in rows.items():
@@ -189,7 +190,7 @@ def test_bearing_table(result):
 
 def test_open_reactions_stay_open():
     done = studied("staicu")
-    table_ = sizing.bearings(done)
+    table_ = bearings(done)
     row = next(r for r in table_.records() if (r["leg"], r["joint"]) == ("A", "slider"))
     assert row["peak_force"] is None
     assert row["fz"] is not None

@@ -9,9 +9,9 @@ import xarray as xr
 
 from ..arrays import Array
 from ..datasets import robot_of
+from ..tables import Table, table
 from .joint_travel import SLIDES
 from .read import reactions
-from .tables import Table, table
 from .time_means import power_mean
 
 REACTIONS = (

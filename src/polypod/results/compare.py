@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from ..errors import InputError
+from ..tables import Table, table
 from .read import actuators_by_unit
-from .tables import Table, table
 from .time_means import rms
 from .verdict import Verdict, percent, verdict
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
+from ..tables import Table, table
 from .read import actuator_names, drives
-from .tables import Table, table
 from .time_means import rms
 
 _RPM = 30 / np.pi

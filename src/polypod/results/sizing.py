@@ -1,4 +1,4 @@
-"""Actuator sizing: what each drive and each joint bearing must stand, as tables to take to a catalogue."""
+"""Actuator sizing: what each drive must stand, as tables to take to a catalogue."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Array
-from .bearings import bearings as bearings
+from ..tables import Table, table
 from .read import actuator_names, actuators_by_unit, limit_report, open_reactions
-from .tables import Table, table
 from .time_means import mean, rms
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import Any
 import xarray as xr
 
 from ..lazy import lazy
-from ..tables import called
+from ..tables import Table, called, short, table
 from .read import drives
-from .tables import Table, short, table
 from .uses import DRIVE_LIMITS, Use, bearing_uses, drive_limit, drive_uses, limit_uses
 
 _SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"), "rad/s": (180 / math.pi, "deg/s")}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ...results.report.page import figure_html, style, table_html
-from ...results.tables import short
+from ...tables import short
 from .contract import Claim, Erratum, Measure, Verdict
 from .outcome import Outcome
 

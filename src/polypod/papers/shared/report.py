@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...results.report.folder import check_target, whole_folder
-from ...results.tables import Table, table
+from ...tables import Table, table
 from .. import names, study
 from .contract import Measure, PaperStudy
 from .outcome import Image, Outcome

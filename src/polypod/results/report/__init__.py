@@ -1,6 +1,5 @@
 """Results on disk: a folder of data, tables, figures and one page to read."""
 
-from ...files.whole import write_whole
 from .folder import check_target, whole_folder
 from .manifest import source
 from .output import FILES, write_results
@@ -15,5 +14,4 @@ __all__ = [
     "source",
     "whole_folder",
     "write_results",
-    "write_whole",
 ]
