@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..tables import Table, table
+from ..tables import Table, practical_unit, table
 from .options import At, Json, Replace, RobotName, measured, number
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: polypod workspace hexapod --pivot 0 0 0.1 --out workspace"
 FILES = ("positions.nc", "orientations.nc", "reach.nc", "travel.nc", "tilt.nc", "full.nc", "figures")
-_SHOWN = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
 
 
 def workspace(
@@ -87,7 +86,7 @@ def travel_table(result: xr.Dataset) -> Table:
     columns += [(f"+- with {group}", "") for group in groups]
     rows = []
     for k, name in enumerate(result.coordinate.values):
-        factor, unit = _SHOWN[str(result.unit.values[k])]
+        factor, unit = practical_unit(str(result.unit.values[k]))
         both = [factor * float(row[k]) for row in result.together.values]
         ends = factor * float(result.low[k]), factor * float(result.high[k])
         rows.append((str(name), unit, *ends, str(result.low_limit.values[k]), str(result.high_limit.values[k]), *both))

@@ -10,11 +10,9 @@ from typing import Any
 import xarray as xr
 
 from ..lazy import lazy
-from ..tables import Table, called, short, table
+from ..tables import Table, called, practical_unit, short, table
 from .read import drives
 from .uses import DRIVE_LIMITS, Use, bearing_uses, drive_limit, drive_uses, limit_uses
-
-_SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"), "rad/s": (180 / math.pi, "deg/s")}
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ def percent(use: float) -> str:
 
 
 def _row(one: Use) -> tuple[Any, ...]:
-    factor, unit = _SHOWN.get(one.unit, (1.0, one.unit))
+    factor, unit = practical_unit(one.unit)
     at = math.nan if one.time is None else one.time
     asked, allowed = (
         f"{factor * x:.3g}" if abs(factor * x) < 1e3 else f"{factor * x:.0f}" for x in (one.value, one.allowed)

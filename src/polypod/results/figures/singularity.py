@@ -13,11 +13,12 @@ from matplotlib.lines import Line2D
 
 from ...arrays import Array
 from ...description import Robot
+from ...tables import practical_unit
 from .scene import draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, dress, figure
 from .view import best_view
-from .workspace import SCALE, coordinate_label, nearest, place_text
+from .workspace import coordinate_label, nearest, place_text
 
 if TYPE_CHECKING:
     from ...analysis.singularity import SingularityReport
@@ -35,7 +36,7 @@ def loci(result: xr.Dataset) -> Figure:
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, n) for n in names if n not in (a, b)}
         part = result.isel(others).transpose(b, a, ...)
-        x, y = (part[n].values * SCALE[part[n].units][0] for n in (a, b))
+        x, y = (part[n].values * practical_unit(part[n].units)[0] for n in (a, b))
         value = part.determinant.values
         drawn = axes.pcolormesh(x, y, np.clip(value, -1, 1), cmap="RdBu", vmin=-1, vmax=1, shading="nearest")
         if np.nanmin(value) < 0 < np.nanmax(value):
