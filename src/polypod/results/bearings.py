@@ -12,6 +12,7 @@ from ..datasets import robot_of
 from ..tables import Table, table
 from .joint_travel import SLIDES
 from .read import reactions
+from .rounding import ROUNDING
 from .time_means import power_mean
 
 REACTIONS = (
@@ -33,7 +34,6 @@ STATIC = (
 )
 _STILL = 1e-9
 """A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""
-_ROUNDING = 1e-9  # of the largest moment in any joint
 _COUNTS = {True: ("100 km", 1e5), False: ("million turns", 2e6 * np.pi)}
 """What a basic life counts, of slides and of joints that turn, and how far that is [m or rad]."""
 
@@ -142,7 +142,7 @@ def bearings(result: xr.Dataset) -> Table:
         columns += [("static rating", "N"), ("static load", "N"), ("static safety", "1")]
     rows, time = [], result.time.values
     found = reactions(result)
-    rounding = _ROUNDING * max((float(np.nanmax(np.abs(m), initial=0.0)) for _, m in found.values()), default=0.0)
+    rounding = ROUNDING * max((float(np.nanmax(np.abs(m), initial=0.0)) for _, m in found.values()), default=0.0)
     for k, ((leg, joint), (force, moment)) in enumerate(found.items()):
         size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
         top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))

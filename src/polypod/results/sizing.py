@@ -9,12 +9,12 @@ import numpy as np
 from ..arrays import Array
 from ..tables import Table, table
 from .read import actuator_names, actuators_by_unit, limit_report, open_reactions
+from .rounding import without_rounding
 from .time_means import mean, rms
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_ROUNDING = 1e-9  # of the largest power; less is noise
 _POSITIVE = {
     ("m",): "Forces are positive along the growing coordinate: a leg that pushes, a slider driven away from its start.",
     ("rad",): "Torques are positive along the growing coordinate: a motor that turns forwards.",
@@ -34,7 +34,7 @@ def actuators(result: xr.Dataset) -> Table:
     t, q, force, speed, change, power = (
         result[name].values for name in ("time", "q", "force", "qdot", "qddot", "power")
     )
-    power = clean(power)
+    power = without_rounding(power, np.abs(power).max())  # a drive that never brakes brakes with 0 W
     peak = np.abs(force).argmax(axis=0)
     place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(actuators_by_unit(result)) > 1
     columns = [
@@ -54,15 +54,6 @@ def actuators(result: xr.Dataset) -> Table:
         rows.append((name, *units, *(float(value[k]) for value in values)))
     moving = tuple(sorted({unit for unit, _ in actuators_by_unit(result)}))
     return table("Actuators", columns, rows, _POSITIVE[moving])
-
-
-def clean(power: Array, largest: float | None = None) -> Array:
-    """Powers without those that are rounding beside the largest: a drive that never brakes brakes with 0 W.
-
-    >>> clean(np.array([-2e-15, 0.0, 30.0]))
-    array([ 0.,  0., 30.])
-    """
-    return np.where(np.abs(power) > _ROUNDING * (np.abs(power).max() if largest is None else largest), power, 0.0)
 
 
 def limits(result: xr.Dataset) -> Table:
@@ -118,7 +109,7 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
     that of all actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they
     never do.
     """
-    total = clean(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
+    total = without_rounding(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
     peaks = by_unit("peak_force", result, np.abs(result.force.values).max(axis=0))
     return {
         "duration_s": float(result.time[-1]),

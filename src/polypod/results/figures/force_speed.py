@@ -10,7 +10,7 @@ from ...tables import called, practical_unit
 from ..envelope import envelope
 from ..read import actuator_names, actuators_by_unit, drives, forces_or_torques
 from ..time_means import rms
-from .curves import merged
+from .curves import merge_equal
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, uni
     right, highest = 1.1 * float(speed.max()) or 1.0, float(force.max())
     scale = float(speed.max()) or 1.0, highest or 1.0
     both = np.concatenate([speed / scale[0], force / scale[1]])
-    for line in merged([names[k] for k in numbers], both, numbers):
+    for line in merge_equal([names[k] for k in numbers], both, numbers):
         at, push = np.split(line.values, 2)
         axes.plot(factor * scale[0] * at, scale[1] * push, label=line.label,
                   **{**leg_line(line.number), "linewidth": 1.2})  # fmt: skip

@@ -9,7 +9,7 @@ import numpy as np
 from ...tables import called
 from ..read import actuator_names, actuators_by_unit, forces_or_torques
 from ..time_means import rms
-from .curves import draw_curves, richest, three
+from .curves import draw_curves, most_labelled, three_digits
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ def forces(result: xr.Dataset) -> Figure:
         most = int(effective.argmax())
         sign = 1.0 if np.trapezoid(values[:, most], time) >= 0 else -1.0
         axes.axhline(sign * effective[most], color=FAINT, linewidth=1.2, linestyle=(0, (6, 3)), zorder=2)
-        means.append(f"{three(float(effective[most]))} {unit} in {own[most]}")
+        means.append(f"{three_digits(float(effective[most]))} {unit} in {own[most]}")
         dress(axes, "", f"actuator {called('force', unit)} [{unit}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
     headline(fig, title(result, f"actuator {forces_or_torques(result)}; grey: largest rms, {' and '.join(means)}"))
-    legend(fig, richest([axes for row in grid for axes in row]))
+    legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig

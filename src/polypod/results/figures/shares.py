@@ -10,7 +10,7 @@ import numpy as np
 from ...tables import called
 from ..read import actuator_names, forces_or_torques
 from .axes import PREFIXES, power_of
-from .curves import merged
+from .curves import merge_equal
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def shares(result: xr.Dataset) -> Figure:
     names = actuator_names(result)
     every = dict(zip(map(str, result.part.values), result.force_part.values, strict=True))
     whole = np.concatenate([result.force.values, *every.values()])
-    alike = merged(names, whole)
+    alike = merge_equal(names, whole)
     scale = max(float(np.abs(result.force.values).max()), 1e-300)
     # less is a line on the axis, as thick as what it shows, and its place in the legend misleads
     peaks = {name: float(np.abs(part).max()) for name, part in every.items()}

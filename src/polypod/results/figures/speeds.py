@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...tables import practical_unit
 from ..read import actuator_names, actuators_by_unit
-from .curves import draw_curves, richest
+from .curves import draw_curves, most_labelled
 from .style import INK, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -30,5 +30,5 @@ def speeds(result: xr.Dataset) -> Figure:
     draw_curves(below, time, names, result.power.values, "W")
     dress(below, TIME, "actuator power [W]")
     headline(fig, title(result, "speed and power"))
-    legend(fig, richest([axes for row in grid for axes in row]))
+    legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig

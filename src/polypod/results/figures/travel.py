@@ -9,7 +9,7 @@ import numpy as np
 from ...model.results import LimitReport
 from ...tables import practical_unit
 from ..read import actuator_names, actuators_by_unit, limit_report
-from .curves import draw_curves, mark_peak, richest
+from .curves import draw_curves, mark_peak, most_labelled
 from .style import COLOURS, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def travel(result: xr.Dataset) -> Figure:
         dress(axes, "", f"{kind} [{shown}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
     headline(fig, title(result, "travel between the stops" if limits.names else "travel; the robot file has no limits"))
-    legend(fig, richest([axes for row in grid for axes in row]))
+    legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig
 
 
