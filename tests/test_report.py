@@ -26,7 +26,7 @@ from polypod.motion import Task, loads_motion, make_task
 from polypod.results import PARTS, bearings, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
 from polypod.results.figures import light
-from polypod.results.figures.svg import thinned
+from polypod.results.figures.svg import decimated
 from polypod.results.report import FILES, notes, source, whole_folder, write_results
 from polypod.results.report.output import draw_figures
 from polypod.tables import table
@@ -313,7 +313,7 @@ def test_a_line_of_many_points_keeps_its_peaks():
     x = np.linspace(0.0, 1.0, 5000)
     y = np.sin(200 * x)
     y[1234] = 7.0
-    few = thinned(x, y)
+    few = decimated(x, y)
     assert len(few[0]) < 700
     assert few[1].max() == 7.0
     assert few[0][-1] == 1.0

@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..model import Model
 
 SLIDES = ("prismatic", "cylindrical")
+"""Kinds of joints that slide along their first axis."""
 
 
 def joint_travel(model: Model, pose: Array, axes: Array, **shape: Any) -> Array:

@@ -11,6 +11,7 @@ from .samples import BASE, PLATFORM, Samples
 
 _FLAT = 0.05  # largest height of points that make a plate, of their spread
 _EXACT = 1e-8
+_SLIDES = ("prismatic", "cylindrical")
 
 
 def bars(samples: Samples) -> list[dict[str, Any]]:
@@ -23,7 +24,7 @@ def bars(samples: Samples) -> list[dict[str, Any]]:
         own = [k for k in range(len(samples.joints)) if body in samples.pair(k)]
         for a, b in _connections(samples.points[0, own], samples.scale):
             ends = sorted((own[a], own[b]), key=lambda k: not samples.stays(k, body))
-            slide = samples.joints[ends[1]][1].kind in ("prismatic", "cylindrical")
+            slide = samples.joints[ends[1]][1].kind in _SLIDES
             out_of = slide and samples.pair(ends[1])[0] == body and not samples.stays(ends[1], body)
             entries.append({"leg": samples.joints[own[0]][0], "body": body, "joints": ends, "tube": out_of})
     return entries
@@ -33,7 +34,7 @@ def blocks(samples: Samples) -> list[dict[str, Any]]:
     """Carriages: bodies that slide on the base, with the slide's joint."""
     entries = []
     for k, (leg, joint) in enumerate(samples.joints):
-        if joint.kind in ("prismatic", "cylindrical") and BASE in samples.pair(k):
+        if joint.kind in _SLIDES and BASE in samples.pair(k):
             other = next(body for body in samples.pair(k) if body != BASE)
             entries.append({"leg": leg, "joint": k, "body": other})
     return entries

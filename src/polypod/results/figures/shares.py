@@ -9,7 +9,7 @@ import numpy as np
 
 from ...tables import called
 from ..read import actuator_names, forces_or_torques
-from .axes import PREFIXES, power_of
+from .axes import PREFIXES, prefix_power
 from .curves import merge_equal
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
 
@@ -77,5 +77,5 @@ def _size(value: float, scale: float, unit: str) -> str:
     """A number with the prefix that suits it; rounding is none."""
     if value <= 1e-12 * scale:
         return "none"
-    power = power_of(value)
+    power = prefix_power(value)
     return f"{value / 10.0**power:.2g} {PREFIXES.get(power, f'1e{power} ')}{unit}"

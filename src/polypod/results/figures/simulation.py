@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import InputError
 from ...simulation.result import events
 from ..read import actuator_names
-from .axes import prefixed
+from .axes import label_with_prefix
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
 
 
 def bending(result: xr.Dataset, title: str | None = None) -> Figure:
-    """How far the attachment point of each leg is from where it is on the undeformed platform, over time [mm]."""
+    """How far the attachment point of each leg is from where it is on the undeformed platform, over time [m]."""
     _needs(result, "deflection", "the platform is rigid and does not bend; simulate a robot with a flexible platform")
     fig = figure(7.2, 3.8)
     axes = fig.subplots()
@@ -165,9 +165,9 @@ def _dress(axes: Any, label: str, unit: str, title: str = "", last: bool = False
     """Labels with units and prefixes, and the line of zero below all others; only the ``last`` panel has times."""
     dress(axes, "", f"{label} [{unit}]", title)
     if last:
-        prefixed(axes.xaxis, "time", "s")
+        label_with_prefix(axes.xaxis, "time", "s")
     if scaled:
-        prefixed(axes.yaxis, label, unit)
+        label_with_prefix(axes.yaxis, label, unit)
         axes.axhline(0.0, color=INK, linewidth=0.6, zorder=1.6)  # after: its rounded place would count as data
 
 

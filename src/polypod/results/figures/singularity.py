@@ -68,19 +68,21 @@ def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     fig = figure(5.4, 5.4 * float((high - low)[1] / (high - low)[0]) + 0.8, fitted=False)
     axes: Any = fig.add_axes((0.02, 0.4 / fig.get_figheight(), 0.96, 1.0 - 0.75 / fig.get_figheight()))
     draw(axes, robot, lines, 0, pose, view)
-    axes.plot(*view.flat(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12)
-    _arrow(axes, view.flat(ends[1] - 0.15 * half * free.axis), view.flat(ends[1]), 2.0)
+    axes.plot(
+        *view.project(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12
+    )
+    _arrow(axes, view.project(ends[1] - 0.15 * half * free.axis), view.project(ends[1]), 2.0)
     if not np.isinf(free.pitch) and not far:
         across = np.linalg.svd(free.axis[None])[2][1:]
         angle = np.linspace(0.0, 1.7 * np.pi, 60)[:, None]
         ring = shown + 0.25 * half * (np.cos(angle) * across[0] + np.sin(angle) * across[1])
         ring = ring + free.axis * free.pitch * (angle - angle.mean())
-        axes.plot(*view.flat(ring).T, color=RED, linewidth=1.4, zorder=12)
+        axes.plot(*view.project(ring).T, color=RED, linewidth=1.4, zorder=12)
     # arrows of how the attachment points would move
     velocity = free.twist[:3] + np.cross(free.twist[3:], points - centre)
     size = float(np.linalg.norm(velocity, axis=1).max()) or 1.0
     for point, way in zip(points, 0.3 * half / size * velocity, strict=True):
-        _arrow(axes, view.flat(point), view.flat(point + way), 1.0)
+        _arrow(axes, view.project(point), view.project(point + way), 1.0)
     frame(axes, low, high)
     fig.text(0.03, 0.97, f"{robot.name}: {report.kind} singularity", va="top", fontsize=10, color=INK)
     fig.text(0.03, 0.025, fill(report.motion, 88), fontsize=8, color=INK)
