@@ -37,7 +37,7 @@ def serve(
     from ..simulation import InterruptedWarning, SimulationError
     from ..view.document import streamed_page
     from ..view.server import serving
-    from ..view.stream import Again, Stream
+    from ..view.stream import Restart, Stream
 
     samples = RATE if rate is None else rate
     if not samples > 0:
@@ -69,7 +69,7 @@ def serve(
                     **(options or {}),
                 )  # fmt: skip
                 ended = str(result.attrs["ended"])
-            except Again:
+            except Restart:
                 continue
             except SimulationError as error:
                 note(str(error))
