@@ -402,11 +402,11 @@ def test_joints_are_where_their_legs_say(models):
         samples = Samples(model.robot)
         for k in range(len(samples.joints)):
             for n in (0, 3, 9):
-                place = samples.places[k]
+                place = samples.joint_points[k]
                 frame = samples.frames[n, place.body]
                 point = frame[:3, :3] @ place.local + frame[:3, 3]
                 assert np.abs(point - samples.points[n, k]).max() < 1e-12
-                for number, axis in enumerate(samples.directions(k)):
+                for number, axis in enumerate(samples.joint_axes(k)):
                     turned = samples.frames[n, axis.body, :3, :3] @ axis.local
                     assert np.abs(turned - samples.axes[n, k, number]).max() < 1e-12
 
