@@ -495,8 +495,8 @@ def listed() -> str:
     data, options = (pprint.pformat(part, width=112, sort_dicts=False) for part in (survey(), words()))
     return (
         '"""What the library has. Made by \'python docs/generated.py\': change the library, not this file."""\n\n'
-        f"# fmt: off\nfrom typing import Any\n\nLISTED: dict[str, Any] = {data}\n"
-        f"WORDS: dict[str, dict[str, str]] = {options}\n"
+        f"# fmt: off\nfrom typing import Any\n\nCATALOGUE: dict[str, Any] = {data}\n"
+        f"CHOICES: dict[str, dict[str, str]] = {options}\n"
     )
 
 
@@ -511,7 +511,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 SOURCES: dict[str, Callable[[], str]] = {
-    "src/polypod/cli/listed.py": listed,
+    "src/polypod/cli/catalogue_data.py": listed,
     "docs/robot.schema.json": lambda: json.dumps(schema("robot"), indent=2) + "\n",
     "docs/motion.schema.json": lambda: json.dumps(schema("motion"), indent=2) + "\n",
 }

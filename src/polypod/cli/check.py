@@ -87,9 +87,9 @@ def check(
     try:
         report.kind = kind_of(name)
         if report.kind == "robot":
-            _robot(report, sources, settings)
+            _check_robot(report, sources, settings)
         else:
-            _motion(report, robot, settings)
+            _check_motion(report, robot, settings)
     except FileError as error:
         report.faults = list(error.faults)
     except PolypodError as error:
@@ -122,7 +122,7 @@ def kind_of(name: str | Path) -> str:
     return "robot"
 
 
-def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
+def _check_robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
     from ..description import Robot
     from ..files import load
     from ..files.per_leg import alike
@@ -139,7 +139,7 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
                 model = Model(robot)
         finally:  # what is odd often explains what is wrong
             odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
-            report.warnings = list(dict.fromkeys(text for message in odd for text in _sentences(message)))
+            report.warnings = list(dict.fromkeys(text for message in odd for text in _warning_texts(message)))
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     condition = float(model.conditioning(robot.home.matrix).condition)
     # gravity that points the wrong way is no fault: robots hang from ceilings
@@ -156,7 +156,7 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
     report.warnings += unit_slips(at_home)
     if robot.flexible:
-        _flexible(report, model)
+        _check_flexible(report, model)
 
 
 def _mobility(model: Model) -> list[str]:
@@ -168,7 +168,7 @@ def _mobility(model: Model) -> list[str]:
     count = len(model.freedoms)
     text = f"the legs leave the platform {count} freedom{'s' if count > 1 else ''} ({', '.join(model.freedoms)})"
     follow = [
-        f"{name} by up to {_amount(name, size)}" for name, size in mobility.follows.items()
+        f"{name} by up to {_with_unit(name, size)}" for name, size in mobility.follows.items()
     ]  # within a fifth of the robot's size
     lines = [text + (f"; around home {', '.join(follow)} follow{'s' if len(follow) == 1 else ''}" if follow else "")]
     if mobility.redundant:
@@ -186,7 +186,7 @@ def _mobility(model: Model) -> list[str]:
     return lines
 
 
-def _amount(name: str, size: float) -> str:
+def _with_unit(name: str, size: float) -> str:
     return f"{1e3 * size:.3g} mm" if len(name) == 1 else f"{np.degrees(size):.3g} deg"
 
 
@@ -200,12 +200,12 @@ def _missing_sources(robot: Robot, every: bool) -> list[str]:
     return [f"{count}: {', '.join(missing)}" if every else f"{count}, such as {missing[0]}"]
 
 
-def _sentences(warning: Warning | str) -> list[str]:
+def _warning_texts(warning: Warning | str) -> list[str]:
     """A warning in full; one about unphysical inertia names each body."""
     return [warning.what, *warning.bodies] if isinstance(warning, UnphysicalWarning) else [str(warning)]
 
 
-def _flexible(report: Report, model: Model) -> None:
+def _check_flexible(report: Report, model: Model) -> None:
     """Adds the platform's modes, and how far it bends under the robot's weight at home."""
     from ..platforms.modes import large_deflection
     from ..simulation.elastic_rates import growth
@@ -225,7 +225,7 @@ def _flexible(report: Report, model: Model) -> None:
     report.remarks.append(text)
 
 
-def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
+def _check_motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
     from ..description.file_names import beside
     from ..files.documents import parse, read
     from ..files.faults import line_of
@@ -255,7 +255,7 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            _try(report, model, make_task(model, report.file if path is None else path))
+            _check_along(report, model, make_task(model, report.file if path is None else path))
         except (InputError, StateError) as error:
             fault = Fault("", str(error)) if path is None else motion_fault(path, error)
             if fault.field == "robot":
@@ -264,7 +264,8 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
     report.warnings = [*dict.fromkeys(str(w.message) for w in caught), *report.warnings]
 
 
-def _try(report: Report, model: Model, task: Task) -> None:
+def _check_along(report: Report, model: Model, task: Task) -> None:
+    """Study the robot along the motion, and between its samples where it keeps its limits there."""
     from ..results import between, limits, study, verdict
     from ..results.report import near_singularity
 
@@ -303,7 +304,7 @@ def command(
     if draw is not None:
         _draw(file, draw)
     if json_:
-        show_json(_data(report))
+        show_json(report_data(report))
     elif report.ok:
         _print(report)
     else:
@@ -325,7 +326,7 @@ def _draw(file: str, picture: Path) -> None:
     err().print(f"drawn: {escape(str(picture))}, {len(found.motions)} motions while all drives stand still")
 
 
-def _data(report: Report) -> dict[str, Any]:
+def report_data(report: Report) -> dict[str, Any]:
     faults = [{"line": f.line, "field": f.field, "message": f.message} for f in report.faults]
     return {
         "file": report.file,

@@ -14,7 +14,7 @@ from .check import kind_of
 from .options import Json, Replace, WithFriction, measured
 from .overrides import Settings, with_overrides
 from .pictures import write_picture
-from .terminal import Step, out, report_errors, show_json, show_table, working
+from .terminal import Progress, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ def compare(
     rate: float | None = None,
     friction: bool = True,
     settings: Sequence[str] | None = None,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
 ) -> tuple[Comparison, dict[str, xr.Dataset]]:
     """Study robots along a motion, each along its own if none is named; returns the comparison and the studies.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: polypod identify my-robot.yaml run1.csv run2.csv --validate run9.csv --out my-robot-identified.yaml"
 
 
-def parts(texts: list[str], what: str) -> dict[str, float]:
+def parse_by_pattern(texts: list[str], what: str) -> dict[str, float]:
     """Numbers by path pattern from texts such as ``platform.mass=0.01``."""
     found = {}
     for text in texts:
@@ -74,7 +74,7 @@ def command(
         progress("reading logs")
         found = identify(
             model, list(logs), list(validate),
-            uncertainty=parts(uncertainty, "uncertainty") or None,
+            uncertainty=parse_by_pattern(uncertainty, "uncertainty") or None,
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
         )  # fmt: skip
         progress("writing the report")

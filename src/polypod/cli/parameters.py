@@ -37,10 +37,10 @@ def parameters(robot: Robot) -> list[Parameter]:
     """All parameters of a robot; ``legs.*`` stands for a value that every leg has."""
     from ..legs import Leg
 
-    slides = [leg.friction_joints() if isinstance(leg, Leg) else {} for leg in robot.legs]
+    friction_joints = [leg.friction_joints() if isinstance(leg, Leg) else {} for leg in robot.legs]
     alike: dict[str, list[Parameter]] = defaultdict(list)
     for path in robot.numbers():
-        one = _parameter(robot, path, slides)
+        one = _parameter(robot, path, friction_joints)
         alike[re.sub(r"^legs\.\d+\.", "legs.*.", path)].append(one)
     listed = []
     for pattern, same in alike.items():
@@ -71,7 +71,7 @@ def mobility(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Parameter:
+def _parameter(robot: Robot, path: str, friction_joints: list[dict[str, set[str]]]) -> Parameter:
     """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
     from ..description import Friction
     from ..description.quantities import Range, unit_of
@@ -83,10 +83,10 @@ def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Pa
     for part in parts:
         if isinstance(value, BaseModel):
             field = type(value).model_fields[part]
-            unit, is_range = unit_of(field), ordered in (*field.metadata, *_marks(field.annotation))
+            unit, is_range = unit_of(field), ordered in (*field.metadata, *_annotation_metadata(field.annotation))
             given = given and part in value.model_fields_set
             if isinstance(value, Friction) and parts[0] == "legs":
-                kinds = slides[int(parts[1])].get(parts[2], set())
+                kinds = friction_joints[int(parts[1])].get(parts[2], set())
                 both = "prismatic" in kinds and len(kinds) > 1
                 unit = _FRICTION_UNITS[part]["prismatic" not in kinds] if kinds and not both else unit
             value = getattr(value, part)
@@ -95,7 +95,7 @@ def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Pa
     return Parameter(path, value, "" if unit == "1" else unit, robot.source_of(path) or "", given, is_range)
 
 
-def _marks(annotation: Any) -> list[Any]:
+def _annotation_metadata(annotation: Any) -> list[Any]:
     """Everything an annotation is marked with."""
-    inside = [mark for part in get_args(annotation) for mark in _marks(part)]
+    inside = [mark for part in get_args(annotation) for mark in _annotation_metadata(part)]
     return [*getattr(annotation, "__metadata__", ()), *inside]

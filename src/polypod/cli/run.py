@@ -13,7 +13,7 @@ from ..errors import Fault, InputError, MotionFileError, RobotFileError
 from ..tables import short
 from .options import Json, MotionName, RobotOrDefault, WithFriction, measured
 from .overrides import Settings, with_overrides
-from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
+from .terminal import Progress, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +70,7 @@ def run(
     friction: bool = True,
     force: bool = False,
     files: bool = True,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     vibration: bool | None = None,
     settings: Sequence[str] | None = None,
     certify: bool = True,

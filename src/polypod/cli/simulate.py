@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError, PolypodError, UnphysicalWarning
-from .listed import WORDS
+from .catalogue_data import CHOICES
 from .options import Json, MotionName, Replace, RobotOrDefault, measured, number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
-from .terminal import INTERRUPTED, Step, note, report_errors, show_json, working
+from .terminal import INTERRUPTED, Progress, note, report_errors, show_json, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,7 +105,7 @@ def simulate(
     return whole(result)
 
 
-def largest(saturation: str | None) -> float | str | None:
+def parse_saturation(saturation: str | None) -> float | str | None:
     """A largest force from a text with a unit of force or torque or none; the word for those of the drives stays."""
     if saturation is None or saturation == "drives":
         return saturation
@@ -119,7 +119,7 @@ def command(
     controller: Annotated[
         str | None,
         typer.Option(
-            help=f"One of {', '.join(WORDS['controllers'])}. The first if not given, "
+            help=f"One of {', '.join(CHOICES['controllers'])}. The first if not given, "
             "the second for a flexible platform."
         ),
     ] = None,
@@ -156,7 +156,7 @@ def command(
     if out_folder is not None:
         check_target(out_folder, force, FILES, inputs)
     stopped: PolypodError | None = None
-    most = largest(saturation)
+    most = parse_saturation(saturation)
     try:
         result = simulate(robot, motion, controller, rate, mass, delay, most, friction, compensation, settings=settings)
     except SimulationError as error:
@@ -186,7 +186,7 @@ def write(
     target: Path,
     force: bool = False,
     animation: bool = False,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     inputs: Mapping[str, Any] | None = None,
     mp4: bool = False,
 ) -> None:

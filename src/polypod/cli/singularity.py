@@ -12,7 +12,7 @@ from rich.markup import escape
 from ..tables import table
 from .options import At, Json, Replace, RobotName
 from .overrides import Settings, rigid_model
-from .terminal import Step, out, report_errors, show_json, show_table, working
+from .terminal import Progress, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _facts(model: Model, way: Nearest) -> dict[str, Any]:
 
 
 def _write(
-    model: Model, here: dict[str, float], reached: dict[str, Nearest], folder: Path, force: bool, progress: Step
+    model: Model, here: dict[str, float], reached: dict[str, Nearest], folder: Path, force: bool, progress: Progress
 ) -> None:
     from ..analysis.singularity import singularity
     from ..datasets import save_result

@@ -10,7 +10,7 @@ from ..errors import InputError
 from .overrides import with_overrides
 from .run import resolve
 from .simulate import simulate
-from .terminal import Step, note
+from .terminal import Progress, note
 
 RATE = 1000.0
 
@@ -24,7 +24,7 @@ def serve(
     friction: bool = True,
     settings: Sequence[str] | None = None,
     options: Mapping[str, Any] | None = None,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Simulate as :func:`polypod.cli.simulate.simulate` with its ``options`` and show it, until Ctrl-C.

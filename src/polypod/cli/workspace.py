@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..tables import Table, practical_unit, table
 from .options import At, Json, Replace, RobotName, measured, number
 from .overrides import Settings, with_overrides
-from .terminal import Step, out, report_errors, show_json, show_table, working
+from .terminal import Progress, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -33,7 +33,7 @@ def workspace(
     requirements: Requirements | None = None,
     angle: float | None = None,
     full: int | None = None,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
 ) -> dict[str, xr.Dataset]:
     """All results of the command by the name of their file: travel, positions, orientations, reach, tilt, full."""
     from ..analysis.workspace import (
@@ -120,7 +120,7 @@ def parse_at(texts: list[str], space: Space) -> dict[str, float]:
     return found
 
 
-def facts(results: dict[str, xr.Dataset]) -> dict[str, Any]:
+def report_data(results: dict[str, xr.Dataset]) -> dict[str, Any]:
     """Numbers for programs, SI units."""
     data: dict[str, Any] = {"travel": travel_table(results["travel"]).records()}
     for name in ("positions", "orientations"):
@@ -142,7 +142,7 @@ def facts(results: dict[str, xr.Dataset]) -> dict[str, Any]:
     return data
 
 
-def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: Step = lambda step: None) -> None:
+def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: Progress = lambda step: None) -> None:
     """Write results as netCDF and their figures into a folder, whole or not at all."""
     from ..datasets import save_result
     from ..results.figures import WORKSPACE_FIGURES, figures
@@ -217,7 +217,7 @@ def command(
         if folder is not None:
             write(results, folder, force, progress)
     if json_:
-        show_json({"limits_counted": judged, **facts(results)})
+        show_json({"limits_counted": judged, **report_data(results)})
         return
     _print(model, results)
     out().print(f"\nLimits counted: {escape('; '.join(judged))}.")
