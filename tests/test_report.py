@@ -27,7 +27,7 @@ from polypod.results import PARTS, bearings, load_result, open_reactions, reacti
 from polypod.results import figures as plots
 from polypod.results.figures import light
 from polypod.results.figures.svg import decimated
-from polypod.results.report import FILES, notes, source, whole_folder, write_results
+from polypod.results.report import FILES, notes, provenance, whole_folder, write_results
 from polypod.results.report.output import draw_figures
 from polypod.tables import table
 
@@ -425,17 +425,17 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
         with whole_folder(target, False, FILES, inputs) as partial:
             (partial / "report.html").write_text(text)
 
-    inputs = {"robot": source(robot), "motion": source("kim-ryu-circle"), "rate": 20.0}
+    inputs = {"robot": provenance(robot), "motion": provenance("kim-ryu-circle"), "rate": 20.0}
     write(inputs)
     robot.write_text("edited")  # the same file: what is worked on
-    write({**inputs, "robot": source(robot)}, "again")
+    write({**inputs, "robot": provenance(robot)}, "again")
     assert (target / "report.html").read_text() == "again"
     with pytest.raises(InputError, match=r"other inputs \(rate: 20\.0 there, none now\); add --force"):
         write({**inputs, "rate": None})
     other = tmp_path / "other.yaml"
     other.write_text("edited")
     with pytest.raises(InputError, match=r"other inputs \(robot: .*robot\.yaml there, .*other\.yaml now\)"):
-        write({**inputs, "robot": source(other)})
+        write({**inputs, "robot": provenance(other)})
     (target / "report.html").write_text("with my own remarks")
     with pytest.raises(InputError, match=r"holds 'report\.html', which was changed since polypod wrote it"):
         write(inputs)

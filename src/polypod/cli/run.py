@@ -85,7 +85,7 @@ def run(
     from ..model import Model
     from ..motion import make_task, with_motion_lines
     from ..results import study
-    from ..results.report import FILES, check_target, source, write_results
+    from ..results.report import FILES, check_target, provenance, write_results
 
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
@@ -96,7 +96,7 @@ def run(
         task = make_task(model, task_name, rate)
     target = _folder(model.robot.name, task.name, settings or ()) if out is None else Path(out)
     inputs = {
-        "robot": source(name), "motion": source(task_name or task.name), "rate": rate, "friction": friction,
+        "robot": provenance(name), "motion": provenance(task_name or task.name), "rate": rate, "friction": friction,
         "vibration": vibration, "set": list(settings or ()), **({} if certify else {"certify": False}),
     }  # fmt: skip
     if files:

@@ -141,13 +141,13 @@ def command(
 ) -> None:
     """A robot under a controller that follows a motion: tracking error, forces, energies, events."""
     from ..results.report.folder import check_target
-    from ..results.report.manifest import source
+    from ..results.report.manifest import provenance
     from ..simulation import SimulationError
 
     if not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     inputs = {
-        "robot": source(robot), "motion": source(motion), "controller": controller, "rate": rate, "mass": mass,
+        "robot": provenance(robot), "motion": provenance(motion), "controller": controller, "rate": rate, "mass": mass,
         "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,
         **({"set": list(settings)} if settings else {}),
     }  # fmt: skip

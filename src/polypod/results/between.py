@@ -41,11 +41,11 @@ class Between(NamedTuple):
 
 
 def between(model: Model, task: Task, friction: bool = True) -> Between:
-    """What is certain of a motion between its samples, which it makes; looked at more closely while that may help.
+    """What is known between its samples of a motion that the robot can make at them.
 
-    By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; of a
-    motion or a robot that has none by boxes around the samples (:func:`polypod.analysis.certify_motion`), which say
-    nothing of forces.
+    By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; where a
+    motion or robot has no such bounds by boxes around the samples (:func:`polypod.analysis.certify_motion`), made
+    smaller while that may help, which say nothing of forces.
     """
     from ..analysis import bound_motion  # much to import, which results to read have no use for
 
@@ -67,6 +67,7 @@ def between(model: Model, task: Task, friction: bool = True) -> Between:
 
 
 def _by_boxes(model: Model, task: Task) -> Between:
+    """What boxes around the samples prove of the kinematics."""
     from ..analysis import certify_motion
 
     count, duration = len(task.time), float(task.time[-1])
