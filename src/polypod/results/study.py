@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..datasets import dataset
 from ..description import Robot
-from ..errors import InputError, PolypodError, StateError, UnstableBendingError
+from ..errors import InputError, PolypodError, StateError
 from ..friction import has_dry_friction
 from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
 from .between import judged_between
+from .flexible import Bending, Progress, bending_along
 from .joint_travel import joint_travel
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..simulation.follow import FlexiblePath
 
-Progress = Callable[[str], None]
 PARTS = ("inertia", "Coriolis", "gravity", "friction", "external")
 """What actuator forces are for; the parts add up to the force."""
 BENDING = "bending"
@@ -86,13 +84,13 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     _no_crossing(model, task)
     progress("actuator forces")
     force, parts = _forces(model.rigid, task, friction)
-    bending = _Bending()
+    bending = Bending()
     bound: dict[str, Array] = {}
     if not model.robot.flexible:
         rounding = model.error_bound("inverse_dynamics", *at, wrench, friction=friction)
         bound = {"force_bound": rounding.bound["force"]}
     else:
-        bending = _bending_along(model, task, friction, progress, vibration)
+        bending = bending_along(model, task, friction, progress, vibration)
         parts[BENDING] = bending.path.force - force
         force = bending.path.force
     q = model.inverse_kinematics(motion.pose, **bending.position)
@@ -161,80 +159,6 @@ def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, 
     return total, dict(zip(PARTS, parts, strict=True))
 
 
-class _Bending(NamedTuple):
-    """How a flexible platform bends along a task; empty for a rigid one. ``steady`` says why it does not vibrate.
-
-    ``position``, ``velocity``, ``acceleration`` and ``load`` are keywords of the model's functions: elastic coordinates
-    and as many of their derivatives as these need.
-    """
-
-    path: Any = None
-    steady: str = ""
-
-    @property
-    def position(self) -> dict[str, Any]:
-        """Elastic coordinates."""
-        return {} if self.path is None else {"elastic": self.path.elastic}
-
-    @property
-    def velocity(self) -> dict[str, Any]:
-        """Elastic coordinates and rates."""
-        return {} if self.path is None else {**self.position, "elastic_rate": self.path.elastic_rate}
-
-    @property
-    def acceleration(self) -> dict[str, Any]:
-        """Elastic coordinates, rates and accelerations."""
-        return {} if self.path is None else {**self.velocity, "elastic_acceleration": self.path.elastic_acceleration}
-
-    @property
-    def load(self) -> dict[str, Any]:
-        """Those that forces take: a steady shape has no rates."""
-        return self.position if self.steady else self.velocity
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Attributes of the result."""
-        if self.path is None:
-            return {}
-        return {"vibration": f"no, {self.steady}" if self.steady else "yes", "step": self.path.step}
-
-    def values(self, model: Model) -> dict[str, Array]:
-        """Variables of the result."""
-        if self.path is None:
-            return {}
-        elastic, shape = self.path.elastic, model.modes.origin_shape
-        return {
-            **self.velocity,
-            "frequency": model.modes.frequencies,
-            "deflection": model.deflection(elastic),
-            **({} if shape is None else {"origin_deflection": elastic @ shape.T}),
-        }
-
-
-def _bending_along(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> _Bending:
-    """How the platform bends along the task; where its frame cannot follow exactly, without vibration."""
-    from ..simulation.follow import follow
-
-    if task.trajectory is None:
-        raise InputError(
-            f"motion {task.name!r}: a flexible platform vibrates between the samples; give the task its trajectory"
-        )
-    progress("bending of the platform")
-    duration = float(task.time[-1])
-    along: Callable[..., FlexiblePath] = partial(
-        follow, model, task.trajectory, task.time, task.load, friction,
-        progress=lambda time: progress(f"bending of the platform, {time:.3g} of {duration:.3g} s"),
-    )  # fmt: skip
-    try:
-        return _Bending(along(vibration=vibration is not False), "" if vibration is not False else "as asked for")
-    except UnstableBendingError as error:
-        if vibration:
-            raise
-        return _Bending(along(vibration=False), f"since {error}")
-    except StateError as error:
-        raise StateError(f"motion {task.name!r}: {error}", error.index, error.reasons, time=error.time) from error
-
-
 def _reaction_arrays(found: Reactions) -> dict[str, Array]:
     """Forces and moments (n, joints, 3) of all joints."""
     joints = [joint for leg in found.legs.values() for joint in leg.values()]
@@ -247,7 +171,7 @@ def _reaction_arrays(found: Reactions) -> dict[str, Array]:
     }
 
 
-def _travel(model: Model, pose: Array, found: Reactions, bending: _Bending) -> dict[str, Array]:
+def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> dict[str, Array]:
     """Travel (n, joints) of every joint, where the robot file rates a bearing."""
     rated = any(
         leg.bearing(joint).dynamic_load_rating is not None for leg in model.robot.legs for joint in found.legs[leg.name]
