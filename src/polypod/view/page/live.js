@@ -22,7 +22,7 @@ function makeStream(motion, { duration, actuators, speed }) {
       if (name === "pose") part.push(0, 0, 0, 1);
       motion[name].push(size === 1 ? part[0] : Float64Array.from(part));
     }
-    measure(motion.force[motion.force.length - 1]);
+    recordForce(motion.force[motion.force.length - 1]);
   }
   function take({ run, rows, running, speed, ended }) {
     if (run !== stream.number) {
