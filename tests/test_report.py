@@ -309,6 +309,15 @@ def test_light_lines_are_where_the_numbers_are():
     assert np.abs(back - y).max() < 0.2 * (b - a) / abs(yb - ya)
 
 
+def test_a_light_panel_without_a_curve_has_the_times_of_the_panel_it_shares_them_with():
+    figure = light.LightFigure(4.0, 3.0)
+    above = figure.add_axes((0.2, 0.6, 0.7, 0.3))
+    above.plot([2.0, 5.0], [0.0, 1.0])
+    below = figure.add_axes((0.2, 0.1, 0.7, 0.3), sharex=above)
+    below.axhline(0.0)
+    assert [corner[0] for corner in below._limits()] == [corner[0] for corner in above._limits()]
+
+
 def test_a_line_of_many_points_keeps_its_peaks():
     x = np.linspace(0.0, 1.0, 5000)
     y = np.sin(200 * x)

@@ -46,8 +46,10 @@ class Frame:
             x0, x1 = self._x
         elif np.isfinite(x0):
             x0, x1 = x0 - 0.01 * (x1 - x0 or 1), x1 + 0.01 * (x1 - x0 or 1)
+        elif self._shared:
+            (x0, _), (x1, _) = self._shared._limits()
         else:
-            x0, x1 = self._shared._limits()[0][0] if self._shared else 0.0, 1.0
+            x0, x1 = 0.0, 1.0
         if not np.isfinite(y0):
             y0, y1 = 0.0, 1.0
         margin = 0.05 * (y1 - y0) or 0.05 * abs(y1) or 1.0
