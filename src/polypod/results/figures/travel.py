@@ -25,7 +25,7 @@ def travel(result: xr.Dataset) -> Figure:
     Limits of legs that are alike are one line; what lies beyond a stop is on the shaded side.
     """
     names, time, limits = actuator_names(result), result.time.values, limit_report(result)
-    units, kinds = actuators_by_unit(result), _others(result, limits)
+    units, kinds, legs = actuators_by_unit(result), _others(result, limits), list(map(str, result.leg.values))
     fig, grid = panels(len(units) + len(kinds))
     rows = iter(grid)
     for (unit, _), numbers in units.items():
@@ -39,7 +39,9 @@ def travel(result: xr.Dataset) -> Figure:
     for kind, columns in kinds.items():
         (axes,) = next(rows)
         factor, shown = practical_unit(limits.units[columns[0]])
-        draw_curves(axes, time, [limits.names[k][0] for k in columns], factor * limits.value[:, columns], shown)
+        own = [limits.names[k][0] for k in columns]
+        numbers = [legs.index(leg) for leg in own]  # a leg has its colour, whichever others have such a limit
+        draw_curves(axes, time, own, factor * limits.value[:, columns], shown, numbers=numbers)
         low, high = ({float(end[k]) for k in columns} for end in (limits.low, limits.high))
         angle = shown == "deg" and low == {0.0}
         _draw_stops(axes, factor, [] if angle else sorted(low), sorted(high))
