@@ -288,7 +288,9 @@ def command(
     file: Annotated[str, typer.Argument(help="Robot or motion file, or a name that 'polypod list' has.")],
     robot: Annotated[str | None, typer.Option(help="Robot to try a motion on.")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 2 also for a broken limit or a warning.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 2 also for a broken limit or a warning.")
+    ] = False,
     settings: Settings = None,
     draw: Annotated[
         Path | None,

@@ -139,7 +139,7 @@ def command(
     certify: Annotated[
         bool, typer.Option(help="Judge the motion between its samples too, by proof where there is one.")
     ] = True,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 2 if a limit is broken.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 2 if a limit is broken.")] = False,
     settings: Settings = None,
     json_: Json = False,
 ) -> None:
