@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from .check import kind_of
+from .file_checks import kind_of
 from .options import Json, Replace, WithFriction, measured
 from .overrides import Settings, with_overrides
 from .pictures import write_picture
