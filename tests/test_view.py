@@ -193,6 +193,11 @@ def test_a_motion_is_played(browser, pages, models):
     )
     browser.drag(tuple(place), tuple(place), steps=1)
     assert browser.ask("document.querySelector('#play input').value") == "0"
+    # arrows in the list of speeds choose a speed, and move nothing
+    before = state(browser)["x"]
+    browser.ask("document.querySelector('#play select').focus()")
+    browser.press("ArrowDown", number=40)
+    assert state(browser)["x"] == before
     assert browser.complaints == []
 
 
@@ -221,7 +226,10 @@ def test_keys_and_views(browser, pages):
 def test_out_of_reach_and_singular_are_shown_in_words(browser, pages, models):
     """Kim-Ryu's links are too short for x = 2 m; the hexapod turned by a quarter is singular."""
     opened(browser, pages["kim-ryu"])
+    sliders = "[...document.querySelectorAll('#actuators input[type=range]')].map(i => i.value)"
+    before = browser.ask(sliders)
     browser.ask("polypod.setCoordinates([2, 0, 0.9, 0, 0, 0])")
+    assert browser.ask(sliders) == before  # no actuator moves where no coordinates are known
     shown = state(browser)
     assert not shown["reachable"]
     assert shown["verdict"]["level"] == "bad"
