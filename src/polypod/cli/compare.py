@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .file_checks import kind_of
-from .options import Json, Replace, WithFriction, measured
+from .options import Json, Replace, WithFriction, check_rate, measured
 from .overrides import Settings, with_overrides
 from .pictures import write_picture
 from .terminal import Progress, out, report_errors, show_json, show_table, working
@@ -89,8 +89,7 @@ def command(
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
     from ..files.whole import check_target
 
-    if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     if picture is not None:
         check_target(picture, force)
     if motion is None and kind_of(robots[-1]) == "motion":

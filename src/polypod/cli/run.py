@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..errors import Fault, InputError, MotionFileError, RobotFileError
+from ..errors import Fault, MotionFileError, RobotFileError
 from ..tables import short
-from .options import Json, MotionName, RobotOrDefault, WithFriction, measured
+from .options import Json, MotionName, RobotOrDefault, WithFriction, check_rate, measured
 from .overrides import Settings, with_overrides
 from .terminal import Progress, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
@@ -88,8 +88,7 @@ def run(
     from ..results.report import FILES, check_target, provenance, write_results
 
     name, task_name = resolve(robot, motion)
-    if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     progress("compiling the robot")
     model = Model(with_overrides(name, settings))
     with with_motion_lines(task_name if rate is None else None):

@@ -11,7 +11,7 @@ import typer
 
 from ..errors import InputError, PolypodError, UnphysicalWarning
 from .catalogue_data import CHOICES
-from .options import Json, MotionName, Replace, RobotOrDefault, measured, number
+from .options import Json, MotionName, Replace, RobotOrDefault, check_rate, measured, number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
@@ -144,8 +144,7 @@ def command(
     from ..results.report.manifest import provenance
     from ..simulation import SimulationError
 
-    if not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     inputs = {
         "robot": provenance(robot), "motion": provenance(motion), "controller": controller, "rate": rate, "mass": mass,
         "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .catalogue_data import CHOICES
-from .options import Replace, WithFriction, measured
+from .options import Replace, WithFriction, check_rate, measured
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import Progress, out, report_errors, working
@@ -46,8 +46,7 @@ def view(
             raise InputError(f"{kept}: has its robot and motion; {what}")
         return _simulation_page(kept, out, force)
     name, task_name = resolve(robot, motion)
-    if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     progress("deriving the model")
     model = Model(with_overrides(name, settings))
     task = None

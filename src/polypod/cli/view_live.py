@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import InputError
+from .options import check_rate
 from .overrides import with_overrides
 from .run import resolve
 from .simulate import simulate
@@ -39,9 +39,8 @@ def serve(
     from ..view.server import serving
     from ..view.stream import Restart, Stream
 
+    check_rate(rate)
     samples = RATE if rate is None else rate
-    if not samples > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     name, wanted = resolve(robot, motion)
     progress("deriving the model")
     model = Model(with_overrides(name, settings))
