@@ -17,8 +17,9 @@ from pydantic import BaseModel
 
 import polypod as pp
 from polypod import cli, papers
-from polypod.cli.new import template, template_part
+from polypod.cli.new import template
 from polypod.cli.schema import schema
+from polypod.cli.templates import template_part
 from polypod.control import CONTROLLERS
 from polypod.description import (
     Bearing,

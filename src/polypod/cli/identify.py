@@ -67,8 +67,8 @@ def command(
 
     model = Model(with_overrides(robot, settings))
     target = out_file or Path(f"{file_name(model.robot.name)}-identified.yaml")
-    paper = report or target.parent / f"{target.stem}.html"
-    for file in (target, paper):
+    page_file = report or target.parent / f"{target.stem}.html"
+    for file in (target, page_file):
         check_target(file, force)
     with working("identifying") as progress:
         progress("reading logs")
@@ -81,9 +81,9 @@ def command(
         from .. import __version__
 
         write_whole(target, dumps(found.robot).encode(), force)
-        write_whole(paper, page(found, __version__).encode(), force)
+        write_whole(page_file, page(found, __version__).encode(), force)
     if json_:
-        show_json(report_data(found, target, paper))
+        show_json(report_data(found, target, page_file))
         return
     base = found.base
     out().print(
@@ -101,15 +101,15 @@ def command(
     out().print(f"\n{headline(found)}")
     for text in found.notes:
         note(text)
-    out().print(f"Wrote {escape(str(target))} and {escape(str(paper))}.")
+    out().print(f"Wrote {escape(str(target))} and {escape(str(page_file))}.")
 
 
-def report_data(found: Identification, target: Path, paper: Path) -> dict[str, Any]:
+def report_data(found: Identification, target: Path, page_file: Path) -> dict[str, Any]:
     """What ``--json`` prints."""
     return {
         "robot": found.robot.name,
         "file": str(target),
-        "report": str(paper),
+        "report": str(page_file),
         "base_parameters": base_table(found).records(),
         "numbers": changes_table(found).records(),
         "force_errors": force_errors(found).records(),
