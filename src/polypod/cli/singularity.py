@@ -26,14 +26,14 @@ FILES = ("loci.nc", "loci.png", "screw.png")
 
 
 def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset:
-    """det J and limits over two or three coordinates around a point: displacements, else all."""
+    """det J and limits over up to three coordinates around a point: displacements if there are two, else any."""
     from ..analysis.workspace import Space, workspace_map
 
     space = Space(model)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = (moving if len(moving) > 1 else list(space.names))[:3]
     start = space.point(at)
-    count = points if len(names) == 2 else max(points // 2 | 1, 3)
+    count = points if len(names) < 3 else max(points // 2 | 1, 3)
     far = {n: 1.2 * space.scale if not space.turns[space.place(n)] else 0.5 * np.pi for n in names}
     axes = {n: start[space.place(n)] + np.linspace(-far[n], far[n], count) for n in names}
     return workspace_map(model, axes, at)

@@ -27,8 +27,13 @@ RED = "#B00020"
 
 
 def loci(result: xr.Dataset) -> Figure:
-    """Sections of a map: det J over that at home by colour, its zeros in red, the workspace's edge in black."""
+    """Sections of a map: det J over that at home by colour, its zeros in red, the workspace's edge in black.
+
+    Of a map of one coordinate a curve of det J.
+    """
     names = [name for name in result.attrs["names"].split(", ") if name in result.inside.dims]
+    if len(names) == 1:
+        return _curve(result, names[0])
     pairs = list(combinations(names, 2))[:3]
     fig = figure(3.1 * len(pairs) + 0.9, 3.6)
     panels = fig.subplots(1, len(pairs), squeeze=False)[0]
@@ -51,6 +56,16 @@ def loci(result: xr.Dataset) -> Figure:
     fig.colorbar(drawn, ax=list(panels)).set_label("det J over that at home", fontsize=9)
     handles = [Line2D([], [], color=RED, linewidth=2, label="singular"), Line2D([], [], color=INK, label="workspace")]
     fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    return fig
+
+
+def _curve(result: xr.Dataset, name: str) -> Figure:
+    """det J over that at home along a coordinate, and a red line at zero."""
+    fig = figure(5.4, 3.2)
+    axes = fig.subplots()
+    axes.plot(result[name].values * practical_unit(result[name].units)[0], result.determinant.values, color=INK)
+    axes.axhline(0.0, color=RED, linewidth=1.0)
+    dress(axes, coordinate_label(result, name), "det J over that at home")
     return fig
 
 
