@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from polypod.cli.terminal import note, out, report_errors, show_json, show_table, working
-from polypod.results.tables import Table, table
+from polypod.tables import Table, table
 
 if TYPE_CHECKING:
     from bench import Row

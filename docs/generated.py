@@ -17,8 +17,9 @@ from pydantic import BaseModel
 
 import polypod as pp
 from polypod import cli, papers
-from polypod.cli.new import template, template_part
+from polypod.cli.new import template
 from polypod.cli.schema import schema
+from polypod.cli.templates import template_part
 from polypod.control import CONTROLLERS
 from polypod.description import (
     Bearing,
@@ -472,7 +473,7 @@ def survey() -> dict[str, Any]:
     return {"robots": robots, "motions": motions, "leg_kinds": legs, "platform_kinds": platforms}
 
 
-def words() -> dict[str, dict[str, str]]:
+def choices() -> dict[str, dict[str, str]]:
     """Words that options take, with what each is, by their registry: help and completion need not import it."""
     return {
         "controllers": dict.fromkeys(CONTROLLERS, ""),
@@ -490,13 +491,13 @@ def _about(kind: type) -> str:
     return (kind.__doc__ or "").splitlines()[0].replace("``", "")
 
 
-def listed() -> str:
+def catalogue_data() -> str:
     """The module that 'polypod list', help and the shell's completion read: they need not import the library."""
-    data, options = (pprint.pformat(part, width=112, sort_dicts=False) for part in (survey(), words()))
+    data, options = (pprint.pformat(part, width=112, sort_dicts=False) for part in (survey(), choices()))
     return (
         '"""What the library has. Made by \'python docs/generated.py\': change the library, not this file."""\n\n'
-        f"# fmt: off\nfrom typing import Any\n\nLISTED: dict[str, Any] = {data}\n"
-        f"WORDS: dict[str, dict[str, str]] = {options}\n"
+        f"# fmt: off\nfrom typing import Any\n\nCATALOGUE: dict[str, Any] = {data}\n"
+        f"CHOICES: dict[str, dict[str, str]] = {options}\n"
     )
 
 
@@ -511,7 +512,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 SOURCES: dict[str, Callable[[], str]] = {
-    "src/polypod/cli/listed.py": listed,
+    "src/polypod/cli/catalogue_data.py": catalogue_data,
     "docs/robot.schema.json": lambda: json.dumps(schema("robot"), indent=2) + "\n",
     "docs/motion.schema.json": lambda: json.dumps(schema("motion"), indent=2) + "\n",
 }

@@ -25,6 +25,7 @@ from polypod.cli.run import resolve, run
 from polypod.cli.show import describe
 from polypod.errors import MotionFileError
 from polypod.motion import Published
+from small_machines import SMALL_MACHINES
 
 ROOT = Path(__file__).parent.parent
 MAIN = [sys.executable, "-c", "from polypod.cli import main; main()"]
@@ -84,6 +85,8 @@ def test_run_as_data(here):
     assert len(data["bearings"]) == 18
     assert (here / "there" / "report.html").is_file()
     assert data["summary"]["peak_force_N"] == pytest.approx(peak, rel=1e-14)
+    proven = polypod("run", "kim-ryu", "kim-ryu-circle", "--rate", 40, "--no-friction", "--out", "there")
+    assert "holds results of other inputs (certify: no there, none now)" in proven.stderr
 
 
 def test_run_is_a_function(here):
@@ -125,6 +128,8 @@ def test_mobility_and_parameters():
     assert mobility(robot)["freedoms"] == ["y", "z", "theta"]
     # legs of bodies: 2 + 2 + 5 and the platform; joints 3 + 3 + 7 with freedoms 4 + 4 + 7: 6 (10 - 13) + 15
     assert mobility(robot)["gruebler_kutzbach"] == -3
+    # a cylindrical, a revolute and a universal joint in each of three legs of two bodies: 6 (7 - 9) + 15
+    assert mobility(pp.Robot.model_validate(SMALL_MACHINES["3-CRU"](1)))["gruebler_kutzbach"] == 3
     listed = {p.path: p for p in parameters(robot)}
     assert listed["legs.*.length"].value == 0.4
     assert listed["legs.*.length"].unit == "m"

@@ -18,10 +18,10 @@ import typer
 import polypod as pp
 from polypod.cli.check import _print_faults, check
 from polypod.cli.new import template
-from polypod.cli.own_modules import load_module
 from polypod.cli.run import _folder
 from polypod.cli.show import picture
 from polypod.cli.terminal import report_errors
+from polypod.cli.user_modules import load_module
 from polypod.control.reference import Reference
 from polypod.datasets import load_result, save_result
 from polypod.errors import InputError, RobotFileError, StateError
@@ -37,7 +37,7 @@ from polypod.legs.chain.coordinates import Coordinates
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.report import FILES, whole_folder
-from polypod.results.tables import table
+from polypod.tables import table
 
 RIGID = template("robot", "mine")
 NAMES = [

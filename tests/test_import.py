@@ -414,3 +414,5 @@ def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "3 motions while all drives stand still" in result.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")
+    changed = polypod("check", "3-rps", "--draw", tmp_path / "other.png", "--set", "platform.mass=2")
+    assert "--draw shows the robot as its file has it" in changed.stderr

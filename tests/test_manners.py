@@ -16,7 +16,7 @@ import typer
 
 import polypod as pp
 from command_line import polypod
-from polypod.cli import app
+from polypod.cli import COMMANDS, GROUPS, app, load_command
 from polypod.cli.complete import (
     COMPLETED,
     complete_coordinate,
@@ -214,6 +214,15 @@ def test_numbers_of_a_robot_are_completed(tmp_path):
         assert complete_setting(given, "") == complete_path(given, "") == complete_coordinate(given, "") == []
     assert [name for name, _ in COMPLETED["function"]("inverse_d")] == ["inverse_dynamics"]
     assert [name for name, _ in COMPLETED["show"]("")] == ["modes", "workspace"]
+
+
+def test_every_completion_is_that_of_an_argument():
+    names = set()
+    for name in (*COMMANDS, *GROUPS):
+        command = load_command(name)
+        for one in getattr(command, "commands", {name: command}).values():
+            names |= {parameter.name for parameter in one.params}
+    assert set(COMPLETED) <= names
 
 
 def test_numbers_of_options_take_units():

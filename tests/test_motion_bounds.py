@@ -1,12 +1,14 @@
 """What a motion asks of a robot at every instant, between its samples too: proven bounds, tried by dense sampling."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
 import reference_hexapod as ref
-from polypod.analysis import bound_motion
+from polypod.analysis import MotionBounds, bound_motion
 from polypod.analysis.certified.lines import Lines, constant, majorant, solve
 from polypod.cli.overrides import with_overrides
 from polypod.cli.run import run
@@ -15,6 +17,7 @@ from polypod.motion import MotionFile, Through, make_task
 from polypod.motion.trajectories import OwnCoordinates, Poses
 from polypod.motion.wrench import WrenchTable
 from polypod.results import between, study, verdict
+from polypod.results.between import _bounded
 
 TIGHT = 1.011
 """Intervals are cut until bounds are within 1 % of what is reached."""
@@ -116,6 +119,16 @@ def test_a_peak_that_samples_and_half_way_points_miss(share, model_of):
         assert "limits are broken between samples: force of leg" in judged.headline
     else:
         assert "limits are kept at every instant (proven)" in judged.headline
+
+
+def test_too_few_samples_are_said_of_the_actuator_that_shows_it():
+    """Not of the one with the loosest bound: here the second is 20 % above its samples, the first may be 30 %."""
+    model = SimpleNamespace(actuators=[SimpleNamespace(name="a"), SimpleNamespace(name="b")])
+    most, seen = {"force": np.array([1.3, 1.2])}, {"force": np.array([1.0, 1.2])}
+    bounds = MotionBounds(most, seen, {}, True, np.zeros(0), 1)
+    text, rough = _bounded(np.ones((3, 2)), model, bounds)
+    assert text.startswith("At no instant is a force more than 30 %")
+    assert rough.startswith("Between samples that of b is 20 % above: samples are too few")
 
 
 def test_a_limit_as_near_as_a_hundred_thousandth(model_of):

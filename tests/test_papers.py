@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import importlib
 import math
@@ -20,7 +21,7 @@ from polypod.papers.shared.contract import at_least, at_most, recorded, stated
 from polypod.papers.shared.page import shown
 from polypod.papers.shared.report import steps, write_papers
 from polypod.results.figures.style import dress, figure
-from polypod.results.tables import table
+from polypod.tables import table
 from states import mostly_long
 
 STUDIES = [papers.study(name) for name in papers.names()]
@@ -282,6 +283,8 @@ def test_the_report_folder_holds_every_line(small, tmp_path):
     assert "It is 4, &amp; not 5." in page
     assert "refuted" in page
     assert page.count("<img") == 1
+    embedded = base64.b64encode(outcome.images[0].png).decode()
+    assert f'src="data:image/png;base64,{embedded}"' in page, "browsers show an image as the type that is stated"
     assert "1 of the 4 numbers have no outside source" in page
     assert "sum: <b>4</b> <span><i>recorded</i></span>" in page
     assert "- sum: <b>4</b> <span>(5)</span>" in page

@@ -18,8 +18,9 @@ from polypod.results.figures.curves import draw_curves
 from polypod.results.figures.skeleton import skeleton
 from polypod.results.figures.solids import Solids
 from polypod.results.figures.style import figure as figure_of
-from polypod.results.figures.svg import thinned
+from polypod.results.figures.svg import decimated
 from polypod.results.figures.view import View, best_view
+from small_machines import SMALL_MACHINES
 
 
 def pixels(figure):
@@ -69,12 +70,20 @@ def test_one_scale_and_one_handedness(model):
         assert np.linalg.det(matrix) == pytest.approx(1.0, rel=1e-14)
         assert view.up @ np.array(robot.gravity) <= 1e-12  # things fall towards the lower edge
         point = np.array([0.3, -0.2, 0.7])
-        assert np.hypot(*view.flat(point)) ** 2 + view.depth(point) ** 2 == pytest.approx(point @ point, rel=1e-14)
+        assert np.hypot(*view.project(point)) ** 2 + view.depth(point) ** 2 == pytest.approx(point @ point, rel=1e-14)
     (axes,) = plots.robot_picture(robot).axes
     assert axes.get_aspect() == 1.0
     bar = next(line for line in axes.lines if line.get_linewidth() == 2.0)
     label = next(text.get_text() for text in axes.texts if text.get_text().endswith(" mm"))
     assert 1e3 * np.ptp(bar.get_xdata()) == pytest.approx(float(label.removesuffix(" mm")), rel=1e-9)
+
+
+def test_cylindrical_joints_slide_on_rails():
+    """Legs of 3-CRU start from cylindrical joints: what slides is no fixed joint of the base."""
+    robot = pp.Robot.model_validate(SMALL_MACHINES["3-CRU"](1))
+    lines = skeleton(robot, robot.home.matrix[None])
+    assert [rail.leg for rail in lines.rails] == [0, 1, 2]
+    assert not len(lines.ground)
 
 
 def test_what_is_nearer_is_drawn_later():
@@ -196,7 +205,7 @@ def test_panels_show_something(model_of):
 def test_a_curve_that_turns_back_is_drawn_whole():
     """Force over speed: thinning by pieces of its width would cut its corners."""
     turn = np.linspace(0.0, 2 * np.pi, 2001)
-    assert len(thinned(np.cos(turn), np.sin(turn))[0]) == len(turn) > len(thinned(turn, np.sin(turn))[0])
+    assert len(decimated(np.cos(turn), np.sin(turn))[0]) == len(turn) > len(decimated(turn, np.sin(turn))[0])
 
 
 @pytest.mark.parametrize("name", ["kim-ryu", "lopes", "staicu"])

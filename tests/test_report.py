@@ -22,14 +22,15 @@ import polypod as pp
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
 from polypod.files.netcdf import Variable, netcdf
+from polypod.files.whole import write_whole
 from polypod.motion import Task, loads_motion, make_task
-from polypod.results import PARTS, load_result, open_reactions, reactions, robot_of, sizing, study, violations
+from polypod.results import PARTS, bearings, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
 from polypod.results.figures import light
-from polypod.results.figures.svg import thinned
-from polypod.results.report import FILES, notes, source, whole_folder, write_results, write_whole
+from polypod.results.figures.svg import decimated
+from polypod.results.report import FILES, notes, provenance, whole_folder, write_results
 from polypod.results.report.output import draw_figures
-from polypod.results.tables import table
+from polypod.tables import table
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
@@ -155,7 +156,7 @@ def test_limits_that_a_motion_leaves(tmp_path):
 def test_captions_tell_signs_and_axes(result, folder):
     """What the captions say is so: a leg that carries weight pushes, and a slide's reaction holds the drive's force."""
     page = (folder / "report.html").read_text(encoding="utf-8")
-    for one in (sizing.actuators(result), sizing.bearings(result)):
+    for one in (sizing.actuators(result), bearings(result)):
         assert one.caption
         assert html.escape(one.caption) in page
     hexapod = pp.Model(pp.loads(template("robot", "hexapod")))
@@ -173,7 +174,7 @@ def test_captions_tell_signs_and_axes(result, folder):
 
 
 def test_bearing_table(result):
-    rows = {(row["leg"], row["joint"]): row for row in sizing.bearings(result).records()}
+    rows = {(row["leg"], row["joint"]): row for row in bearings(result).records()}
     assert set(rows) == {(leg, joint) for leg in result.leg.values for joint in ("slider", "universal", "spherical")}
     found = pp.Model(robot_of(result)).reactions(*moving(result))
     for (leg, joint), row in rows.items():
@@ -190,7 +191,7 @@ def test_bearing_table(result):
 
 def test_open_reactions_stay_open():
     done = studied("staicu")
-    table_ = sizing.bearings(done)
+    table_ = bearings(done)
     row = next(r for r in table_.records() if (r["leg"], r["joint"]) == ("A", "slider"))
     assert row["peak_force"] is None
     assert row["fz"] is not None
@@ -315,11 +316,20 @@ def test_light_lines_are_where_the_numbers_are():
     assert np.abs(back - y).max() < 0.2 * (b - a) / abs(yb - ya)
 
 
+def test_a_light_panel_without_a_curve_has_the_times_of_the_panel_it_shares_them_with():
+    figure = light.LightFigure(4.0, 3.0)
+    above = figure.add_axes((0.2, 0.6, 0.7, 0.3))
+    above.plot([2.0, 5.0], [0.0, 1.0])
+    below = figure.add_axes((0.2, 0.1, 0.7, 0.3), sharex=above)
+    below.axhline(0.0)
+    assert [corner[0] for corner in below._limits()] == [corner[0] for corner in above._limits()]
+
+
 def test_a_line_of_many_points_keeps_its_peaks():
     x = np.linspace(0.0, 1.0, 5000)
     y = np.sin(200 * x)
     y[1234] = 7.0
-    few = thinned(x, y)
+    few = decimated(x, y)
     assert len(few[0]) < 700
     assert few[1].max() == 7.0
     assert few[0][-1] == 1.0
@@ -431,17 +441,17 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
         with whole_folder(target, False, FILES, inputs) as partial:
             (partial / "report.html").write_text(text)
 
-    inputs = {"robot": source(robot), "motion": source("kim-ryu-circle"), "rate": 20.0}
+    inputs = {"robot": provenance(robot), "motion": provenance("kim-ryu-circle"), "rate": 20.0}
     write(inputs)
     robot.write_text("edited")  # the same file: what is worked on
-    write({**inputs, "robot": source(robot)}, "again")
+    write({**inputs, "robot": provenance(robot)}, "again")
     assert (target / "report.html").read_text() == "again"
     with pytest.raises(InputError, match=r"other inputs \(rate: 20\.0 there, none now\); add --force"):
         write({**inputs, "rate": None})
     other = tmp_path / "other.yaml"
     other.write_text("edited")
     with pytest.raises(InputError, match=r"other inputs \(robot: .*robot\.yaml there, .*other\.yaml now\)"):
-        write({**inputs, "robot": source(other)})
+        write({**inputs, "robot": provenance(other)})
     (target / "report.html").write_text("with my own remarks")
     with pytest.raises(InputError, match=r"holds 'report\.html', which was changed since polypod wrote it"):
         write(inputs)

@@ -15,6 +15,7 @@ from polypod.design import sweep
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.files import load, save
 from polypod.files.settings import parse_setting, setting_values
+from polypod.results.compare import compare as compared
 from slides import MASS, slide
 
 WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache"}
@@ -123,6 +124,11 @@ def test_compare_by_hand(two):
     assert data["robots"] == ["light", "heavy"]
     assert [one["ok"] for one in data["verdicts"]] == [True, False]
     assert found.table.records()[0]["best"] == "light"
+    studies["heavy"].reaction_force.values[0, 0, 0] = np.nan  # of one joint that statics leaves open
+    (reaction,) = (one for one in compared(studies).measures if one.name == "joint reaction")
+    assert reaction.values[0] == values["joint reaction"][0]
+    assert np.isnan(reaction.values[1])
+    assert reaction.best is None
 
 
 def test_joints_go_by_their_names(two):

@@ -63,6 +63,9 @@ def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp
     assert f"error: the simulation stopped after {end:.3g} of 1 s" in done.stderr
     assert "Largest error" in done.stdout
     assert "deg until then" in done.stdout
+    other = polypod("simulate", robot, up, "--set", "platform.mass=51", "--out", tmp_path / "out")
+    assert other.exit_code == 2
+    assert "other inputs (set: none there, ['platform.mass=51'] now)" in other.stderr
 
 
 def test_a_controller_needs_only_its_steps(robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,10 +19,9 @@ from polypod.motion import Published
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.results.figures import animation
 from polypod.results.figures import simulation as plots
-from polypod.results.figures.axes import power_of
-from polypod.results.figures.skeleton import skeleton
+from polypod.results.figures.axes import prefix_power
+from polypod.results.figures.skeleton import bent_skeleton, skeleton
 from polypod.results.figures.style import INK
-from polypod.results.figures.wireframe import bent_skeleton
 from polypod.simulation import load_result, save_result, simulate
 
 STILL = np.zeros(6)
@@ -137,7 +136,7 @@ def axes_unit(axes: Any) -> str:
 
 def test_powers_of_ten() -> None:
     largest = [0.0, 1e-5, 0.9e-4, 1e-4, 0.09, 0.1, 9999.0, 1e4, 2.5e6, 4e-16, 5e24]
-    assert [power_of(number) for number in largest] == [0, -6, -6, -3, -3, 0, 0, 3, 6, -15, 24]
+    assert [prefix_power(number) for number in largest] == [0, -6, -6, -3, -3, 0, 0, 3, 6, -15, 24]
 
 
 def test_nothing_at_all_has_no_scale(circle: xr.Dataset) -> None:
@@ -188,8 +187,8 @@ def test_energies_that_are_too_small_to_see_are_named(swing: xr.Dataset) -> None
 def drawn(result: xr.Dataset, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A moving picture, at its last frame."""
     kept: list[Any] = []
-    make = animation.Moving
-    monkeypatch.setattr(animation, "Moving", lambda *a: kept.append(make(*a)) or kept[-1])
+    make = animation.AnimatedRobot
+    monkeypatch.setattr(animation, "AnimatedRobot", lambda *a: kept.append(make(*a)) or kept[-1])
     animation.animate(result, folder / "run.gif", fps=20, force=True)
     return kept[0]
 

@@ -13,7 +13,10 @@ import reference_hexapod as ref
 from command_line import polypod
 from polypod.analysis import architecture, nearest_singularity, singularity
 from polypod.analysis.singularity import screw_of
+from polypod.cli.singularity import section
 from polypod.errors import InputError, RobotFileError
+from polypod.results.figures.singularity import loci
+from slides import hinge
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +149,15 @@ def test_what_is_no_pose_has_no_singularity(model):
         for pose, words in ((stretched, "not a rotation matrix"), (unknown, "finite"), (np.eye(3), "one pose")):
             with pytest.raises(InputError, match=words):
                 ask(model, pose)
+
+
+def test_a_robot_of_one_freedom_has_a_curve_of_its_determinant():
+    """A parallelogram turns its platform as it turns itself: det J is that at home until it is flat, at a quarter."""
+    (axes,) = loci(section(pp.Model(hinge()), {}, points=11)).axes
+    angle, determinant = axes.lines[0].get_data()
+    assert axes.get_xlabel() == "pitch [deg]"
+    assert (angle[0], angle[-1]) == pytest.approx((-90.0, 90.0))
+    assert determinant[1:-1] == pytest.approx(np.ones(9), rel=1e-6)  # maps are of single precision
 
 
 @pytest.mark.long

@@ -382,6 +382,14 @@ def test_the_command(tmp_path: Path) -> None:
     assert len(data["deflection"]) == 7
 
 
+def test_a_map_without_a_pose_is_refused(model_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from polypod.results.figures import stiffness as maps
+
+    monkeypatch.setattr(maps, "_usable", lambda model, pose: np.zeros(pose.shape[:2], dtype=bool))
+    with pytest.raises(InputError, match="nowhere around home"):
+        maps.stiffness_map(model_of("hexapod"), drive=1e7)
+
+
 @pytest.mark.long
 def test_maps_of_robots_of_fewer_freedoms_are_over_their_own_coordinates(model_of: Any) -> None:
     from polypod.results.figures.stiffness import stiffness_map

@@ -85,10 +85,10 @@ def test_an_interrupt_does_not_wait_for_what_is_done_aside(monkeypatch):
     assert aside.busy
     monkeypatch.setattr(machine, "ASIDE", aside)
     monkeypatch.setattr(os, "_exit", ended.append)
-    stopping.leave_compiling(130)  # Python's own end would wait for the thread
+    stopping.exit_if_compiling(130)  # Python's own end would wait for the thread
     go.set()
     aside._done.wait(10.0)
-    stopping.leave_compiling(130)
+    stopping.exit_if_compiling(130)
     assert ended == [130]
     assert aside(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):

@@ -14,7 +14,7 @@ from polypod.description.drive import Bearing
 from polypod.files import save
 from polypod.motion import OwnCoordinates, make_task
 from polypod.results import bearings, motors, rotor_notes, study, verdict
-from polypod.results.bearings import statics
+from polypod.results.bearings import static_loads
 from polypod.results.figures import force_speed
 from polypod.tables import table
 from slides import ACROSS, ARM, DOWN, MASS, MOMENT, hinge, sine, slide
@@ -196,7 +196,7 @@ def test_static_safety_by_hand():
     assert (use.use, use.where) == (pytest.approx(load.max() / 1500.0, rel=EXACT), "hinge hinge")
     assert load[np.flatnonzero(result.time.values == use.time)[0]] == pytest.approx(load.max(), rel=EXACT)
     # without factors the whole force counts
-    plain = next(one for one in statics(sine(hinge({"static_load_rating": "1.5 kN"}), 0.3, 1.0)))
+    plain = next(one for one in static_loads(sine(hinge({"static_load_rating": "1.5 kN"}), 0.3, 1.0)))
     assert plain.load == pytest.approx(size.max(), rel=EXACT)
     with pytest.raises(ValueError, match="static_axial_factor Y0 come together"):
         Bearing(static_load_rating=1.0, static_radial_factor=0.5)

@@ -193,6 +193,11 @@ def test_a_motion_is_played(browser, pages, models):
     )
     browser.drag(tuple(place), tuple(place), steps=1)
     assert browser.ask("document.querySelector('#play input').value") == "0"
+    # arrows in the list of speeds choose a speed, and move nothing
+    before = state(browser)["x"]
+    browser.ask("document.querySelector('#play select').focus()")
+    browser.press("ArrowDown", number=40)
+    assert state(browser)["x"] == before
     assert browser.complaints == []
 
 
@@ -221,7 +226,10 @@ def test_keys_and_views(browser, pages):
 def test_out_of_reach_and_singular_are_shown_in_words(browser, pages, models):
     """Kim-Ryu's links are too short for x = 2 m; the hexapod turned by a quarter is singular."""
     opened(browser, pages["kim-ryu"])
+    sliders = "[...document.querySelectorAll('#actuators input[type=range]')].map(i => i.value)"
+    before = browser.ask(sliders)
     browser.ask("polypod.setCoordinates([2, 0, 0.9, 0, 0, 0])")
+    assert browser.ask(sliders) == before  # no actuator moves where no coordinates are known
     shown = state(browser)
     assert not shown["reachable"]
     assert shown["verdict"]["level"] == "bad"
@@ -329,6 +337,12 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
         pp.live(result.drop_vars(["twist", "force"]))
 
 
+def test_a_simulation_that_was_kept_has_its_friction(tmp_path):
+    (tmp_path / "simulation.nc").touch()
+    with pytest.raises(InputError, match="leave MOTION, --rate, --set, --show and --no-friction out"):
+        view(str(tmp_path), friction=False)
+
+
 @needs_browser
 def test_a_step_is_quick(browser, pages):
     """A picture takes 17 ms; all numbers of a state are to take a small part of it (about 0.3 ms here)."""
@@ -396,11 +410,11 @@ def test_joints_are_where_their_legs_say(models):
         samples = Samples(model.robot)
         for k in range(len(samples.joints)):
             for n in (0, 3, 9):
-                place = samples.places[k]
+                place = samples.joint_points[k]
                 frame = samples.frames[n, place.body]
                 point = frame[:3, :3] @ place.local + frame[:3, 3]
                 assert np.abs(point - samples.points[n, k]).max() < 1e-12
-                for number, axis in enumerate(samples.directions(k)):
+                for number, axis in enumerate(samples.joint_axes(k)):
                     turned = samples.frames[n, axis.body, :3, :3] @ axis.local
                     assert np.abs(turned - samples.axes[n, k, number]).max() < 1e-12
 

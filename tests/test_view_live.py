@@ -23,7 +23,7 @@ from polypod.cli.view import command
 from polypod.errors import InputError
 from polypod.simulation import Sample
 from polypod.view.server import serving
-from polypod.view.stream import MOST_ROWS, Again, Known, Stream
+from polypod.view.stream import MOST_ROWS, Restart, RunState, Stream
 
 SAME = 1e-9  # numbers go over as text that reads back as the same numbers; the page computes the rest
 ROBOT, RATE = "hexapod", 200.0
@@ -199,14 +199,14 @@ def sample(time: float) -> Sample:
 
 def test_long_runs_are_thinned_out_and_keep_their_end():
     stream = Stream(100.0, 1000.0, lambda times: np.column_stack([times, 0 * times, 0 * times]))
-    stream.wish({"speed": 1000})
+    stream.command({"speed": 1000})
     stream.begin(None)
-    stream.after(Known(), 0.0)  # a page listens
+    stream.next_message(RunState(), 0.0)  # a page listens
     count = 1000
     for k in range(count):
         stream.observe(sample(k / 1000))
     stream.end("Ended.")
-    known, text = stream.after(Known(), 0.0)
+    known, text = stream.next_message(RunState(), 0.0)
     found = json.loads(text)
     times = [row[0] for row in found["rows"]]
     every = int(np.ceil(100.0 * 1000.0 / MOST_ROWS))
@@ -214,8 +214,8 @@ def test_long_runs_are_thinned_out_and_keep_their_end():
     assert max(row[-1] for row in found["rows"]) < 1e-12  # the distance from a reference that it follows
     assert found["ended"] == "Ended."
     assert known.rows == len(times)
-    stream.wish({"again": True})
-    with pytest.raises(Again):
+    stream.command({"again": True})
+    with pytest.raises(Restart):
         stream.observe(sample(1.0))
 
 

@@ -2,7 +2,7 @@
 
 A command's file is imported when the command runs: 'polypod --help' and '--version' load none of them. It imports the
 rest of the library (but errors and tables) inside its functions, so that its help and completion come at once; words
-of registries that help names are in listed.py.
+of registries that help names are in catalogue_data.py.
 """
 
 from __future__ import annotations
@@ -119,6 +119,6 @@ def main() -> None:
         app(prog_name="polypod")
     except (KeyboardInterrupt, SystemExit) as ended:
         code = terminal.INTERRUPTED if isinstance(ended, KeyboardInterrupt) else ended.code
-        stopping.leave_compiling(code)
-        stopping.forget()
+        stopping.exit_if_compiling(code)
+        stopping.clear_pending_interrupt()
         sys.exit(code)

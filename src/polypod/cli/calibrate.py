@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: polypod calibrate my-robot.yaml poses.csv --out my-robot-calibrated.yaml"
 
 
-def _point(text: str | None, what: str) -> list[float] | None:
+def _parse_point(text: str | None, what: str) -> list[float] | None:
     return None if text is None else numbers(f"--{what}", text, ["m"] * 3, "xyz")
 
 
@@ -68,7 +68,7 @@ def command(
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
     model = Model(with_overrides(robot, settings))
     check_uncertainty(model, uncertainty)
-    points: dict[str, Any] = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
+    points: dict[str, Any] = {"tool": _parse_point(tool, "tool"), "anchor": _parse_point(anchor, "anchor")}
     options: dict[str, Any] = {"numbers": sought, "offsets": offsets, "frames": frames}
     name = f"{file_name(model.robot.name)}-{'calibrated.yaml' if plan_count is None else 'poses.csv'}"
     target = out_file or Path(name)
@@ -84,7 +84,8 @@ def command(
         show_table(plan_table(chosen).practical())
         if "together" in chosen.base.sight:
             show_table(combinations_table(chosen))
-        out().print(f"\n{_seen(chosen.base)}\nWrote {escape(str(target))}: {plan_count} poses to measure at.")
+        out().print(f"\n{_identifiable_text(chosen.base)}")
+        out().print(f"Wrote {escape(str(target))}: {plan_count} poses to measure at.")
         return
     assert poses is not None
     with working("calibrating"):
@@ -94,7 +95,7 @@ def command(
         show_json(report_data(found, target))
         return
     show_table(numbers_table(found).practical(), 6)
-    out().print(f"\n{_seen(found.base)} {_left(found)}")
+    out().print(f"\n{_identifiable_text(found.base)} {_residual_text(found)}")
     for name, value in found.offsets.items():
         out().print(f"Add {value:.6g} to the readings of {escape(name)}.")
     for text in found.notes:
@@ -102,11 +103,13 @@ def command(
     out().print(f"Wrote {escape(str(target))}.")
 
 
-def _seen(base: Any) -> str:
+def _identifiable_text(base: Any) -> str:
+    """How many combinations of numbers poses tell apart."""
     return f"{base.count} combinations of {len(base.numbers)} numbers are identifiable."
 
 
-def _left(found: Calibration) -> str:
+def _residual_text(found: Calibration) -> str:
+    """Residuals before and after, and the noise that is left."""
     parts = [f"{name} {value:.3g} {unit}" for name, value, unit in
              zip(("lengths", "angles"), found.noise, ("m", "rad"), strict=True) if np.isfinite(value)]  # fmt: skip
     before, after = (float(np.sqrt((r**2).mean())) for r in (found.before, found.residuals))

@@ -13,9 +13,9 @@ EXAMPLE = "Example: polypod list --json"
 
 def catalogue() -> dict[str, Any]:
     """Robots of the library, published motions, kinds of legs and platforms, as data, without reading their files."""
-    from .listed import LISTED
+    from .catalogue_data import CATALOGUE
 
-    return LISTED
+    return CATALOGUE
 
 
 @report_errors

@@ -2,284 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import warnings
-from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.markup import escape
 
-from ..errors import (
-    Fault,
-    FileError,
-    InputError,
-    PolypodError,
-    RobotFileError,
-    RoundedWarning,
-    StateError,
-    UnknownNameError,
-    UnphysicalWarning,
-)
-from ..tables import Table
+from ..errors import FileError, InputError
+from .file_checks import AnyFileError, Report, check
 from .options import Json
-from .overrides import Settings, with_overrides
-from .parameters import parameters
+from .overrides import Settings
 from .pictures import check_picture, write_picture
 from .terminal import err, fail, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..description import Robot
-    from ..model import Model
-    from ..motion import Task
 
 EXAMPLE = "Example: polypod check my-robot.yaml"
-
-
-@dataclass
-class Report:
-    """What a file is, what is wrong with it, what is worth knowing; a motion's robot is the file if that is at fault.
-
-    ``within_limits`` is about home for a robot, and the whole way for a motion; None for a motion without a robot.
-    ``broken`` lists the limits that a motion breaks. ``certified`` is whether a motion is proven to close, to keep the
-    limits of legs and joints and to stay off singular poses between its samples too; None where that was not tried.
-    """
-
-    file: str
-    kind: str
-    faults: list[Fault] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    within_limits: bool | None = None
-    broken: Table | None = None
-    certified: bool | None = None
-
-    @property
-    def ok(self) -> bool:
-        """Whether the file can be used."""
-        return not self.faults
-
-    @property
-    def clean(self) -> bool:
-        """Whether it can be used without a second thought: no limit broken, no warning."""
-        return self.ok and not self.warnings and self.within_limits is not False
-
-
-class _AnyFileError(FileError):
-    what = "robot or motion"
-
-
-def check(
-    name: str | Path, robot: str | None = None, sources: bool = False, settings: Sequence[str] | None = None
-) -> Report:
-    """Validate a robot or motion, a file or one of the library; a motion is tried on ``robot``, or on its own robot.
-
-    With ``sources`` every parameter of a robot without a source is listed. ``settings`` change numbers of the robot.
-    """
-    report = Report(str(name), "file")
-    try:
-        report.kind = kind_of(name)
-        if report.kind == "robot":
-            _robot(report, sources, settings)
-        else:
-            _motion(report, robot, settings)
-    except FileError as error:
-        report.faults = list(error.faults)
-    except PolypodError as error:
-        report.faults = [Fault("", str(error), 1 if os.path.isfile(name) else None)]  # of the whole file
-    return report
-
-
-def kind_of(name: str | Path) -> str:
-    """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
-    from ..files import library
-    from ..files.documents import parse, read
-    from ..motion import AROUND_HOME, PUBLISHED
-
-    path = Path(name)
-    motions = (*PUBLISHED, AROUND_HOME)
-    if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
-        if name not in (*library(), *motions):
-            beside = [f"{name}{end}" for end in (".yaml", ".yml") if os.path.isfile(f"{name}{end}")]
-            raise UnknownNameError("file, robot or motion", name, (*beside, *library(), *motions))
-        return "robot" if name in library() else "motion"
-    if isinstance(name, str) and name in library():
-        return "robot"  # as everywhere, a library name takes precedence over a file
-    wanted = "a mapping such as 'name: my-hexapod' and more ('polypod new' writes one to start from)"
-    document, _ = parse(read(path, _AnyFileError), str(path), _AnyFileError, wanted)
-    if "trajectory" in document:
-        return "motion"
-    if not {"platform", "legs"} & set(document):
-        neither = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
-        raise _AnyFileError(str(path), [Fault("", f"{neither}, but {', '.join(map(str, document))}", 1)])
-    return "robot"
-
-
-def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
-    from ..description import Robot
-    from ..files import load
-    from ..files.per_leg import merge_sentences
-    from ..files.robot_files import with_file_lines
-    from ..model import Model
-    from ..model.slips import unit_slips
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            meant = with_overrides(report.file, settings)
-            robot = meant if isinstance(meant, Robot) else load(meant)
-            with with_file_lines(meant):
-                model = Model(robot)
-        finally:  # what is odd often explains what is wrong
-            odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
-            report.warnings = list(dict.fromkeys(text for message in odd for text in _sentences(message)))
-    kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
-    condition = float(model.conditioning(robot.home.matrix).condition)
-    # gravity that points the wrong way is no fault: robots hang from ceilings
-    hangs = ", hangs below its base" if np.dot(robot.gravity, robot.home.position) > 0 else ""
-    report.remarks = [
-        f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
-    ]
-    report.remarks += _mobility(model)
-    at_home = model.limits(robot.home.matrix)
-    report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
-    report.remarks += _missing_sources(robot, sources)
-    rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
-    report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
-    report.warnings += unit_slips(at_home)
-    if robot.flexible:
-        _flexible(report, model)
-
-
-def _mobility(model: Model) -> list[str]:
-    """What the legs constrain, what follows from the robot's coordinates, and which constraints say nothing new."""
-    mechanism = model.kernels.mechanism
-    mobility = mechanism.mobility
-    if mobility is None:
-        return []
-    count = len(model.freedoms)
-    text = f"the legs leave the platform {count} freedom{'s' if count > 1 else ''} ({', '.join(model.freedoms)})"
-    follow = [
-        f"{name} by up to {_amount(name, size)}" for name, size in mobility.parasitic.items()
-    ]  # within a fifth of the robot's size
-    lines = [text + (f"; around home {', '.join(follow)} follow{'s' if len(follow) == 1 else ''}" if follow else "")]
-    if mobility.redundant:
-        names = [
-            f"{mechanism.robot.legs[leg].name} {mechanism.placed[leg].placement.constraints[k].name}"
-            for leg, k in mobility.redundant
-        ]
-        # a tilted axis is two constraints of one name: across it there are two directions
-        times = [f"{name} (both ways)" if count == 2 else name for name, count in Counter(names).items()]
-        shown = ", ".join(times[:3]) + (f" and {len(times) - 3} more" if len(times) > 3 else "")
-        lines.append(
-            f"overconstrained: {len(names)} of {len(names) + len(mobility.used)} constraints follow from the others "
-            f"({shown})"
-        )
-    return lines
-
-
-def _amount(name: str, size: float) -> str:
-    return f"{1e3 * size:.3g} mm" if len(name) == 1 else f"{np.degrees(size):.3g} deg"
-
-
-def _missing_sources(robot: Robot, every: bool) -> list[str]:
-    """Parameters without a source; only asked for, or of a robot that gives the sources of others."""
-    listed = parameters(robot)
-    missing = [p.path for p in listed if not p.source]
-    if not missing or not (every or robot.sources):
-        return []
-    count = f"{len(missing)} of {len(listed)} parameters have no source"
-    return [f"{count}: {', '.join(missing)}" if every else f"{count}, such as {missing[0]}"]
-
-
-def _sentences(warning: Warning | str) -> list[str]:
-    """A warning in full; one about unphysical inertia names each body."""
-    return [warning.what, *warning.bodies] if isinstance(warning, UnphysicalWarning) else [str(warning)]
-
-
-def _flexible(report: Report, model: Model) -> None:
-    """Adds the platform's modes, and how far it bends under the robot's weight at home."""
-    from ..platforms.modes import large_deflection
-    from ..simulation.elastic_spectrum import growth_rate
-
-    low, high = (float(f) / (2 * np.pi) for f in (model.modes.frequencies.min(), model.modes.frequencies.max()))
-    text = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
-    try:
-        deflection = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
-    except (InputError, StateError) as error:
-        report.warnings.append(f"at home {error}")
-    else:
-        report.warnings += large_deflection(model.robot, deflection, model.size)
-        largest = 1e3 * float(np.linalg.norm(deflection, axis=-1).max())
-        text += f"; at rest at home it bends by up to {largest:.4g} mm"
-        if growth_rate(model, model.robot.home.matrix) > 1.0:
-            text += "; its frame cannot follow a motion exactly (unstable), so 'polypod run' leaves vibration out"
-    report.remarks.append(text)
-
-
-def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
-    from ..description.file_names import resolve_name
-    from ..files.documents import parse, read
-    from ..files.faults import line_of
-    from ..model import Model
-    from ..motion import AROUND_HOME, PUBLISHED, load_motion, make_task, motion_fault
-
-    path = None if report.file in (*PUBLISHED, AROUND_HOME) else Path(report.file)
-    motion = None if path is None else load_motion(path)
-    own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
-    name: str | Path | None = robot or own
-    if robot is None and own is not None and path is not None:
-        name = resolve_name(own, path.parent)
-    if name is None:
-        report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tries it on one"]
-        return
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the robot is not what is checked here
-            model = Model(with_overrides(name, settings))
-    except PolypodError as error:
-        if isinstance(error, RobotFileError) and os.path.isfile(name):  # blame lands on the file that is at fault
-            report.file, report.faults = str(name), list(error.faults)
-            return
-        line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
-        report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
-        return
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            _try(report, model, make_task(model, report.file if path is None else path))
-        except (InputError, StateError) as error:
-            fault = Fault("", str(error)) if path is None else motion_fault(path, error)
-            if fault.field == "robot":
-                report.file, fault = str(name), Fault("", str(error))
-            report.faults = [fault]
-    report.warnings = [*dict.fromkeys(str(w.message) for w in caught), *report.warnings]
-
-
-def _try(report: Report, model: Model, task: Task) -> None:
-    from ..results import between, limits, study, verdict
-    from ..results.report import near_singularity
-
-    result = study(model, task, certify=False)
-    judged = verdict(result)
-    report.within_limits, report.broken = judged.ok, limits(result)
-    report.warnings = near_singularity(result)
-    length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
-    text = "all poses are in reach, but limits are broken"
-    if judged.ok:
-        found = between(model, task)
-        text, report.certified, report.within_limits = found.text, found.certified, not found.broken
-        report.warnings += found.warnings
-    report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
-    report.remarks += [] if judged.worst is None else [judged.headline]
 
 
 @report_errors
@@ -287,7 +28,9 @@ def command(
     file: Annotated[str, typer.Argument(help="Robot or motion file, or a name that 'polypod list' has.")],
     robot: Annotated[str | None, typer.Option(help="Robot to try a motion on.")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 2 also for a broken limit or a warning.")] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 2 also for a broken limit or a warning.")
+    ] = False,
     settings: Settings = None,
     draw: Annotated[
         Path | None,
@@ -296,12 +39,14 @@ def command(
     json_: Json = False,
 ) -> None:
     """Check a robot or motion, a file or one of the library; every fault with its line."""
+    if draw is not None and settings:
+        raise InputError("--set: --draw shows the robot as its file has it; leave one of them out")
     with working("checking"):
         report = check(file, robot, sources, settings)
     if draw is not None:
         _draw(file, draw)
     if json_:
-        show_json(_data(report))
+        show_json(report_data(report))
     elif report.ok:
         _print(report)
     else:
@@ -323,7 +68,7 @@ def _draw(file: str, picture: Path) -> None:
     err().print(f"drawn: {escape(str(picture))}, {len(found.motions)} motions while all drives stand still")
 
 
-def _data(report: Report) -> dict[str, Any]:
+def report_data(report: Report) -> dict[str, Any]:
     faults = [{"line": f.line, "field": f.field, "message": f.message} for f in report.faults]
     return {
         "file": report.file,
@@ -363,7 +108,7 @@ def _print_faults(report: Report) -> None:
     console.print(f"[bold red]error:[/] {escape(report.file)}: {count} fault{'s' if count > 1 else ''}")
     lines: list[str] = []
     with suppress(FileError):  # what cannot be read, a device among it, is the fault
-        lines = read(Path(report.file), _AnyFileError).splitlines()
+        lines = read(Path(report.file), AnyFileError).splitlines()
     for fault in report.faults:
         console.print(f"  {escape(str(fault))}")
         if fault.line is not None and fault.line <= len(lines):

@@ -10,11 +10,11 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from .check import kind_of
-from .options import Json, Replace, WithFriction, measured
+from .file_checks import kind_of
+from .options import Json, Replace, WithFriction, check_rate, measured
 from .overrides import Settings, with_overrides
 from .pictures import write_picture
-from .terminal import Step, out, report_errors, show_json, show_table, working
+from .terminal import Progress, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ def compare(
     rate: float | None = None,
     friction: bool = True,
     settings: Sequence[str] | None = None,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
 ) -> tuple[Comparison, dict[str, xr.Dataset]]:
     """Study robots along a motion, each along its own if none is named; returns the comparison and the studies.
 
@@ -89,8 +89,7 @@ def command(
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
     from ..files.whole import check_target
 
-    if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     if picture is not None:
         check_target(picture, force)
     if motion is None and kind_of(robots[-1]) == "motion":

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import PolypodError
-from .own_modules import load_module
+from .user_modules import load_module
 
 if TYPE_CHECKING:
     from ..description import Robot
@@ -60,9 +60,9 @@ def complete_coordinate(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
 def _names(kind: str, incomplete: str) -> Iterator[Offer]:
     """Names of the library and YAML files here that begin as what is typed, each with what it is."""
-    from .listed import LISTED
+    from .catalogue_data import CATALOGUE
 
-    for entry in LISTED[kind]:
+    for entry in CATALOGUE[kind]:
         if entry["name"].startswith(incomplete):
             yield entry["name"], entry["title"]
     folder = Path(incomplete) if incomplete.endswith("/") else Path(incomplete).parent
@@ -106,9 +106,9 @@ def _words(kind: str) -> Callable[[str], list[Offer]]:
     """What completes a word of a registry of the library."""
 
     def complete(incomplete: str) -> list[Offer]:
-        from .listed import WORDS
+        from .catalogue_data import CHOICES
 
-        return [offer for offer in WORDS[kind].items() if offer[0].startswith(incomplete)]
+        return [offer for offer in CHOICES[kind].items() if offer[0].startswith(incomplete)]
 
     return complete
 
@@ -121,7 +121,7 @@ COMPLETED: dict[str, Callable[..., list[Offer]]] = {
     "file": complete_either,
     "settings": complete_setting,
     "parameters": complete_path,
-    "numbers": complete_path,
+    "sought": complete_path,
     "at": complete_coordinate,
     "controller": _words("controllers"),
     "function": _words("functions"),

@@ -29,11 +29,15 @@ def command(
     harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
     noise: Annotated[float, typer.Option(help="Noise of forces.", **measured("N", "N m"))] = 1.0,
     rate: Annotated[float, typer.Option(help="Samples a second.", **measured("Hz"))] = 1000.0,
-    criterion: Annotated[str, typer.Option(help="What is made best: determinant or condition.")] = "determinant",
+    criterion: Annotated[
+        str, typer.Option(help="What the search optimises, of the information matrix: determinant or condition.")
+    ] = "determinant",
     max_acceleration: Annotated[
-        float | None, typer.Option(help="Of the actuators.", **measured("m/s^2", "rad/s^2"))
+        float | None, typer.Option(help="Largest acceleration of an actuator.", **measured("m/s^2", "rad/s^2"))
     ] = None,
-    reach: Annotated[float, typer.Option(help="Part of the robot's size, and radians, around home.")] = 0.25,
+    reach: Annotated[
+        float, typer.Option(help="How far from home: a part of the robot's size, and an angle in rad.")
+    ] = 0.25,
     same_legs: SameLegs = False,
     budget: Annotated[float, typer.Option(help="Time to search.", **measured("s"))] = 20.0,
     force: Replace = False,

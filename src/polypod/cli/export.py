@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from ..errors import InputError, UnknownNameError
 from . import export_fmu
-from .listed import WORDS
+from .catalogue_data import CHOICES
 from .options import Parameters, Replace, RobotName, WithFriction, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
@@ -25,7 +25,7 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Write a robot or its model functions for other programs.",
-    epilog=EXAMPLE.format(next(iter(WORDS["exports"]))),
+    epilog=EXAMPLE.format(next(iter(CHOICES["exports"]))),
 )
 
 
@@ -93,7 +93,7 @@ def _report(paths: list[Path], hint: str) -> None:
 
 
 def _register(kind: str) -> None:
-    @app.command(kind, epilog=EXAMPLE.format(kind), **_about(WORDS["exports"][kind]))
+    @app.command(kind, epilog=EXAMPLE.format(kind), **_about(CHOICES["exports"][kind]))
     @report_errors
     def command(
         robot: RobotName,
@@ -112,7 +112,7 @@ def _register(kind: str) -> None:
 
 
 def _register_robot(kind: str) -> None:
-    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), **_about(WORDS["robot exports"][kind]))
+    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), **_about(CHOICES["robot exports"][kind]))
     @report_errors
     def command(
         robot: RobotName,
@@ -127,8 +127,8 @@ def _register_robot(kind: str) -> None:
         _report(paths, ROBOT_EXPORTS[kind].hint)
 
 
-for _kind in WORDS["exports"]:
+for _kind in CHOICES["exports"]:
     _register(_kind)
-for _kind in WORDS["robot exports"]:
+for _kind in CHOICES["robot exports"]:
     _register_robot(_kind)
 app.command("fmu", epilog=export_fmu.EXAMPLE, **_about(export_fmu.ABOUT))(export_fmu.command)

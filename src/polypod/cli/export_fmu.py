@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from .listed import WORDS
+from .catalogue_data import CHOICES
 from .options import Parameters, Replace, RobotName, WithFriction, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
@@ -52,7 +52,7 @@ def write_fmu(
 @report_errors
 def command(
     robot: RobotName,
-    kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(WORDS['fmu'])}.")] = "plant",
+    kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(CHOICES['fmu'])}.")] = "plant",
     fmi: Annotated[int, typer.Option("--fmi", help="Version of FMI: 2 or 3.")] = 2,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the file.")] = Path("."),
     parameters: Parameters = None,

@@ -11,8 +11,8 @@ from typing import Annotated, Any, get_args
 import typer
 
 from .complete import COMPLETED
-from .own_modules import load_module
 from .terminal import report_errors
+from .user_modules import load_module
 
 _HELP = "Python file with leg kinds (or motions, controllers) of your own that the files name; may be repeated."
 _ROBOTS = {"robot", "file", "robots", "study"}

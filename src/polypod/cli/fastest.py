@@ -78,7 +78,7 @@ def command(
         text = dumps_motion(_beside(found.motion_file(target.stem, name), motion, target))
         write_whole(target, text.encode(), replace)
     if json_:
-        show_json(_data(found, model.robot.name, file.name, target))
+        show_json(report_data(found, model.robot.name, file.name, target))
         return
     console, before = out(), file.trajectory.duration
     console.print(
@@ -137,7 +137,7 @@ def _moved(part: Any, folder: Path) -> Any:
     return part.model_copy(update={name: value for name, value in changed.items() if value is not values[name]})
 
 
-def _data(found: Fastest, robot: str, motion: str, target: Path) -> dict[str, Any]:
+def report_data(found: Fastest, robot: str, motion: str, target: Path) -> dict[str, Any]:
     """What ``--json`` prints."""
     return {
         "robot": robot,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: polypod identify my-robot.yaml run1.csv run2.csv --validate run9.csv --out my-robot-identified.yaml"
 
 
-def parts(texts: list[str], what: str) -> dict[str, float]:
+def parse_by_pattern(texts: list[str], what: str) -> dict[str, float]:
     """Numbers by path pattern from texts such as ``platform.mass=0.01``."""
     found = {}
     for text in texts:
@@ -67,23 +67,23 @@ def command(
 
     model = Model(with_overrides(robot, settings))
     target = out_file or Path(f"{file_name(model.robot.name)}-identified.yaml")
-    paper = report or target.parent / f"{target.stem}.html"
-    for file in (target, paper):
+    page_file = report or target.parent / f"{target.stem}.html"
+    for file in (target, page_file):
         check_target(file, force)
     with working("identifying") as progress:
         progress("reading logs")
         found = identify(
             model, list(logs), list(validate),
-            uncertainty=parts(uncertainty, "uncertainty") or None,
+            uncertainty=parse_by_pattern(uncertainty, "uncertainty") or None,
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
         )  # fmt: skip
         progress("writing the report")
         from .. import __version__
 
         write_whole(target, dumps(found.robot).encode(), force)
-        write_whole(paper, page(found, __version__).encode(), force)
+        write_whole(page_file, page(found, __version__).encode(), force)
     if json_:
-        show_json(report_data(found, target, paper))
+        show_json(report_data(found, target, page_file))
         return
     base = found.base
     out().print(
@@ -101,15 +101,15 @@ def command(
     out().print(f"\n{headline(found)}")
     for text in found.notes:
         note(text)
-    out().print(f"Wrote {escape(str(target))} and {escape(str(paper))}.")
+    out().print(f"Wrote {escape(str(target))} and {escape(str(page_file))}.")
 
 
-def report_data(found: Identification, target: Path, paper: Path) -> dict[str, Any]:
+def report_data(found: Identification, target: Path, page_file: Path) -> dict[str, Any]:
     """What ``--json`` prints."""
     return {
         "robot": found.robot.name,
         "file": str(target),
-        "report": str(paper),
+        "report": str(page_file),
         "base_parameters": base_table(found).records(),
         "numbers": changes_table(found).records(),
         "force_errors": force_errors(found).records(),

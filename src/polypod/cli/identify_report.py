@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,7 @@ def force_errors(found: Identification) -> Table:
             for k, a in enumerate(found.model.actuators)]  # fmt: skip
     columns = [("actuator", ""), ("before", unit), ("after", unit), ("noise", unit)]
     return table("Force errors", columns, rows, f"Root mean square of measured less predicted forces of the {what}; "
-                 "noise is what that of forces and coordinates leaves at best.")  # fmt: skip
+                 "noise is the part that noise of forces and coordinates alone would give.")  # fmt: skip
 
 
 def headline(found: Identification) -> str:
@@ -79,7 +78,12 @@ def changes_table(found: Identification) -> Table:
                          ratio))  # fmt: skip
     columns = [("number", ""), ("unit", ""), ("file", ""), ("new", ""), ("± 95 %", ""), ("moved by", ""),
                ("moved", "of ± 95 %")]  # fmt: skip
-    return table("Numbers", columns, rows, "By data and file together, of real bodies.")
+    return table(
+        "Numbers",
+        columns,
+        rows,
+        "Estimated from the logs and the file's values together, with inertias that real bodies can have.",
+    )
 
 
 def moved_table(found: Identification, most: int = 30) -> Table:
@@ -92,7 +96,7 @@ def moved_table(found: Identification, most: int = 30) -> Table:
 
 
 def base_table(found: Identification) -> Table:
-    """Base parameters by data alone."""
+    """Base parameters estimated from the logs alone."""
     beta, file, half = found.beta, found.base.values(found.linear.values), found.half_widths
     rows = [(name, unit, float(file[k]), float(beta[k]), float(half[k]))
             for k, (name, unit) in enumerate(zip(found.base.names, found.base.units, strict=True))]  # fmt: skip
@@ -128,13 +132,15 @@ def page(found: Identification, version: str) -> str:
 
 def _figures(found: Identification) -> list[tuple[str, str, bytes]]:
     """Forces measured and predicted of the log that judges the result, and its residuals with their autocorrelation."""
+    from ..results.report.output import svg_of
+
     shown = (found.validation or found.runs)[-1]
     return [
         ("forces", f"Forces of {shown.log.name}: measured, by the file's numbers and by the new ones.",
-         _svg(_force_curves(found, shown))),
+         svg_of(_force_curves(found, shown))),
         ("residuals", f"Measured less predicted forces of {shown.log.name} with the new numbers, dashed twice the "
          "noise; right their autocorrelation, which is within the band (95 %) if they are white.",
-         _svg(_residual_curves(found, shown))),
+         svg_of(_residual_curves(found, shown))),
     ]  # fmt: skip
 
 
@@ -180,9 +186,3 @@ def _residual_curves(found: Identification, shown: Forces) -> Any:
     axes[-1, 0].set_xlabel("time [s]")
     axes[-1, 1].set_xlabel("lag [samples]")
     return figure
-
-
-def _svg(figure: Any) -> bytes:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="svg")
-    return buffer.getvalue()

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from .listed import WORDS
+from .catalogue_data import CHOICES
 from .options import Json, Replace, number
 from .terminal import note, out, report_errors, show_json, working
 
@@ -31,14 +31,14 @@ def imported_text(imported: Imported, source: str) -> str:
     return "".join(f"# {line}\n" for line in lines) + dumps(imported.robot)
 
 
-def _places(texts: Sequence[str]) -> dict[str, float]:
-    places = {}
+def _parse_joint_values(texts: Sequence[str]) -> dict[str, float]:
+    values = {}
     for text in texts:
         name, _, value = text.rpartition("=")
         if not name:
             raise InputError(f"--at: JOINT=VALUE is needed, such as motor=30deg or slide=20mm, got {text!r}")
-        places[name] = number(f"--at: {name}", value, "m", "rad")
-    return places
+        values[name] = number(f"--at: {name}", value, "m", "rad")
+    return values
 
 
 @report_errors
@@ -55,7 +55,7 @@ def command(
     close: Annotated[bool, typer.Option("--close", help="Close loops that are far open in the file.")] = False,
     loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; robot.yaml beside it if not given.")] = None,
     format_: Annotated[
-        str | None, typer.Option("--format", help=f"{', '.join(WORDS['formats'])}; by the file's end.")
+        str | None, typer.Option("--format", help=f"{', '.join(CHOICES['formats'])}; by the file's end.")
     ] = None,
     force: Replace = False,
     json_: Json = False,
@@ -65,9 +65,10 @@ def command(
     from ..files.safe_names import file_name
     from ..files.whole import write_whole
 
-    wishes = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": _places(at or ()), "close": close}
+    home = _parse_joint_values(at or ())
+    options = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": home, "close": close}
     with working("importing"):
-        imported = import_robot(file, platform, format=format_, **wishes)  # type: ignore[arg-type]
+        imported = import_robot(file, platform, format=format_, **options)  # type: ignore[arg-type]
     if name:
         imported = imported._replace(robot=imported.robot.model_copy(update={"name": name}))
     path = out_file or Path(f"{file_name(imported.robot.name)}.yaml")

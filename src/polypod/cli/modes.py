@@ -32,7 +32,7 @@ def modes_table(modes: AssemblyModes) -> Table:
     """A row for each mode."""
     from scipy.spatial.transform import Rotation
 
-    from ..results.figures.modes import mode_labels
+    from ..view.extras import mode_labels
 
     rows = []
     for k, pose in enumerate(modes.pose):

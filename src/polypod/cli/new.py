@@ -16,8 +16,6 @@ from .sizes import DEFAULTS, robot_text
 from .templates import template_part
 from .terminal import out, report_errors
 
-__all__ = ["new", "template", "template_part"]
-
 EXAMPLE = "Example: polypod new my-delta --delta --arm 0.25, then polypod check my-delta.yaml"
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 

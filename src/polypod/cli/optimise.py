@@ -26,7 +26,7 @@ def command(
     generations: Annotated[int, typer.Option(min=1, help="Generations.")] = 40,
     population: Annotated[int | None, typer.Option(min=8, help="Designs of a generation.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Start of the random numbers; the same gives the same.")] = 0,
-    polish: Annotated[bool, typer.Option(help="End one quantity's search with its gradient.")] = True,
+    polish: Annotated[bool, typer.Option(help="Refine the best design of a single quantity by its gradient.")] = True,
     force: Replace = False,
     settings: Settings = None,
     json_: Json = False,

@@ -66,6 +66,12 @@ def number(option: str, text: str, *units: str) -> float:
     return value
 
 
+def check_rate(rate: float | None) -> None:
+    """Raise for a rate [Hz] that is not positive; None is the motion's own."""
+    if rate is not None and not rate > 0:
+        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+
+
 def numbers(option: str, text: str, units: Sequence[str], names: Sequence[str]) -> list[float]:
     """Numbers of an option, each in its SI unit or with another: ``0 0 -2 kN 0 0 0``, with or without commas."""
     parts = re.split(r"\s*,\s*|\s+(?=[-+.\d])", text.strip())

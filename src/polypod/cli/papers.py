@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from ..tables import table
 from .options import Json, Replace
-from .terminal import Step, err, out, report_errors, show_json, show_table
+from .terminal import Progress, err, out, report_errors, show_json, show_table
 
 if TYPE_CHECKING:
     from ..papers.shared.outcome import Outcome
@@ -24,7 +24,7 @@ DEFAULT = Path("polypod-papers")
 
 
 def papers(
-    chosen: Sequence[str] = (), out: str | Path = DEFAULT, force: bool = False, progress: Step = lambda step: None
+    chosen: Sequence[str] = (), out: str | Path = DEFAULT, force: bool = False, progress: Progress = lambda step: None
 ) -> list[Outcome]:
     """Run the studies of papers by name, all without one, and write their folder; returns what they found."""
     from ..papers.shared.report import write_papers
@@ -70,20 +70,21 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
 
 
 @contextmanager
-def _bar(chosen: Sequence[str]) -> Iterator[Step]:
+def _bar(chosen: Sequence[str]) -> Iterator[Progress]:
     """A progress bar on a terminal, nothing in a pipe."""
     console = err()
     if not console.is_terminal:
         yield lambda step: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as ProgressBar
 
     from ..papers import names, study
     from ..papers.shared.report import steps
 
     total = steps(study(name) for name in (chosen or names()))
     parts = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
-    with Progress(*parts, console=console, transient=True) as bar:
+    with ProgressBar(*parts, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=total)
         begun = count()
         # shown when a step begins, so that a long one (the first use of a robot compiles it) is named while it lasts

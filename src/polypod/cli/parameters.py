@@ -37,10 +37,10 @@ def parameters(robot: Robot) -> list[Parameter]:
     """All parameters of a robot; ``legs.*`` stands for a value that every leg has."""
     from ..legs import Leg
 
-    slides = [leg.friction_joints() if isinstance(leg, Leg) else {} for leg in robot.legs]
+    friction_joints = [leg.friction_joints() if isinstance(leg, Leg) else {} for leg in robot.legs]
     alike: dict[str, list[Parameter]] = defaultdict(list)
     for path in robot.numbers():
-        one = _parameter(robot, path, slides)
+        one = _parameter(robot, path, friction_joints)
         alike[re.sub(r"^legs\.\d+\.", "legs.*.", path)].append(one)
     listed = []
     for pattern, same in alike.items():
@@ -55,15 +55,13 @@ def mobility(robot: Robot) -> dict[str, Any]:
 
     The count is below the true mobility where a robot has more constraints than it needs (parallel hinges).
     """
+    from ..legs.chain.data import FREEDOMS
     from ..mechanism import Mechanism
 
-    freedom_of = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}
-    joints = [joint for leg in Mechanism(robot).legs for joint in leg.placement.joints]
-    bodies = 1 + sum(
-        len({name for j in leg.placement.joints for name in (j.parent, j.child)} - {"base", "platform"})
-        for leg in Mechanism(robot).legs
-    )
-    free = sum(freedom_of[joint.kind] for joint in joints)
+    legs = [leg.placement.joints for leg in Mechanism(robot).legs]
+    joints = [joint for leg in legs for joint in leg]
+    bodies = 1 + sum(len({name for j in leg for name in (j.parent, j.child)} - {"base", "platform"}) for leg in legs)
+    free = sum(FREEDOMS[joint.kind] for joint in joints)
     return {
         "freedoms": [f.name for f in robot.freedoms] or ["x", "y", "z", "rx", "ry", "rz"],
         "moving_bodies": bodies,
@@ -73,7 +71,7 @@ def mobility(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Parameter:
+def _parameter(robot: Robot, path: str, friction_joints: list[dict[str, set[str]]]) -> Parameter:
     """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
     from ..description import Friction
     from ..description.quantities import Range, unit_of
@@ -85,10 +83,10 @@ def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Pa
     for part in parts:
         if isinstance(value, BaseModel):
             field = type(value).model_fields[part]
-            unit, is_range = unit_of(field), ordered in (*field.metadata, *_marks(field.annotation))
+            unit, is_range = unit_of(field), ordered in (*field.metadata, *_annotation_metadata(field.annotation))
             given = given and part in value.model_fields_set
             if isinstance(value, Friction) and parts[0] == "legs":
-                kinds = slides[int(parts[1])].get(parts[2], set())
+                kinds = friction_joints[int(parts[1])].get(parts[2], set())
                 both = "prismatic" in kinds and len(kinds) > 1
                 unit = _FRICTION_UNITS[part]["prismatic" not in kinds] if kinds and not both else unit
             value = getattr(value, part)
@@ -97,7 +95,7 @@ def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Pa
     return Parameter(path, value, "" if unit == "1" else unit, robot.source_of(path) or "", given, is_range)
 
 
-def _marks(annotation: Any) -> list[Any]:
+def _annotation_metadata(annotation: Any) -> list[Any]:
     """Everything an annotation is marked with."""
-    inside = [mark for part in get_args(annotation) for mark in _marks(part)]
+    inside = [mark for part in get_args(annotation) for mark in _annotation_metadata(part)]
     return [*getattr(annotation, "__metadata__", ()), *inside]

@@ -19,7 +19,7 @@ def check_picture(path: Path, force: bool | None = None) -> None:
 
     ``force`` is None where a command has no such option.
     """
-    if not path.exists() or force or _ours(path):
+    if not path.exists() or force or _is_own_picture(path):
         return
     instead = "remove it" if force is None else "add --force to replace it"
     raise InputError(f"{path}: exists and is no picture that polypod wrote; {instead}, or name another")
@@ -38,7 +38,7 @@ def write_picture(path: Path, draw: Callable[..., Any], *given: Any, force: bool
     write_whole(path, buffer.getvalue())
 
 
-def _ours(path: Path) -> bool:
+def _is_own_picture(path: Path) -> bool:
     """Whether a file is a picture with the name of its writer in it."""
     if not path.is_file() or path.is_symlink():
         return False

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..errors import Fault, InputError, MotionFileError, RobotFileError
+from ..errors import Fault, MotionFileError, RobotFileError
 from ..tables import short
-from .options import Json, MotionName, RobotOrDefault, WithFriction, measured
+from .options import Json, MotionName, RobotOrDefault, WithFriction, check_rate, measured
 from .overrides import Settings, with_overrides
-from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
+from .terminal import Progress, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -70,7 +70,7 @@ def run(
     friction: bool = True,
     force: bool = False,
     files: bool = True,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     vibration: bool | None = None,
     settings: Sequence[str] | None = None,
     certify: bool = True,
@@ -85,19 +85,18 @@ def run(
     from ..model import Model
     from ..motion import make_task, with_motion_lines
     from ..results import study
-    from ..results.report import FILES, check_target, source, write_results
+    from ..results.report import FILES, check_target, provenance, write_results
 
     name, task_name = resolve(robot, motion)
-    if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     progress("compiling the robot")
     model = Model(with_overrides(name, settings))
     with with_motion_lines(task_name if rate is None else None):
         task = make_task(model, task_name, rate)
     target = _folder(model.robot.name, task.name, settings or ()) if out is None else Path(out)
     inputs = {
-        "robot": source(name), "motion": source(task_name or task.name), "rate": rate, "friction": friction,
-        "vibration": vibration, "set": list(settings or ()),
+        "robot": provenance(name), "motion": provenance(task_name or task.name), "rate": rate, "friction": friction,
+        "vibration": vibration, "set": list(settings or ()), **({} if certify else {"certify": False}),
     }  # fmt: skip
     if files:
         check_target(target, force, FILES, inputs)
@@ -139,7 +138,7 @@ def command(
     certify: Annotated[
         bool, typer.Option(help="Judge the motion between its samples too, by proof where there is one.")
     ] = True,
-    strict: Annotated[bool, typer.Option("--strict", help="End with 2 if a limit is broken.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with code 2 if a limit is broken.")] = False,
     settings: Settings = None,
     json_: Json = False,
 ) -> None:

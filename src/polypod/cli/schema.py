@@ -47,7 +47,7 @@ def _robot() -> dict[str, Any]:
     short = {form.__name__: _collected(form.model_json_schema(), definitions) for form in (Copies, Mirror, Pair)}
     definitions |= short
     kinds = []
-    for name, leg in _ours(LegData.registry):
+    for name, leg in _built_in(LegData.registry):
         leg_schema = _collected(leg.model_json_schema(), definitions)
         fields = {key: leg_schema["properties"].get(key, {}) for key in leg.file_fields()}
         if "rail_direction" in fields:
@@ -77,21 +77,21 @@ def _motion() -> dict[str, Any]:
     for what, family in _FAMILIES.items():
         registry = getattr(motion, family).registry
         choices: list[dict[str, Any]] = []
-        for name, kind in _ours(registry):
+        for name, kind in _built_in(registry):
             own = _collected(kind.model_json_schema(), definitions)
             own["properties"]["kind"] = {"const": name}
             own["required"] = [*own.get("required", ()), *(["kind"] if what in ("trajectory", "path") else [])]
             definitions[f"{what} {name}"] = own
             choices.append({"$ref": f"#/$defs/{what} {name}"})
         if what == "time law":
-            choices.append({"enum": [name for name, _ in _ours(registry)]})
+            choices.append({"enum": [name for name, _ in _built_in(registry)]})
         if what == "wrench":
             choices.append({"type": "array", "minItems": 6, "maxItems": 6, "items": _MEASURE})
         definitions[what] = {"anyOf": choices}
     return {**whole, "$defs": definitions}
 
 
-def _ours(registry: dict[str, Any]) -> list[tuple[str, Any]]:
+def _built_in(registry: dict[str, Any]) -> list[tuple[str, Any]]:
     """Kinds that come with polypod; one's own have no place in a schema for everybody."""
     return [(name, kind) for name, kind in sorted(registry.items()) if kind.__module__.startswith("polypod.")]
 
@@ -120,10 +120,10 @@ def _relaxed(part: Any) -> Any:
     if part.get("type") == "array":
         # directions by joints, tensors by three numbers, tables as text: lists have more forms than their class
         return {**about, "anyOf": [{"type": "array"}, {"type": ["string", "object", "null"]}]}
-    return {key: _relaxed(value) for key, value in part.items() if not _about(key, value)}
+    return {key: _relaxed(value) for key, value in part.items() if not _is_annotation(key, value)}
 
 
-def _about(key: str, value: Any) -> bool:
+def _is_annotation(key: str, value: Any) -> bool:
     """Whether an entry of a schema is a word about it, not a field of that name."""
     return key in ("title", "unit") and isinstance(value, str)
 

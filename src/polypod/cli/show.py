@@ -14,7 +14,7 @@ from .options import Json, RobotName
 from .overrides import Settings, with_overrides
 from .parameters import mobility, parameters
 from .pictures import write_picture
-from .show_format import euler, place, quantity, source
+from .show_format import euler, owner_and_name, quantity, source_text
 from .terminal import out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -172,10 +172,10 @@ def _print(data: dict[str, Any]) -> None:
     default = "" if angles["given"] else " (default)"
     console.print(f"Euler angles {angles['convention']}{default}: {angles['meaning']}.\n")
     names = [leg["name"] for leg in data["legs"]], count["freedoms"]
-    rows = [
-        (*place(p["path"], *names), quantity(p["value"], p["unit"], p["is_range"]), source(p["source"], p["given"]))
-        for p in data["parameters"]
-    ]
+    rows = []
+    for p in data["parameters"]:
+        value, source = quantity(p["value"], p["unit"], p["is_range"]), source_text(p["source"], p["given"])
+        rows.append((*owner_and_name(p["path"], *names), value, source))
     show_table(table("Parameters", [("of", ""), ("parameter", ""), ("value", ""), ("source", "")], rows))
     console.print(
         f"\n{len(rows)} parameters, {data['parameters_default']} of them defaults that the file does not give; "

@@ -10,11 +10,11 @@ import numpy as np
 from ..tables import short
 
 
-def place(path: str, legs: list[str], freedoms: list[str]) -> tuple[str, str]:
+def owner_and_name(path: str, legs: list[str], freedoms: list[str]) -> tuple[str, str]:
     """What a parameter belongs to and its name there, by the names of the robot's legs and freedoms.
 
-    >>> place("legs.0.slider.mass", ["A", "B"], []), place("legs.*.length", ["A", "B"], []), place("gravity", [], [])
-    (('A', 'slider.mass'), ('all legs', 'length'), ('robot', 'gravity'))
+    >>> [owner_and_name(path, ["A", "B"], []) for path in ("legs.0.slider.mass", "legs.*.length", "gravity")]
+    [('A', 'slider.mass'), ('all legs', 'length'), ('robot', 'gravity')]
     """
     part = re.fullmatch(r"(legs|freedoms)\.(\d+|\*)\.(.+)", path)
     if part and part[1] == "freedoms":
@@ -37,7 +37,7 @@ def quantity(value: Any, unit: str, is_range: bool = False) -> str:
     return " ".join(text for text in texts if text)
 
 
-def source(text: str, given: bool) -> str:
+def source_text(text: str, given: bool) -> str:
     """Where a value comes from; one that the file does not give is the schema's default, whatever else is said."""
     return text if given else f"default; {text}" if text else "default"
 

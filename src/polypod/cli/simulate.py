@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError, PolypodError, UnphysicalWarning
-from .listed import WORDS
-from .options import Json, MotionName, Replace, RobotOrDefault, measured, number
+from .catalogue_data import CHOICES
+from .options import Json, MotionName, Replace, RobotOrDefault, check_rate, measured, number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
-from .terminal import INTERRUPTED, Step, note, report_errors, show_json, working
+from .terminal import INTERRUPTED, Progress, note, report_errors, show_json, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,7 +105,7 @@ def simulate(
     return whole(result)
 
 
-def largest(saturation: str | None) -> float | str | None:
+def parse_saturation(saturation: str | None) -> float | str | None:
     """A largest force from a text with a unit of force or torque or none; the word for those of the drives stays."""
     if saturation is None or saturation == "drives":
         return saturation
@@ -119,7 +119,7 @@ def command(
     controller: Annotated[
         str | None,
         typer.Option(
-            help=f"One of {', '.join(WORDS['controllers'])}. The first if not given, "
+            help=f"One of {', '.join(CHOICES['controllers'])}. The first if not given, "
             "the second for a flexible platform."
         ),
     ] = None,
@@ -141,21 +141,21 @@ def command(
 ) -> None:
     """A robot under a controller that follows a motion: tracking error, forces, energies, events."""
     from ..results.report.folder import check_target
-    from ..results.report.manifest import source
+    from ..results.report.manifest import provenance
     from ..simulation import SimulationError
 
-    if not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     inputs = {
-        "robot": source(robot), "motion": source(motion), "controller": controller, "rate": rate, "mass": mass,
+        "robot": provenance(robot), "motion": provenance(motion), "controller": controller, "rate": rate, "mass": mass,
         "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,
+        **({"set": list(settings)} if settings else {}),
     }  # fmt: skip
     if (animation or mp4) and out_folder is None:
         raise InputError(f"--{'mp4' if mp4 else 'animation'}: needs a folder to write to; add --out FOLDER")
     if out_folder is not None:
         check_target(out_folder, force, FILES, inputs)
     stopped: PolypodError | None = None
-    most = largest(saturation)
+    most = parse_saturation(saturation)
     try:
         result = simulate(robot, motion, controller, rate, mass, delay, most, friction, compensation, settings=settings)
     except SimulationError as error:
@@ -185,7 +185,7 @@ def write(
     target: Path,
     force: bool = False,
     animation: bool = False,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     inputs: Mapping[str, Any] | None = None,
     mp4: bool = False,
 ) -> None:

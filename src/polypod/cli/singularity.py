@@ -12,7 +12,7 @@ from rich.markup import escape
 from ..tables import table
 from .options import At, Json, Replace, RobotName
 from .overrides import Settings, rigid_model
-from .terminal import Step, out, report_errors, show_json, show_table, working
+from .terminal import Progress, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ FILES = ("loci.nc", "loci.png", "screw.png")
 
 
 def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset:
-    """det J and limits over two or three coordinates around a point: displacements, else all."""
+    """det J and limits over up to three coordinates around a point: displacements if there are two, else any."""
     from ..analysis.workspace import Space, workspace_map
 
     space = Space(model)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = (moving if len(moving) > 1 else list(space.names))[:3]
     start = space.point(at)
-    count = points if len(names) == 2 else max(points // 2 | 1, 3)
+    count = points if len(names) < 3 else max(points // 2 | 1, 3)
     far = {n: 1.2 * space.scale if not space.turns[space.index(n)] else 0.5 * np.pi for n in names}
     axes = {n: start[space.index(n)] + np.linspace(-far[n], far[n], count) for n in names}
     return workspace_map(model, axes, at)
@@ -90,14 +90,14 @@ def command(
          *(lambda r: (r.kind, r.motion))(singularity(model, way.pose)))
         for name, way in reached.items()
     ]  # fmt: skip
-    if not rows:
+    if rows:
+        columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("certain", "")]
+        columns += [("within limits", ""), ("kind", ""), ("there", "")]
+        out().print()
+        caption = "certain: nearer than this part of the way no pose is singular, proven by interval arithmetic"
+        show_table(table("Nearest singular poses", columns, rows, caption))
+    else:
         out().print("\nNo singular pose within reach in which the legs close.")
-        return
-    columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("certain", "")]
-    columns += [("within limits", ""), ("kind", ""), ("there", "")]
-    out().print()
-    caption = "certain: nearer than this part of the way no pose is singular, proven by interval arithmetic"
-    show_table(table("Nearest singular poses", columns, rows, caption))
     if folder is not None:
         out().print(f"\nFigures and data: {escape(str(folder))}")
 
@@ -115,7 +115,7 @@ def _facts(model: Model, way: Nearest) -> dict[str, Any]:
 
 
 def _write(
-    model: Model, here: dict[str, float], reached: dict[str, Nearest], folder: Path, force: bool, progress: Step
+    model: Model, here: dict[str, float], reached: dict[str, Nearest], folder: Path, force: bool, progress: Progress
 ) -> None:
     from ..analysis.singularity import singularity
     from ..datasets import save_result

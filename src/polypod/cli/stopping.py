@@ -15,7 +15,7 @@ from types import FrameType
 
 _ALARM = getattr(signal, "SIGALRM", None)
 _WAIT = 0.01  # [s]
-_wanted: BaseException = KeyboardInterrupt()
+_pending: BaseException = KeyboardInterrupt()
 
 
 def install() -> None:
@@ -28,8 +28,8 @@ def install() -> None:
         signal.signal(_ALARM, _stop)
 
 
-def leave_compiling(code: int | str | None) -> None:
-    """End the process if a thread still compiles for an interrupted command: Python's own way out waits for LLVM."""
+def exit_if_compiling(code: int | str | None) -> None:
+    """End the process if a thread still compiles for an interrupted command: Python's own exit would wait for it."""
     machine = sys.modules.get("polypod.kernels.machine")
     if isinstance(code, int) and machine is not None and machine.ASIDE.busy:
         for stream in (sys.stdout, sys.stderr):
@@ -37,23 +37,23 @@ def leave_compiling(code: int | str | None) -> None:
         os._exit(code)
 
 
-def forget() -> None:
-    """Let a command that was interrupted end with its own code.
+def clear_pending_interrupt() -> None:
+    """Let a command that was interrupted end with its own exit code.
 
-    Where an interrupt comes while ``exec`` runs a text, as named tuples do when they are defined, CPython remembers it
-    as not handled, and ``python -m polypod`` would end by the signal. The next text that runs clears that.
+    An interrupt that comes while ``exec`` runs a text, as in the definition of a named tuple, CPython keeps as not
+    handled, and ``python -m polypod`` would end by the signal. The next text that runs clears that.
     """
     exec("")
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    global _wanted
+    global _pending
     if number != _ALARM:
-        _wanted = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+        _pending = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
     if _ALARM is not None and _within_casadi(frame):
         signal.setitimer(signal.ITIMER_REAL, _WAIT)
         return
-    raise _wanted
+    raise _pending
 
 
 def _within_casadi(frame: FrameType | None) -> bool:

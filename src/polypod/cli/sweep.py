@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from .options import Json, Replace
 from .overrides import Settings, overrides
-from .terminal import Step, note, out, report_errors, show_json, show_table, working
+from .terminal import Progress, note, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod sweep study.yaml --sensitivities"
 FILES = ("designs.csv", "results.nc")
@@ -101,7 +101,7 @@ def command(
     console.print(f"\nResults: {escape(str(target))}{'' if store is None else f', store: {escape(str(store))}'}")
 
 
-def _left(step: Step) -> Any:
+def _left(step: Progress) -> Any:
     def progress(done: int, total: int, seconds: float) -> None:
         step(f"{done} of {total} designs, {seconds:.0f} s left")
 

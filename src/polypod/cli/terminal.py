@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from ..tables import Table
 
 Arguments = ParamSpec("Arguments")
-Step = Callable[[str], None]
+Progress = Callable[[str], None]
+"""What a command calls with the name of each step before it begins."""
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
@@ -97,7 +98,7 @@ def _first_part(warning: Warning | str) -> str:
 
 
 @contextmanager
-def working(what: str) -> Iterator[Step]:
+def working(what: str) -> Iterator[Progress]:
     """Shows what is being done on a terminal, says nothing in a pipe."""
     console = err()
     if not console.is_terminal:

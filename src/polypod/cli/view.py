@@ -10,11 +10,11 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from .listed import WORDS
-from .options import Replace, WithFriction, measured
+from .catalogue_data import CHOICES
+from .options import Replace, WithFriction, check_rate, measured
 from .overrides import Settings, with_overrides
 from .run import resolve
-from .terminal import Step, out, report_errors, working
+from .terminal import Progress, out, report_errors, working
 
 EXAMPLE = "Example: polypod view kim-ryu kim-ryu-circle --out circle.html"
 
@@ -26,7 +26,7 @@ def view(
     rate: float | None = None,
     friction: bool = True,
     force: bool = False,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     settings: Sequence[str] | None = None,
     show: Sequence[str] = (),
 ) -> Path:
@@ -39,12 +39,14 @@ def view(
     from ..motion import make_task, with_motion_lines
     from ..view import live_page
 
-    kept = _simulation(robot)
+    kept = _simulation_file(robot)
     if kept is not None:
-        return _kept(kept, [motion, rate, settings or None, show or None], out, force)
+        if motion is not None or rate is not None or settings or show or not friction:
+            what = "leave MOTION, --rate, --set, --show and --no-friction out"
+            raise InputError(f"{kept}: has its robot and motion; {what}")
+        return _simulation_page(kept, out, force)
     name, task_name = resolve(robot, motion)
-    if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    check_rate(rate)
     progress("deriving the model")
     model = Model(with_overrides(name, settings))
     task = None
@@ -70,7 +72,7 @@ def _target(stem: str, out: str | Path | None, force: bool) -> Path:
     return target
 
 
-def _simulation(name: str | None) -> Path | None:
+def _simulation_file(name: str | None) -> Path | None:
     """The file of a simulation that was kept, if a name is its folder or the file itself."""
     if name is None:
         return None
@@ -80,14 +82,12 @@ def _simulation(name: str | None) -> Path | None:
     return path / "simulation.nc" if (path / "simulation.nc").is_file() else None
 
 
-def _kept(path: Path, others: list[Any], out: str | Path | None, force: bool) -> Path:
-    """The page of a simulation that was kept."""
+def _simulation_page(path: Path, out: str | Path | None, force: bool) -> Path:
+    """Write the page of a simulation that was kept."""
     from ..datasets import load_result
     from ..files.whole import write_whole
     from ..view.document import result_page
 
-    if any(value is not None for value in others):
-        raise InputError(f"{path}: has its robot and motion; leave MOTION, --rate, --set and --show out")
     result = load_result(path)
     target = _target(f"{result.attrs.get('robot', 'robot')}-simulation", out, force)
     write_whole(target, result_page(result).encode(), force)
@@ -108,7 +108,7 @@ def command(
     friction: WithFriction = True,
     force: Replace = False,
     show: Annotated[
-        list[str] | None, typer.Option(help=f"Also show {' or '.join(WORDS['extras'])}; may be repeated.")
+        list[str] | None, typer.Option(help=f"Also show {' or '.join(CHOICES['extras'])}; may be repeated.")
     ] = None,
     live: Annotated[
         bool, typer.Option("--live", help="Simulate, and serve the page to browsers of this machine meanwhile.")
@@ -134,10 +134,10 @@ def command(
         for name, unwanted in (("out", file), ("force", force), ("show", show)):
             if unwanted:
                 raise InputError(f"--{name}: --live serves a page and writes none; leave it out")
-        from .simulate import largest
+        from .simulate import parse_saturation
         from .view_live import serve
 
-        options["saturation"] = largest(saturation)
+        options["saturation"] = parse_saturation(saturation)
         how = (port or 0, 1.0 if speed is None else speed, rate, friction, settings, options)
         try:
             with working("viewing") as progress:

@@ -6,11 +6,11 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..errors import InputError
+from .options import check_rate
 from .overrides import with_overrides
 from .run import resolve
 from .simulate import simulate
-from .terminal import Step, note
+from .terminal import Progress, note
 
 RATE = 1000.0
 
@@ -24,7 +24,7 @@ def serve(
     friction: bool = True,
     settings: Sequence[str] | None = None,
     options: Mapping[str, Any] | None = None,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
     """Simulate as :func:`polypod.cli.simulate.simulate` with its ``options`` and show it, until Ctrl-C.
@@ -37,11 +37,10 @@ def serve(
     from ..simulation import InterruptedWarning, SimulationError
     from ..view.document import streamed_page
     from ..view.server import serving
-    from ..view.stream import Again, Stream
+    from ..view.stream import Restart, Stream
 
+    check_rate(rate)
     samples = RATE if rate is None else rate
-    if not samples > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     name, wanted = resolve(robot, motion)
     progress("deriving the model")
     model = Model(with_overrides(name, settings))
@@ -69,7 +68,7 @@ def serve(
                     **(options or {}),
                 )  # fmt: skip
                 ended = str(result.attrs["ended"])
-            except Again:
+            except Restart:
                 continue
             except SimulationError as error:
                 note(str(error))

@@ -10,10 +10,10 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..tables import Table, table
+from ..tables import Table, practical_unit, table
 from .options import At, Json, Replace, RobotName, measured, number
 from .overrides import Settings, with_overrides
-from .terminal import Step, out, report_errors, show_json, show_table, working
+from .terminal import Progress, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "Example: polypod workspace hexapod --pivot 0 0 0.1 --out workspace"
 FILES = ("positions.nc", "orientations.nc", "reach.nc", "travel.nc", "tilt.nc", "full.nc", "figures")
-_SHOWN = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
 
 
 def workspace(
@@ -34,7 +33,7 @@ def workspace(
     requirements: Requirements | None = None,
     angle: float | None = None,
     full: int | None = None,
-    progress: Step = lambda step: None,
+    progress: Progress = lambda step: None,
 ) -> dict[str, xr.Dataset]:
     """All results of the command by the name of their file: travel, positions, orientations, reach, tilt, full."""
     from ..analysis.workspace import (
@@ -87,7 +86,7 @@ def travel_table(result: xr.Dataset) -> Table:
     columns += [(f"+- with {group}", "") for group in groups]
     rows = []
     for k, name in enumerate(result.coordinate.values):
-        factor, unit = _SHOWN[str(result.unit.values[k])]
+        factor, unit = practical_unit(str(result.unit.values[k]))
         both = [factor * float(row[k]) for row in result.together.values]
         ends = factor * float(result.low[k]), factor * float(result.high[k])
         rows.append((str(name), unit, *ends, str(result.low_limit.values[k]), str(result.high_limit.values[k]), *both))
@@ -121,7 +120,7 @@ def parse_at(texts: list[str], space: Space) -> dict[str, float]:
     return found
 
 
-def facts(results: dict[str, xr.Dataset]) -> dict[str, Any]:
+def report_data(results: dict[str, xr.Dataset]) -> dict[str, Any]:
     """Numbers for programs, SI units."""
     data: dict[str, Any] = {"travel": travel_table(results["travel"]).records()}
     for name in ("positions", "orientations"):
@@ -143,7 +142,7 @@ def facts(results: dict[str, xr.Dataset]) -> dict[str, Any]:
     return data
 
 
-def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: Step = lambda step: None) -> None:
+def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: Progress = lambda step: None) -> None:
     """Write results as netCDF and their figures into a folder, whole or not at all."""
     from ..datasets import save_result
     from ..results.figures import WORKSPACE_FIGURES, figures
@@ -218,7 +217,7 @@ def command(
         if folder is not None:
             write(results, folder, force, progress)
     if json_:
-        show_json({"limits_counted": judged, **facts(results)})
+        show_json({"limits_counted": judged, **report_data(results)})
         return
     _print(model, results)
     out().print(f"\nLimits counted: {escape('; '.join(judged))}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import Array
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .evaluate import Evaluator
 from .quantities import QUANTITIES
 from .results import violations, worst

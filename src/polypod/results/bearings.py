@@ -9,10 +9,11 @@ import xarray as xr
 
 from ..arrays import Array
 from ..datasets import robot_of
+from ..tables import Table, table
+from .joint_travel import SLIDES
 from .read import reactions
-from .tables import Table, table
+from .rounding import ROUNDING
 from .time_means import power_mean
-from .travelled import SLIDES
 
 REACTIONS = (
     "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
@@ -33,7 +34,6 @@ STATIC = (
 )
 _STILL = 1e-9
 """A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""
-_ROUNDING = 1e-9  # of the largest moment in any joint
 _COUNTS = {True: ("100 km", 1e5), False: ("million turns", 2e6 * np.pi)}
 """What a basic life counts, of slides and of joints that turn, and how far that is [m or rad]."""
 
@@ -53,7 +53,7 @@ class Life(NamedTuple):
     hours: float
 
 
-def parts(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
+def axial_and_radial(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
     """Axial and radial force (n,) [N] of a joint's bearing; NaN where it has no axis, the larger of two pivots."""
     force, axes = result.reaction_force.values[:, joint], result.joint_axes.values[:, joint]
     along = np.einsum("nki,ni->nk", axes, force)
@@ -81,7 +81,7 @@ def _equivalent(result: xr.Dataset, joint: int, radial_factor: float | None, axi
 
     A slide's guide carries the radial part alone, and a spherical joint has no axis: no factors there.
     """
-    axial, radial = parts(result, joint)
+    axial, radial = axial_and_radial(result, joint)
     if str(result.joint_kind.values[joint]) in SLIDES:
         return radial
     whole: Array = np.linalg.norm(result.reaction_force.values[:, joint], axis=-1)
@@ -91,8 +91,8 @@ def _equivalent(result: xr.Dataset, joint: int, radial_factor: float | None, axi
     return np.where(np.isnan(both), whole, both)
 
 
-def statics(result: xr.Dataset) -> list[Static]:
-    """Largest static loads of all bearings whose static load rating the robot file gives; NaN where statics is open."""
+def static_loads(result: xr.Dataset) -> list[Static]:
+    """Largest static loads of all bearings whose static load rating the robot file gives; NaN where it is open."""
     legs, found = {leg.name: leg for leg in robot_of(result).legs}, []
     for k, (leg, joint) in enumerate(reactions(result)):
         bearing = legs[leg].bearing(joint)
@@ -103,7 +103,7 @@ def statics(result: xr.Dataset) -> list[Static]:
     return found
 
 
-def lives(result: xr.Dataset) -> list[Life]:
+def basic_lives(result: xr.Dataset) -> list[Life]:
     """Basic lives of all bearings whose dynamic load rating the robot file gives."""
     legs, found = {leg.name: leg for leg in robot_of(result).legs}, []
     for k, (leg, joint) in enumerate(reactions(result)):
@@ -134,19 +134,19 @@ def bearings(result: xr.Dataset) -> Table:
         ("axial force", "N"), ("radial force", "N"), ("cubic mean force", "N"), ("peak moment", "N m"),
         ("moment peak at", "s"),
     ]  # fmt: skip
-    rated = {(one.leg, one.joint): one for one in lives(result)}
+    rated = {(one.leg, one.joint): one for one in basic_lives(result)}
     if rated:
         columns += [("load rating", "N"), ("mean load", "N"), ("basic life", ""), ("life counts", ""), ("life", "h")]
-    still = {(one.leg, one.joint): one for one in statics(result)}
+    still = {(one.leg, one.joint): one for one in static_loads(result)}
     if still:
         columns += [("static rating", "N"), ("static load", "N"), ("static safety", "1")]
     rows, time = [], result.time.values
     found = reactions(result)
-    rounding = _ROUNDING * max((float(np.nanmax(np.abs(m), initial=0.0)) for _, m in found.values()), default=0.0)
+    rounding = ROUNDING * max((float(np.nanmax(np.abs(m), initial=0.0)) for _, m in found.values()), default=0.0)
     for k, ((leg, joint), (force, moment)) in enumerate(found.items()):
         size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
         top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))
-        axial, radial = (float(values.max()) for values in parts(result, k))
+        axial, radial = (float(values.max()) for values in axial_and_radial(result, k))
         cubic = float(power_mean(time, size[:, None], 3.0)[0])
         when = np.nan if turn[twist] <= rounding else time[twist]  # a moment that is none has no instant
         numbers = (size[top], time[top], *force[top], axial, radial, cubic, turn[twist], when)

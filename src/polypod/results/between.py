@@ -12,7 +12,7 @@ from ..errors import PolypodError, StateError
 from ..model import ActuatorInfo, Model
 from ..motion import Task
 from ..tables import called, short
-from .uses import OF_DRIVES, REACHED
+from .uses import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,11 +41,11 @@ class Between(NamedTuple):
 
 
 def between(model: Model, task: Task, friction: bool = True) -> Between:
-    """What is certain of a motion between its samples, which it makes; looked at more closely while that may help.
+    """What is known between its samples of a motion that the robot can make at them.
 
-    By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; of a
-    motion or a robot that has none by boxes around the samples (:func:`polypod.analysis.certify_motion`), which say
-    nothing of forces.
+    By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; where a
+    motion or robot has no such bounds by boxes around the samples (:func:`polypod.analysis.certify_motion`), made
+    smaller while that may help, which say nothing of forces.
     """
     from ..analysis import bound_motion  # much to import, which results to read have no use for
 
@@ -67,6 +67,7 @@ def between(model: Model, task: Task, friction: bool = True) -> Between:
 
 
 def _by_boxes(model: Model, task: Task) -> Between:
+    """What boxes around the samples prove of the kinematics."""
     from ..analysis import certify_motion
 
     count, duration = len(task.time), float(task.time[-1])
@@ -103,12 +104,11 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> B
 def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
     """Limits of drives that are broken somewhere, and those of which it is not proven that they are kept."""
     broken, open_ = [], []
-    for name, field in OF_DRIVES.items():
+    for name in DRIVE_LIMITS:
         for k, actuator in enumerate(model.actuators):
-            given = getattr(actuator.drive, field)
-            allowed = 1.0 if name == "force at speed" else given
+            allowed = drive_limit(actuator.drive, name)
             most = float(bounds.most[name][k])
-            if given is None or most <= allowed * (1 + REACHED):
+            if allowed is None or most <= allowed * (1 + PROOF_TOLERANCE):
                 continue
             what = f"{called(name, actuator.force_unit)} of {actuator.name}"
             seen, unit = float(bounds.seen[name][k]) if name in bounds.seen else 0.0, _unit(name, actuator)
@@ -144,9 +144,9 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
         forces = (f"Forces are judged at samples and half-way only: {found.reason}", *forces)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
-        rows = np.stack([found.bounds.most[name] for name in OF_DRIVES])
+        rows = np.stack([found.bounds.most[name] for name in DRIVE_LIMITS])
         known = QUANTITIES["most"]
-        result = result.assign_coords(drive_limit=list(OF_DRIVES))
+        result = result.assign_coords(drive_limit=list(DRIVE_LIMITS))
         result["most"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
@@ -157,13 +157,16 @@ def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...
     """A sentence on the proven bounds of forces, beside the largest of samples (n, a)."""
     largest = np.abs(force).max(axis=0)
     above, seen = (of["force"] / np.where(largest > 0, largest, np.inf) - 1 for of in (bounds.most, bounds.seen))
-    k = int(np.argmax(above))
+    k, j = int(np.argmax(above)), int(np.argmax(seen))
     if not np.isfinite(above[k]):
         return ()
-    name = model.actuators[k].name
-    text = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples (proven; {name})"
-    rough = f"Between samples that of {name} is {100 * seen[k]:.2g} % above: samples are too few, give a higher --rate"
-    return (text, rough) if seen[k] > _ROUGH else (text,)
+    names = [actuator.name for actuator in model.actuators]
+    bound = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples"
+    text = f"{bound} (proven; {names[k]})"
+    rough = (
+        f"Between samples that of {names[j]} is {100 * seen[j]:.2g} % above: samples are too few, give a higher --rate"
+    )
+    return (text, rough) if seen[j] > _ROUGH else (text,)
 
 
 def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from ..errors import InputError
-from .read import groups
-from .tables import Table, table
+from ..tables import Table, table
+from .read import actuators_by_unit
 from .time_means import rms
 from .verdict import Verdict, percent, verdict
 
@@ -92,15 +92,15 @@ def compare(results: Mapping[str, xr.Dataset]) -> Comparison:
     """Compare studies by name: forces, speeds, power, reactions, strokes, conditioning, verdicts.
 
     Forces, speeds and strokes of robots that push and robots that turn are rows of their own, open where a robot has no
-    such actuator.
+    such actuator. The largest joint reaction is open (NaN) where statics leaves that of any joint open.
     """
     if len(results) < 2:
         raise InputError(f"compare: two studies or more are needed, got {len(results)}")
     studies = list(results.values())
-    units = list(dict.fromkeys(pair for one in studies for pair in groups(one)))
+    units = list(dict.fromkeys(pair for one in studies for pair in actuators_by_unit(one)))
     measures = []
     for unit, push in units:
-        picked = [groups(one).get((unit, push), []) for one in studies]
+        picked = [actuators_by_unit(one).get((unit, push), []) for one in studies]
         kinds = (("force", push), ("rms force", push), ("speed", f"{unit}/s"), ("stroke", unit))
         for name, text in kinds:
             measured = _MEASURED[name]
@@ -110,7 +110,7 @@ def compare(results: Mapping[str, xr.Dataset]) -> Comparison:
     measures.append(Measure("total power", "W", total))
     if all("reaction_force" in one for one in studies):
         sizes = (np.linalg.norm(one.reaction_force.values, axis=-1) for one in studies)
-        measures.append(Measure("joint reaction", "N", tuple(float(np.nanmax(size)) for size in sizes)))
+        measures.append(Measure("joint reaction", "N", tuple(float(size.max()) for size in sizes)))
     measures.append(Measure("condition number", "", tuple(float(one.condition.max()) for one in studies)))
     distance = tuple(float(one.distance.min()) for one in studies)
     measures.append(Measure("distance to singularity (least)", "", distance, more_is_better=True))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from .read import actuators, drives
-from .tables import Table, table
+from ..tables import Table, table
+from .read import actuator_names, drives
 from .time_means import rms
 
 _RPM = 30 / np.pi
@@ -23,7 +23,7 @@ def motors(result: xr.Dataset) -> Table:
     columns = [("motor of", ""), ("peak torque", "N m"), ("rms torque", "N m"), ("peak speed", "rpm")]
     columns += [("peak current", "A"), ("rms current", "A")] if with_current else []
     rows = []
-    for k, (name, drive) in enumerate(zip(actuators(result), given, strict=True)):
+    for k, (name, drive) in enumerate(zip(actuator_names(result), given, strict=True)):
         if not drive.geared:
             continue
         torque = result.force.values[:, k] / drive.motor_ratio
@@ -41,7 +41,7 @@ def rotor_notes(result: xr.Dataset) -> list[str]:
     names = text.split("; ") if text else []
     if not names:
         return []
-    which = "any actuator" if len(names) == len(actuators(result)) else ", ".join(names)
+    which = "any actuator" if len(names) == len(actuator_names(result)) else ", ".join(names)
     return [
         f"The robot file gives no motor inertia for {which}, so forces leave out what accelerates the motors: with a "
         "screw of 5 mm lead, 1e-4 kg m^2 count as 158 kg. Give rotor_inertia with lead or gear, or 0 if there is none."

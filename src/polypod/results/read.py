@@ -53,7 +53,7 @@ def open_reactions(result: xr.Dataset) -> list[str]:
     return text.split("; ") if text else []
 
 
-def actuators(result: xr.Dataset) -> list[str]:
+def actuator_names(result: xr.Dataset) -> list[str]:
     """Names of the actuators."""
     return list(map(str, result.actuator.values))
 
@@ -62,12 +62,12 @@ def drives(result: xr.Dataset) -> list[Drive]:
     """What each actuator can do, as the robot file of the result states it."""
     legs = {leg.name: leg for leg in robot_of(result).legs}
     found = []
-    for name, leg in zip(actuators(result), result.actuator_leg.values.tolist(), strict=True):
+    for name, leg in zip(actuator_names(result), result.actuator_leg.values.tolist(), strict=True):
         found.append(legs[leg].drive(name[len(leg) + 1 :]))
     return found
 
 
-def groups(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
+def actuators_by_unit(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
     """Numbers of the actuators by their units, of coordinate and force: those that one scale may show."""
     found: dict[tuple[str, str], list[int]] = {}
     for k, pair in enumerate(zip(result.actuator_unit.values, result.force_unit.values, strict=True)):
@@ -77,5 +77,5 @@ def groups(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
 
 def forces_or_torques(result: xr.Dataset, one: bool = False) -> str:
     """What the actuators exert: forces, torques, or both; ``one`` of them."""
-    kinds = dict.fromkeys(called("force" if one else "forces", push) for _, push in groups(result))
+    kinds = dict.fromkeys(called("force" if one else "forces", push) for _, push in actuators_by_unit(result))
     return " and ".join(kinds)

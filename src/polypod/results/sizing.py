@@ -1,4 +1,4 @@
-"""Actuator sizing: what each drive and each joint bearing must stand, as tables to take to a catalogue."""
+"""Actuator sizing: what each drive must stand, as tables to take to a catalogue."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import Array
-from .bearings import bearings as bearings
-from .read import actuators as names
-from .read import groups, limit_report, open_reactions
-from .tables import Table, table
+from ..tables import Table, table
+from .read import actuator_names, actuators_by_unit, limit_report, open_reactions
+from .rounding import without_rounding
 from .time_means import mean, rms
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_ROUNDING = 1e-9  # of the largest power; less is noise
 _POSITIVE = {
     ("m",): "Forces are positive along the growing coordinate: a leg that pushes, a slider driven away from its start.",
     ("rad",): "Torques are positive along the growing coordinate: a motor that turns forwards.",
@@ -36,9 +34,9 @@ def actuators(result: xr.Dataset) -> Table:
     t, q, force, speed, change, power = (
         result[name].values for name in ("time", "q", "force", "qdot", "qddot", "power")
     )
-    power = clean(power)
+    power = without_rounding(power, np.abs(power).max())  # a drive that never brakes brakes with 0 W
     peak = np.abs(force).argmax(axis=0)
-    place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(groups(result)) > 1
+    place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(actuators_by_unit(result)) > 1
     columns = [
         ("actuator", ""), *([("unit", ""), ("force unit", "")] if mixed else []), ("peak force", push), ("at", "s"),
         ("rms force", push), ("peak speed", f"{place}/s"), ("rms speed", f"{place}/s"),
@@ -51,20 +49,11 @@ def actuators(result: xr.Dataset) -> Table:
         mean(t, np.maximum(power, 0.0)), np.ptp(q, axis=0), q.min(axis=0), q.max(axis=0),
     ]  # fmt: skip
     rows = []
-    for k, name in enumerate(names(result)):
+    for k, name in enumerate(actuator_names(result)):
         units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
         rows.append((name, *units, *(float(value[k]) for value in values)))
-    moving = tuple(sorted({unit for unit, _ in groups(result)}))
+    moving = tuple(sorted({unit for unit, _ in actuators_by_unit(result)}))
     return table("Actuators", columns, rows, _POSITIVE[moving])
-
-
-def clean(power: Array, largest: float | None = None) -> Array:
-    """Powers without those that are rounding beside the largest: a drive that never brakes brakes with 0 W.
-
-    >>> clean(np.array([-2e-15, 0.0, 30.0]))
-    array([ 0.,  0., 30.])
-    """
-    return np.where(np.abs(power) > _ROUNDING * (np.abs(power).max() if largest is None else largest), power, 0.0)
 
 
 def limits(result: xr.Dataset) -> Table:
@@ -105,10 +94,10 @@ def bending(result: xr.Dataset) -> str | None:
 
 def by_unit(name: str, result: xr.Dataset, values: Array) -> dict[str, dict[str, float]]:
     """A number of each actuator (n,) by the actuators' names, under ``name`` with the unit of their force."""
-    listed = names(result)
+    listed = actuator_names(result)
     return {
         f"{name}_{unit.replace(' ', '_')}": {listed[k]: float(values[k]) for k in numbers}
-        for (_, unit), numbers in groups(result).items()
+        for (_, unit), numbers in actuators_by_unit(result).items()
     }
 
 
@@ -120,7 +109,7 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
     that of all actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they
     never do.
     """
-    total = clean(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
+    total = without_rounding(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
     peaks = by_unit("peak_force", result, np.abs(result.force.values).max(axis=0))
     return {
         "duration_s": float(result.time[-1]),

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..datasets import dataset
 from ..description import Robot
-from ..errors import InputError, PolypodError, StateError, UnstableBendingError
+from ..errors import InputError, PolypodError, StateError
 from ..friction import has_dry_friction
 from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
 from .between import judged_between
-from .travelled import travelled
+from .flexible import Bending, Progress, bending_along
+from .joint_travel import joint_travel
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..simulation.follow import FlexiblePath
 
-Progress = Callable[[str], None]
 PARTS = ("inertia", "Coriolis", "gravity", "friction", "external")
 """What actuator forces are for; the parts add up to the force."""
 BENDING = "bending"
@@ -82,26 +80,26 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     motion, wrench = task.motion, task.wrench
     at = motion.pose, motion.twist, motion.acceleration
     progress("kinematics")
-    _timed(task, lambda: model.inverse_kinematics(motion.pose, errors="raise"))
+    _naming_time(task, lambda: model.inverse_kinematics(motion.pose, errors="raise"))
     _no_crossing(model, task)
     progress("actuator forces")
     force, parts = _forces(model.rigid, task, friction)
-    shape = _Shape()
+    bending = Bending()
     bound: dict[str, Array] = {}
     if not model.robot.flexible:
         rounding = model.error_bound("inverse_dynamics", *at, wrench, friction=friction)
         bound = {"force_bound": rounding.bound["force"]}
     else:
-        shape = _bent(model, task, friction, progress, vibration)
-        parts[BENDING] = shape.path.force - force
-        force = shape.path.force
-    q = model.inverse_kinematics(motion.pose, **shape.place)
-    qdot = model.rates(*at[:2], **shape.moving)
+        bending = bending_along(model, task, friction, progress, vibration)
+        parts[BENDING] = bending.path.force - force
+        force = bending.path.force
+    q = model.inverse_kinematics(motion.pose, **bending.position)
+    qdot = model.rates(*at[:2], **bending.velocity)
     progress("joint reactions")
-    reactions = model.reactions(*at, wrench, friction, **shape.loaded)
+    reactions = model.reactions(*at, wrench, friction, **bending.load)
     progress("limits and conditioning")
-    conditioning = model.conditioning(motion.pose, **shape.place)
-    limits = model.limits(motion.pose, **shape.place)
+    conditioning = model.conditioning(motion.pose, **bending.position)
+    limits = model.limits(motion.pose, **bending.position)
     values: dict[str, Any] = {
         "pose": motion.pose,
         "twist": motion.twist,
@@ -109,18 +107,18 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         **({} if wrench is None else {"wrench": wrench}),
         "q": q,
         "qdot": qdot,
-        "qddot": model.accelerations(*at, **shape.changing),
+        "qddot": model.accelerations(*at, **bending.acceleration),
         "force": force,
         **bound,
         "power": force * qdot,
         "force_part": np.stack(list(parts.values())),
         "condition": conditioning.condition,
         "distance": conditioning.distance,
-        **_wrenches(reactions),
-        **_ways(model, motion.pose, reactions, shape),
-        **shape.values(model),
+        **_reaction_arrays(reactions),
+        **_travel(model, motion.pose, reactions, bending),
+        **bending.values(model),
     }
-    labels: dict[str, tuple[str, Any]] = {"part": ("part", list(parts)), **_joints(reactions)}
+    labels: dict[str, tuple[str, Any]] = {"part": ("part", list(parts)), **_joint_labels(reactions)}
     if limits.names:
         values |= {"limited": limits.value, "limit_low": limits.low, "limit_high": limits.high}
         legs, names = zip(*limits.names, strict=True)
@@ -134,10 +132,10 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "title": f"{model.robot.name}: {task.name}",
         "motion": task.name,
         "friction": "yes" if friction else "no",
-        "indeterminate_reactions": "; ".join(_open(reactions)),
+        "indeterminate_reactions": "; ".join(_indeterminate(reactions)),
         "without_rotor": "; ".join(_without_rotor(model)),
         "held_at_rest": _held_at_rest(model, task) if friction else "",
-        **shape.about,
+        **bending.about,
     }
     return dataset(model, task.time, values, labels, about)
 
@@ -148,7 +146,9 @@ def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, 
     still = np.zeros(6)
 
     def forces(twist: Array, acceleration: Array, wrench: Array | None = None, friction: bool = False) -> Array:
-        return _timed(task, lambda: model.inverse_dynamics(pose, twist, acceleration, wrench, friction, errors="raise"))
+        return _naming_time(
+            task, lambda: model.inverse_dynamics(pose, twist, acceleration, wrench, friction, errors="raise")
+        )
 
     gravity = forces(still, still)
     slow = forces(twist, model.coasting(pose, twist))
@@ -159,77 +159,7 @@ def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, 
     return total, dict(zip(PARTS, parts, strict=True))
 
 
-class _Shape(NamedTuple):
-    """How the platform bends along a task: nothing to say of a rigid one. ``steady`` says why it does not vibrate."""
-
-    path: Any = None
-    steady: str = ""
-
-    @property
-    def place(self) -> dict[str, Any]:
-        """Keywords of calls that depend on the shape."""
-        return {} if self.path is None else {"elastic": self.path.elastic}
-
-    @property
-    def moving(self) -> dict[str, Any]:
-        """Keywords of calls that depend on its rate too."""
-        return {} if self.path is None else {**self.place, "elastic_rate": self.path.elastic_rate}
-
-    @property
-    def changing(self) -> dict[str, Any]:
-        """Keywords of calls that depend on its acceleration too."""
-        return {} if self.path is None else {**self.moving, "elastic_acceleration": self.path.elastic_acceleration}
-
-    @property
-    def loaded(self) -> dict[str, Any]:
-        """Keywords of calls for forces: those of a steady shape leave its rate out."""
-        return self.place if self.steady else self.moving
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """Attributes of the result."""
-        if self.path is None:
-            return {}
-        return {"vibration": f"no, {self.steady}" if self.steady else "yes", "step": self.path.step}
-
-    def values(self, model: Model) -> dict[str, Array]:
-        """Variables of the result."""
-        if self.path is None:
-            return {}
-        elastic, shape = self.path.elastic, model.modes.origin_shape
-        return {
-            **self.moving,
-            "frequency": model.modes.frequencies,
-            "deflection": model.deflection(elastic),
-            **({} if shape is None else {"origin_deflection": elastic @ shape.T}),
-        }
-
-
-def _bent(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> _Shape:
-    """The platform's shape along the task; where the frame cannot follow exactly, without vibration."""
-    from ..simulation.follow import follow
-
-    if task.trajectory is None:
-        raise InputError(
-            f"motion {task.name!r}: a flexible platform vibrates between the samples; give the task its trajectory"
-        )
-    progress("bending of the platform")
-    duration = float(task.time[-1])
-    along: Callable[..., FlexiblePath] = partial(
-        follow, model, task.trajectory, task.time, task.load, friction,
-        progress=lambda time: progress(f"bending of the platform, {time:.3g} of {duration:.3g} s"),
-    )  # fmt: skip
-    try:
-        return _Shape(along(vibration=vibration is not False), "" if vibration is not False else "as asked for")
-    except UnstableBendingError as error:
-        if vibration:
-            raise
-        return _Shape(along(vibration=False), f"since {error}")
-    except StateError as error:
-        raise StateError(f"motion {task.name!r}: {error}", error.index, error.reasons, time=error.time) from error
-
-
-def _wrenches(found: Reactions) -> dict[str, Array]:
+def _reaction_arrays(found: Reactions) -> dict[str, Array]:
     """Forces and moments (n, joints, 3) of all joints."""
     joints = [joint for leg in found.legs.values() for joint in leg.values()]
     if not joints:
@@ -237,28 +167,28 @@ def _wrenches(found: Reactions) -> dict[str, Array]:
     return {
         "reaction_force": np.stack([joint.force for joint in joints], axis=-2),
         "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2),
-        "joint_axes": np.stack([_two(joint.axes) for joint in joints], axis=-3),
+        "joint_axes": np.stack([_two_axes(joint.axes) for joint in joints], axis=-3),
     }
 
 
-def _ways(model: Model, pose: Array, found: Reactions, shape: _Shape) -> dict[str, Array]:
-    """The way (n, joints) that every joint goes, where the robot file rates a bearing."""
+def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> dict[str, Array]:
+    """Travel (n, joints) of every joint, where the robot file rates a bearing."""
     rated = any(
         leg.bearing(joint).dynamic_load_rating is not None for leg in model.robot.legs for joint in found.legs[leg.name]
     )
     if not rated:
         return {}
-    return {"joint_way": travelled(model, pose, _wrenches(found)["joint_axes"], **shape.place)}
+    return {"joint_way": joint_travel(model, pose, _reaction_arrays(found)["joint_axes"], **bending.position)}
 
 
-def _two(axes: Array) -> Array:
+def _two_axes(axes: Array) -> Array:
     """Free directions (n, k, 3) of a joint as (n, 2, 3), NaN for those that it does not have."""
     full = np.full((*axes.shape[:-2], 2, 3), np.nan)
     full[..., : axes.shape[-2], :] = axes
     return full
 
 
-def _joints(found: Reactions) -> dict[str, tuple[str, list[str]]]:
+def _joint_labels(found: Reactions) -> dict[str, tuple[str, list[str]]]:
     """Labels of the joints."""
     pairs = [(leg, joint) for leg, joints in found.legs.items() for joint in joints]
     if not pairs:
@@ -305,7 +235,7 @@ def _without_rotor(model: Model) -> list[str]:
     ]
 
 
-def _open(found: Reactions) -> list[str]:
+def _indeterminate(found: Reactions) -> list[str]:
     """The joints whose reactions statics leaves open, and which numbers of them."""
     numbers: dict[str, list[str]] = {}
     for leg, joint, number in found.indeterminate:
@@ -335,8 +265,8 @@ def _no_crossing(model: Model, task: Task) -> None:
     raise StateError(message, np.array([k]), [reason], time=float(time))
 
 
-def _timed(task: Task, call: Callable[[], Array]) -> Array:
-    """States without an answer are named by their time."""
+def _naming_time(task: Task, call: Callable[[], Array]) -> Array:
+    """The result of a call; a state without one is an error that names its time."""
     try:
         return call()
     except StateError as error:

@@ -15,17 +15,17 @@ import xarray as xr
 from ..description import Drive
 from ..description.curve import curve_use
 from ..tables import called
-from .bearings import lives, statics
-from .read import actuators, limit_report
+from .bearings import basic_lives, static_loads
+from .read import actuator_names, limit_report
 from .time_means import rms
 
-OF_DRIVES = {
+DRIVE_LIMITS = {
     "force": "max_force", "continuous force": "rms_force", "force at speed": "force_speed", "speed": "max_speed",
     "acceleration": "max_acceleration", "power": "max_power", "stroke": "max_stroke",
 }  # fmt: skip
 """What drives are judged by, in the order of the verdict, and the field of a robot file that limits it."""
 _ROUNDING = 1e-12
-REACHED = 1e-9
+PROOF_TOLERANCE = 1e-9
 """Relative rounding with which a limit that is proven to be reached at most counts as kept."""
 
 
@@ -49,14 +49,22 @@ class Use:
     proven: bool = False
 
 
-def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
-    """Uses of one of :data:`OF_DRIVES` by all drives that limit it."""
+def drive_uses(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
+    """Uses of one of :data:`DRIVE_LIMITS` by all drives that limit it."""
     found = []
-    for k, (where, drive) in enumerate(zip(actuators(result), given, strict=True)):
-        if getattr(drive, OF_DRIVES[name]) is not None:
-            use = _of_drive(result, k, where, drive, name)
-            found.append(replace(use, proven=use.kept and _at_most(result, k, name) <= _bound(drive, name)))
+    for k, (where, drive) in enumerate(zip(actuator_names(result), given, strict=True)):
+        allowed = drive_limit(drive, name)
+        if allowed is not None:
+            use = _drive_use(result, k, where, drive, name)
+            proven = use.kept and _at_most(result, k, name) <= allowed * (1 + PROOF_TOLERANCE)
+            found.append(replace(use, proven=proven))
     return found
+
+
+def drive_limit(drive: Drive, name: str) -> float | None:
+    """What a drive allows of one of :data:`DRIVE_LIMITS`; of a curve of force over speed a use of 1; None: anything."""
+    value = getattr(drive, DRIVE_LIMITS[name])
+    return value if value is None else 1.0 if name == "force at speed" else float(value)
 
 
 def _at_most(result: xr.Dataset, k: int, name: str) -> float:
@@ -64,16 +72,10 @@ def _at_most(result: xr.Dataset, k: int, name: str) -> float:
     return float(result.most.sel(drive_limit=name)[k]) if "most" in result else math.inf
 
 
-def _bound(drive: Drive, name: str) -> float:
-    """What it may be proven to be at most: of a curve it is its use."""
-    allowed = 1.0 if name == "force at speed" else getattr(drive, OF_DRIVES[name])
-    return float(allowed * (1 + REACHED))
-
-
-def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
+def _drive_use(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
     time, force, speed = result.time.values, result.force.values[:, k], result.qdot.values[:, k]
     unit, push = str(result.actuator_unit.values[k]), str(result.force_unit.values[k])
-    allowed, label = getattr(drive, OF_DRIVES[name]), called(name, push)
+    allowed, label = getattr(drive, DRIVE_LIMITS[name]), called(name, push)
     if name == "continuous force":
         return _use(label, where, float(rms(time, force[:, None])[0]), allowed, push)
     if name == "stroke":
@@ -103,7 +105,7 @@ def _holds(share: float) -> bool:
     return share <= 1 + _ROUNDING
 
 
-def of_limits(result: xr.Dataset) -> list[Use]:
+def limit_uses(result: xr.Dataset) -> list[Use]:
     """Uses of lengths, coordinates and cones that the robot file limits."""
     report, time = limit_report(result), result.time.values
     proven = result.attrs.get("certified") == "yes"
@@ -123,11 +125,11 @@ def of_limits(result: xr.Dataset) -> list[Use]:
     return found
 
 
-def of_bearings(result: xr.Dataset) -> list[Use]:
-    """Mean and largest loads of bearings by their dynamic and static ratings; what statics leaves open is left out."""
-    moving = [_use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N") for one in lives(result)]
+def bearing_uses(result: xr.Dataset) -> list[Use]:
+    """Mean and largest loads of bearings by their dynamic and static ratings; open loads are left out."""
+    moving = [_use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N") for one in basic_lives(result)]
     still = [
         _use("bearing, static", f"{one.leg} {one.joint}", one.load, one.rating, "N", one.time)
-        for one in statics(result)
+        for one in static_loads(result)
     ]
     return [one for one in (*moving, *still) if not math.isnan(one.value)]

@@ -10,12 +10,9 @@ from typing import Any
 import xarray as xr
 
 from ..lazy import lazy
-from ..tables import called
+from ..tables import Table, called, practical_unit, short, table
 from .read import drives
-from .tables import Table, short, table
-from .uses import OF_DRIVES, Use, of_bearings, of_drives, of_limits
-
-_SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"), "rad/s": (180 / math.pi, "deg/s")}
+from .uses import DRIVE_LIMITS, Use, bearing_uses, drive_limit, drive_uses, limit_uses
 
 
 @dataclass(frozen=True)
@@ -138,7 +135,7 @@ def percent(use: float) -> str:
 
 
 def _row(one: Use) -> tuple[Any, ...]:
-    factor, unit = _SHOWN.get(one.unit, (1.0, one.unit))
+    factor, unit = practical_unit(one.unit)
     at = math.nan if one.time is None else one.time
     asked, allowed = (
         f"{factor * x:.3g}" if abs(factor * x) < 1e3 else f"{factor * x:.0f}" for x in (one.value, one.allowed)
@@ -156,9 +153,9 @@ def verdict(result: xr.Dataset) -> Verdict:
     ['force', 'speed']
     """
     given = drives(result)
-    judged = [name for name in OF_DRIVES if any(getattr(drive, OF_DRIVES[name]) is not None for drive in given)]
-    uses = [one for name in judged for one in of_drives(result, given, name)]
+    judged = [name for name in DRIVE_LIMITS if any(drive_limit(drive, name) is not None for drive in given)]
+    uses = [one for name in judged for one in drive_uses(result, given, name)]
     unit = str(result.force.attrs["units"])
-    unjudged = tuple(called(name, unit) for name in OF_DRIVES if name not in judged)
+    unjudged = tuple(called(name, unit) for name in DRIVE_LIMITS if name not in judged)
     between = str(result.attrs.get("broken_between_samples", ""))
-    return Verdict((*uses, *of_limits(result), *of_bearings(result)), unjudged, between)
+    return Verdict((*uses, *limit_uses(result), *bearing_uses(result)), unjudged, between)

@@ -1,4 +1,4 @@
-"""What moves the platform on a page: coordinates x of a pose and the pose of coordinates, in symbols."""
+"""Coordinates x that a page moves the platform by: x from a pose and the pose from x, in symbols."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..symbols.expression import Expression, Port, port
 from ..symbols.vectors import Frame, axis_rotation, skew
 
 _POSE = Port("pose", ca.SX.sym("pose", 16), (4, 4))
-_TURNS_APART = "ZYX"
+_DEFAULT_EULER = "ZYX"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def coordinates_of(robot: Robot, follows_legs: bool = False) -> Coordinates:
     x = Port("x", ca.SX.sym("x", m), (m,))
     pose = ca.reshape(_POSE.symbols, 4, 4).T
     if freedoms.full:
-        order = robot.euler if len(set(robot.euler.lower())) == 3 else _TURNS_APART
+        order = robot.euler if len(set(robot.euler.lower())) == 3 else _DEFAULT_EULER
         names = (*(Coordinate(k, "m") for k in "xyz"), *(Coordinate(text, "rad") for text in _angle_names(order)))
         placed = Frame(x.symbols[:3], _turned(order, x.symbols[3:]))
         found = ca.vertcat(pose[:3, 3], _angles(order, pose[:3, :3]))
@@ -54,7 +54,7 @@ def coordinates_of(robot: Robot, follows_legs: bool = False) -> Coordinates:
         names = tuple(Coordinate(f.name, "m" if f.motion == "translation" else "rad") for f in robot.freedoms)
         if follows_legs:
             return Coordinates(names, None, Expression("read", (_POSE,), (port("x", _displacement(freedoms, pose)),)))
-        placed, found = _own(freedoms, x.symbols), _found(freedoms, pose)
+        placed, found = _pose_from_freedoms(freedoms, x.symbols), _freedoms_from_pose(freedoms, pose)
     return Coordinates(
         names,
         Expression("place", (x,), (port("pose", pose_of(placed), (4, 4)),)),
@@ -90,8 +90,8 @@ def _angles(order: str, r: ca.SX) -> ca.SX:
     return ca.vertcat(outer, middle, inner) if order.isupper() else ca.vertcat(inner, middle, outer)
 
 
-def _own(freedoms: Freedoms, x: ca.SX) -> Frame:
-    """p = p_home + S x, R = R(theta) R_home, as :func:`polypod.model.freedoms.platform_motion`."""
+def _pose_from_freedoms(freedoms: Freedoms, x: ca.SX) -> Frame:
+    """p = p_home + S x, R = R(theta) R_home, as :class:`polypod.model.freedoms.OwnMotion`."""
     move = ca.DM(freedoms.basis) @ x
     home = freedoms.home
     axes = ca.SX(ca.DM(home[:3, :3]))
@@ -101,7 +101,7 @@ def _own(freedoms: Freedoms, x: ca.SX) -> Frame:
     return Frame(ca.DM(home[:3, 3]) + move[:3], axes)
 
 
-def _found(freedoms: Freedoms, pose: ca.SX) -> ca.SX:
+def _freedoms_from_pose(freedoms: Freedoms, pose: ca.SX) -> ca.SX:
     """x with the pose nearest to another."""
     move = ca.SX.zeros(6)
     move[:3] = pose[:3, 3] - ca.DM(freedoms.home[:3, 3])

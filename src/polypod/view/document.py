@@ -88,7 +88,7 @@ def framed(page: str, height: int = 640) -> str:
 
 
 def live_page(model: Model, task: Task | None = None, friction: bool = True, show: Sequence[str] = ()) -> str:
-    """A page that shows a robot, moves it and tells its lengths, forces, limits and conditioning at once.
+    """A page that shows a robot, moves it and shows its coordinates, forces, limits and conditioning at once.
 
     With a ``task`` it also plays that motion; ``show`` names more. A flexible platform is taken as rigid.
     """
@@ -108,7 +108,7 @@ def result_page(result: xr.Dataset) -> str:
     if missing:
         writer = result.attrs.get("polypod_version", "of another version")
         raise InputError(f"view: polypod {writer} wrote a result without {', '.join(sorted(missing))}; make it again")
-    chosen = _chosen(len(result.time))
+    chosen = _subsample(len(result.time))
     part = {key: result[key].values[chosen] for key in ("time", "pose", "twist", "wrench", "force")}
     motion: dict[str, Any] = {key: _packed(values) for key, values in part.items()}
     if "error" in result:
@@ -149,7 +149,7 @@ def _motion(task: Task | None) -> dict[str, Any] | None:
     """A motion's name and its samples as packed doubles, at most :data:`MOST_SAMPLES` of them."""
     if task is None:
         return None
-    chosen, motion = _chosen(len(task.time)), task.motion
+    chosen, motion = _subsample(len(task.time)), task.motion
     return {
         "name": task.name,
         "time": _packed(task.time[chosen]),
@@ -160,7 +160,7 @@ def _motion(task: Task | None) -> dict[str, Any] | None:
     }
 
 
-def _chosen(count: int) -> NDArray[np.int64]:
+def _subsample(count: int) -> NDArray[np.int64]:
     """Numbers of at most :data:`MOST_SAMPLES` of so many samples, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, MOST_SAMPLES)).round().astype(np.int64))
 

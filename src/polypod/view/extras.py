@@ -8,22 +8,26 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnknownNameError
-from ..model import Model
+from ..model import AssemblyModes, Model, Reach
 
 
 def modes(model: Model) -> list[dict[str, Any]]:
     """Poses (16) with the actuated coordinates of home in the robot's own working mode, and what is known of each."""
-    from ..model import Reach
-
     found = model.assembly_modes(model.inverse_kinematics(model.robot.home.matrix))
-    reach = {Reach.YES: "reachable", Reach.NO: "beyond a singularity", Reach.UNKNOWN: "reachable: unknown"}
     return [
-        {
-            "pose": found.pose[k].ravel().tolist(),
-            "text": f"{'within' if found.within_limits[k] else 'outside'} limits, {reach[Reach(found.reachable[k])]}",
-        }
-        for k in np.flatnonzero(found.own_branch)
+        {"pose": found.pose[k].ravel().tolist(), "text": ", ".join(mode_labels(found, k)[1:])}
+        for k in np.flatnonzero(found.own_branch).tolist()
     ]
+
+
+def mode_labels(modes: AssemblyModes, k: int) -> list[str]:
+    """What is known of assembly mode k, in words: proof, limits, whether it is reachable from home."""
+    reach = {Reach.YES: "reachable", Reach.NO: "beyond a singularity", Reach.UNKNOWN: "reachable: unknown"}
+    if not modes.own_branch[k]:
+        limits = "another working mode"
+    else:
+        limits = "within limits" if modes.within_limits[k] else "outside limits"
+    return ["proven" if modes.certified[k] else "not proven", limits, reach[Reach(modes.reachable[k])]]
 
 
 def workspace(model: Model) -> list[Any]:

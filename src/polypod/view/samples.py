@@ -22,7 +22,7 @@ BASE, PLATFORM = 0, 1
 
 
 @dataclass(frozen=True)
-class Mark:
+class BodyFixed:
     """A point or direction fixed in a body: the body's number and its numbers (3) there."""
 
     body: int
@@ -86,34 +86,34 @@ class Samples:
         if mass[0] > 0:
             self.masses.append((body, float(mass[0]), com))
 
-    def body(self, leg: int, name: str) -> int:
+    def body_number(self, leg: int, name: str) -> int:
         """Number of a body of a leg, ``base`` and ``platform`` among them."""
         own = name if name in ("base", "platform") else f"{self.robot.legs[leg].name}.{name}"
         return self.bodies.index(own)
 
-    def pair(self, joint: int) -> tuple[int, int]:
+    def joint_bodies(self, joint: int) -> tuple[int, int]:
         """Numbers of a joint's parent and child."""
         leg, found = self.joints[joint]
-        return self.body(leg, found.parent), self.body(leg, found.child)
+        return self.body_number(leg, found.parent), self.body_number(leg, found.child)
 
     @lazy
-    def places(self) -> list[Mark]:
+    def joint_points(self) -> list[BodyFixed]:
         """Every joint's point, in the body in which it stays: the child, or the parent of a slide stated there."""
-        return [self._fixed(self.points[:, k], self.pair(k)[::-1]) for k in range(len(self.joints))]
+        return [self._fixed(self.points[:, k], self.joint_bodies(k)[::-1]) for k in range(len(self.joints))]
 
-    def directions(self, joint: int) -> list[Mark]:
+    def joint_axes(self, joint: int) -> list[BodyFixed]:
         """The free directions of a joint, each in the body in which it stays: the parent's first."""
         count = min(len(self.joints[joint][1].axes), 2)
-        return [self._fixed(self.axes[:, joint, k], self.pair(joint), direction=True) for k in range(count)]
+        return [self._fixed(self.axes[:, joint, k], self.joint_bodies(joint), direction=True) for k in range(count)]
 
-    def stays(self, joint: int, body: int) -> bool:
+    def is_fixed_in(self, joint: int, body: int) -> bool:
         """Whether a joint's point stays in a body."""
         return self._spread(self.points[:, joint], body, False)[1] <= 1e-7 * self.scale
 
-    def _fixed(self, vectors: Array, bodies: tuple[int, int], direction: bool = False) -> Mark:
+    def _fixed(self, vectors: Array, bodies: tuple[int, int], direction: bool = False) -> BodyFixed:
         found = [(*self._spread(vectors, body, direction), body) for body in bodies]
         local, _, body = min(found, key=lambda f: f[1] if f[1] > 1e-7 * self.scale else 0.0)
-        return Mark(body, local)
+        return BodyFixed(body, local)
 
     def _spread(self, vectors: Array, body: int, direction: bool) -> tuple[Array, float]:
         """A point or direction (n, 3) seen from a body: at home, and how far it moves there."""

@@ -77,11 +77,11 @@ def _joints(samples: Samples) -> list[dict[str, Any]]:
             "leg": leg,
             "name": joint.name,
             "kind": joint.kind,
-            "parent": samples.pair(k)[0],
-            "child": samples.pair(k)[1],
-            "body": samples.places[k].body,
-            "point": samples.places[k].local.tolist(),
-            "axes": [{"body": axis.body, "local": axis.local.tolist()} for axis in samples.directions(k)],
+            "parent": samples.joint_bodies(k)[0],
+            "child": samples.joint_bodies(k)[1],
+            "body": samples.joint_points[k].body,
+            "point": samples.joint_points[k].local.tolist(),
+            "axes": [{"body": axis.body, "local": axis.local.tolist()} for axis in samples.joint_axes(k)],
         }
         for k, (leg, joint) in enumerate(samples.joints)
     ]

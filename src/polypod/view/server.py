@@ -11,14 +11,14 @@ from threading import Thread, current_thread
 from time import sleep
 
 from ..errors import InputError
-from .stream import Known, Stream
+from .stream import RunState, Stream
 
 HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
-_LONGEST = 4096  # bytes of a wish
-_PATIENCE = 10.0  # s between signs of life to a page, by which a page that has gone is noticed
-_FAREWELL = 2.0  # s in which a page is to hear that it is over
-_APART = 1 / 40  # s between messages: a screen shows no more
+_LONGEST_COMMAND = 4096  # bytes
+_KEEP_ALIVE = 10.0  # s between signs of life to a page, by which a page that has gone is noticed
+_CLOSE_TIMEOUT = 2.0  # s in which a page is to hear that it is over
+_MESSAGE_INTERVAL = 1 / 40  # s between messages: a screen shows no more
 # the page has all it needs inside; it may ask this server and nobody else
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'"
@@ -48,14 +48,14 @@ def serving(page: str, stream: Stream, port: int = 0) -> Iterator[str]:
     finally:
         stream.close()
         for listening in pages:
-            listening.join(_FAREWELL)
+            listening.join(_CLOSE_TIMEOUT)
         server.shutdown()
         server.server_close()
         thread.join()
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """GET / is the page, GET /events its samples as they come, POST /command its wishes."""
+    """GET / is the page, GET /events its samples as they come, POST /command what it asks for."""
 
     page: bytes
     stream: Stream
@@ -83,11 +83,11 @@ class _Handler(BaseHTTPRequestHandler):
             size = int(self.headers.get("Content-Length", ""))
         except ValueError:
             size = -1
-        if self.path != "/command" or not 0 <= size <= _LONGEST:
-            self._answer(HTTPStatus.BAD_REQUEST, b"A wish is a short JSON object to /command.")
+        if self.path != "/command" or not 0 <= size <= _LONGEST_COMMAND:
+            self._answer(HTTPStatus.BAD_REQUEST, b"A command is a short JSON object to /command.")
             return
         try:
-            self.stream.wish(json.loads(self.rfile.read(size)))
+            self.stream.command(json.loads(self.rfile.read(size)))
         except (InputError, ValueError) as error:
             self._answer(HTTPStatus.BAD_REQUEST, str(error).encode())
             return
@@ -122,17 +122,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._headers("text/event-stream")
         self.end_headers()
         self.pages.append(current_thread())
-        known = Known()
+        known = RunState()
         try:
             while True:
-                found = self.stream.after(known, _PATIENCE)
+                found = self.stream.next_message(known, _KEEP_ALIVE)
                 if found is None:
                     self.wfile.write(b"event: bye\ndata: over\n\n")
                     return
                 known, text = found
                 self.wfile.write(f"data: {text}\n\n".encode())
                 self.wfile.flush()
-                sleep(_APART)
+                sleep(_MESSAGE_INTERVAL)
         except (BrokenPipeError, ConnectionResetError):
             return
 

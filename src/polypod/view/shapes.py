@@ -11,6 +11,7 @@ from .samples import BASE, PLATFORM, Samples
 
 _FLAT = 0.05  # largest height of points that make a plate, of their spread
 _EXACT = 1e-8
+_SLIDES = ("prismatic", "cylindrical")
 
 
 def bars(samples: Samples) -> list[dict[str, Any]]:
@@ -20,11 +21,11 @@ def bars(samples: Samples) -> list[dict[str, Any]]:
     """
     entries = []
     for body in range(2, len(samples.bodies)):
-        own = [k for k in range(len(samples.joints)) if body in samples.pair(k)]
+        own = [k for k in range(len(samples.joints)) if body in samples.joint_bodies(k)]
         for a, b in _connections(samples.points[0, own], samples.scale):
-            ends = sorted((own[a], own[b]), key=lambda k: not samples.stays(k, body))
-            slide = samples.joints[ends[1]][1].kind in ("prismatic", "cylindrical")
-            out_of = slide and samples.pair(ends[1])[0] == body and not samples.stays(ends[1], body)
+            ends = sorted((own[a], own[b]), key=lambda k: not samples.is_fixed_in(k, body))
+            slide = samples.joints[ends[1]][1].kind in _SLIDES
+            out_of = slide and samples.joint_bodies(ends[1])[0] == body and not samples.is_fixed_in(ends[1], body)
             entries.append({"leg": samples.joints[own[0]][0], "body": body, "joints": ends, "tube": out_of})
     return entries
 
@@ -33,8 +34,8 @@ def blocks(samples: Samples) -> list[dict[str, Any]]:
     """Carriages: bodies that slide on the base, with the slide's joint."""
     entries = []
     for k, (leg, joint) in enumerate(samples.joints):
-        if joint.kind in ("prismatic", "cylindrical") and BASE in samples.pair(k):
-            other = next(body for body in samples.pair(k) if body != BASE)
+        if joint.kind in _SLIDES and BASE in samples.joint_bodies(k):
+            other = next(body for body in samples.joint_bodies(k) if body != BASE)
             entries.append({"leg": leg, "joint": k, "body": other})
     return entries
 
@@ -90,7 +91,7 @@ def _joints(samples: Samples, leg: int, name: str) -> list[int]:
 
 
 def _cone(samples: Samples, number: int, joint: int) -> dict[str, Any] | None:
-    parent, child = samples.pair(joint)
+    parent, child = samples.joint_bodies(joint)
     cosines = samples.limited[:, number]
     for fixed, moving in ((parent, child), (child, parent)):
         for column in range(3):
@@ -130,7 +131,7 @@ def plate(samples: Samples, body: int, outline: Array | None = None) -> dict[str
 def _attachments(samples: Samples, body: int) -> Array:
     """Points (m, 3) of the joints of base or platform that stay in it, in its frame."""
     frame = samples.frames[0, body]
-    own = [k for k in range(len(samples.joints)) if body in samples.pair(k) and samples.stays(k, body)]
+    own = [k for k in range(len(samples.joints)) if body in samples.joint_bodies(k) and samples.is_fixed_in(k, body)]
     return (samples.points[0, own] - frame[:3, 3]) @ frame[:3, :3]
 
 

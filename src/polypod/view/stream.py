@@ -1,4 +1,4 @@
-"""What a simulation under way and the pages that show it say to each other: samples one way, wishes the other."""
+"""What passes between a simulation under way and the pages that show it: samples one way, commands the other."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ SPEEDS = (1e-3, 1e3)
 _AHEAD = 0.005  # s of real time that a simulation may be ahead before it waits: sleeping costs more than simulating
 
 
-class Known(NamedTuple):
-    """What a page knows of a run: its number, how many rows there are, and how it goes."""
+class RunState(NamedTuple):
+    """State of a run as a page was last told: its number, how many rows there are, and how it goes."""
 
     run: int = 0
     rows: int = 0
@@ -33,7 +33,7 @@ class Known(NamedTuple):
     ended: str = ""
 
 
-class Again(Exception):  # noqa: N818 - a wish, not an error
+class Restart(Exception):  # noqa: N818 - a command, not an error
     """The page asks for the run to be started again."""
 
 
@@ -41,40 +41,41 @@ class Push(Signal):
     """A wrench (6,) on the platform beside that of the motion, held from one sample to the next."""
 
     def __init__(self, own: Controller | None = None) -> None:
-        self._own, self.wanted = own, np.zeros(6)
+        self._own, self.wrench = own, np.zeros(6)
         self.constant = np.zeros(6) if own is None else None
 
     def at(self, time: float, measurement: Measurement) -> Array:
         """The wrench at a time."""
         if self._own is not None:
-            return np.asarray(self._own(time, measurement), dtype=np.float64) + self.wanted
-        self.constant = self.wanted
+            return np.asarray(self._own(time, measurement), dtype=np.float64) + self.wrench
+        self.constant = self.wrench
         return self.constant
 
 
 class Stream:
-    """A run's samples for pages, and the pages' wishes for the run: pause, speed, a push, from the start again.
+    """A run's samples for pages, and the pages' commands to the run: pause, speed, a push, restart.
 
-    The simulation calls ``begin``, ``observe``, ``end`` and ``wait``; the server's threads call ``wish`` and ``after``.
+    The simulation calls ``begin``, ``observe``, ``end`` and ``wait``; the server's threads call
+    ``command`` and ``next_message``.
     """
 
     def __init__(
         self,
         duration: float,
         rate: float,
-        wanted: Callable[[Array], Array],
+        reference: Callable[[Array], Array],
         check: Callable[[Array], None] = lambda push: None,
         started: Callable[[], None] = lambda: None,
         speed: float = 1.0,
     ) -> None:
-        """``wanted`` gives positions (n, 3) of the reference at times (n,); ``check`` raises for impossible wrenches.
+        """``reference`` gives the wanted positions (n, 3) at times (n,); ``check`` raises for impossible wrenches.
 
         ``started`` is called when the first sample of all has come. ``speed`` is in times of real time.
         """
         _check_speed(speed)
         self._every = max(1, int(np.ceil(duration * rate / MOST_ROWS)))
         count = int(np.ceil(duration * rate)) // self._every + 2
-        self._wanted, self._path = wanted, wanted(np.minimum(np.arange(count) * self._every / rate, duration))
+        self._reference, self._path = reference, reference(np.minimum(np.arange(count) * self._every / rate, duration))
         self._check, self._started, self._changed = check, started, Condition()
         self._last: Sample | None = None
         self._rows: list[str] = []
@@ -88,15 +89,15 @@ class Stream:
     def begin(self, own: Controller | None) -> None:
         """A run begins; ``own`` is the wrench of its motion."""
         with self._changed:
-            wanted = self.push.wanted
+            wrench = self.push.wrench
             self.push = Push(own)
-            self.push.wanted = wanted
+            self.push.wrench = wrench
             self._rows, self._seen, self._last, self._ended, self._again = [], 0, None, "", False
             self._run, self._start = self._run + 1, (monotonic(), 0.0)
             self._changed.notify_all()
 
     def observe(self, sample: Sample) -> None:
-        """Keep a sample, then wait until it is due; raises :class:`Again` if the run is to begin anew."""
+        """Keep a sample, then wait until it is due; raises :class:`Restart` if the run is to begin anew."""
         if self._run == 1 and self._seen == 0:
             self._started()
         with self._changed:
@@ -117,13 +118,13 @@ class Stream:
                     self._interrupted = True  # the simulation keeps its last row yet, for which nothing must wait
                     raise
         if self._again:
-            raise Again
+            raise Restart
 
     def end(self, text: str) -> None:
         """The run is over, and why."""
         with self._changed:
             if self._last is not None:
-                self._keep(self._last, self._wanted(np.array([self._last.time]))[0])
+                self._keep(self._last, self._reference(np.array([self._last.time]))[0])
             self._ended = text
             self._changed.notify_all()
 
@@ -138,7 +139,7 @@ class Stream:
             self._closed = True
             self._changed.notify_all()
 
-    def _keep(self, sample: Sample, wanted: Array) -> None:
+    def _keep(self, sample: Sample, reference: Array) -> None:
         """Time, pose (12), twist, q, force, wrench, distance from the reference, in the order that the page reads."""
         seen = sample.measurement
         parts = (
@@ -147,7 +148,7 @@ class Stream:
             seen.q,
             sample.force,
             sample.wrench,
-            np.linalg.norm(seen.pose[:3, 3] - wanted),
+            np.linalg.norm(seen.pose[:3, 3] - reference),
         )
         self._rows.append(json.dumps([sample.time, *np.concatenate([np.ravel(part) for part in parts]).tolist()]))
         self._last = None
@@ -155,7 +156,7 @@ class Stream:
 
     # -- the pages' side -----------------------------------------------------------------------------------------------
 
-    def wish(self, given: Any) -> None:
+    def command(self, given: Any) -> None:
         """What a page asks for: ``running``, ``speed``, ``push`` or ``again``."""
         if not isinstance(given, Mapping) or not given or set(given) - {"running", "speed", "push", "again"}:
             raise InputError("a page may ask for running, speed, push and again")
@@ -175,11 +176,11 @@ class Stream:
             last = json.loads(self._rows[-1])[0] if self._rows else 0.0
             self._speed, self._start = float(speed), (monotonic(), last)
             if push is not None:
-                self.push.wanted = push
+                self.push.wrench = push
             self._changed.notify_all()
 
-    def after(self, known: Known, patience: float) -> tuple[Known, str] | None:
-        """What a page knows then, and a message of what is new; None when no more comes.
+    def next_message(self, known: RunState, patience: float) -> tuple[RunState, str] | None:
+        """The run's state and a message of what is new since ``known``; None when no more comes.
 
         It waits up to ``patience`` [s] for something new. The first run waits for the first page that asks.
         """
@@ -187,16 +188,16 @@ class Stream:
             if not self._heard:
                 self._heard, self._start = True, (monotonic(), 0.0)
                 self._changed.notify_all()
-            self._changed.wait_for(lambda: self._closed or self._known() != known, patience)
+            self._changed.wait_for(lambda: self._closed or self._state() != known, patience)
             if self._closed:
                 return None
             rows = self._rows[known.rows if known.run == self._run else 0 :]
-            now = self._known()
+            now = self._state()
             state = {"running": now.running, "speed": now.speed, "ended": now.ended}
             return now, f'{{"run": {now.run}, "rows": [{", ".join(rows)}], {json.dumps(state)[1:]}'
 
-    def _known(self) -> Known:
-        return Known(self._run, len(self._rows), self._running, self._speed, self._ended)
+    def _state(self) -> RunState:
+        return RunState(self._run, len(self._rows), self._running, self._speed, self._ended)
 
 
 def _check_speed(speed: Any) -> None:

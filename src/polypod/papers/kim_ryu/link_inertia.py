@@ -22,12 +22,12 @@ def rotation(angles: Array, printed: bool = False) -> Array:
 
 def angular_velocity(angles: Array, rates: Array) -> Array:
     """(2): omega from [Psi theta phi] and their rates."""
-    return _turning(angles) @ rates
+    return _euler_rate_matrix(angles) @ rates
 
 
 def euler_rates(angles: Array, omega: Array) -> Array:
     """Rates of [Psi theta phi] from omega: (2) solved."""
-    rates: Array = np.linalg.inv(_turning(angles)) @ omega
+    rates: Array = np.linalg.inv(_euler_rate_matrix(angles)) @ omega
     return rates
 
 
@@ -49,11 +49,12 @@ def angular_acceleration(angles: Array, rates: Array, accelerations: Array, prin
 def euler_accelerations(angles: Array, rates: Array, omegadot: Array) -> Array:
     """Second derivatives of [Psi theta phi] from omegadot: (3) solved."""
     rest = angular_acceleration(angles, rates, np.zeros(3))
-    second: Array = np.linalg.inv(_turning(angles)) @ (omegadot - rest)
+    second: Array = np.linalg.inv(_euler_rate_matrix(angles)) @ (omegadot - rest)
     return second
 
 
-def _turning(angles: Array) -> Array:
+def _euler_rate_matrix(angles: Array) -> Array:
+    """E (3, 3) with omega = E d[Psi theta phi]/dt, (2)."""
     psi, theta, _ = angles
     sp, cp, st, ct = np.sin(psi), np.cos(psi), np.sin(theta), np.cos(theta)
     return np.array([[ct, 0.0, st * cp], [0.0, 1.0, -sp], [-st, 0.0, ct * cp]])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import cross, direction, dot, norm, times, turned, unit
+from ..shared.arrays import cross, direction, dot, norm, rotated_tensor, times, unit
 from ..shared.platform import Platform
 from .data import Parameters
 
@@ -63,7 +63,7 @@ def legs(p: Parameters, at: Platform, spin: bool = False, printed: Printed = NOT
         cdot = dot(omega, alpha) * cross(alpha, c)
         turndot = -(dot(omegadot + turn * ndot, c) + dot(omega, cdot)) / dot(n, c)
         omegadot = omegadot + turn * ndot + turndot * n
-    return Legs(CB, place, rate, acceleration, n, ndot, nddot, c, omega, omegadot, turned(axes, p.I_l))
+    return Legs(CB, place, rate, acceleration, n, ndot, nddot, c, omega, omegadot, rotated_tensor(axes, p.I_l))
 
 
 class Forces(NamedTuple):
@@ -100,7 +100,7 @@ def solve(
     GB = k.CB - CG
     turn = at.omega if "(25)" in printed else at.alpha
     Gddot = at.acceleration + cross(turn, CG) + cross(at.omega, cross(at.omega, CG))
-    tensor = turned(at.R, p.I_p)
+    tensor = rotated_tensor(at.R, p.I_p)
     force = p.m * (p.g - Gddot) + at.force - across.sum(axis=1, keepdims=True)
     spun = times(tensor, at.alpha) + cross(at.omega, times(tensor, at.omega))
     moments = at.moment - cross(CG, at.force) - spun - (cross(GB, across) + joints.f_p).sum(axis=1, keepdims=True)

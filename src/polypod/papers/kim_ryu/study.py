@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...formulations import FORMULATIONS
 from ...model import Model
-from ...results.tables import Table, table
+from ...tables import Table, table
 from ..shared import operations as cost
 from ..shared.arrays import peak, peak_ratio
 from ..shared.contract import Claim, Measure, PaperStudy, at_least, at_most, recorded, stated

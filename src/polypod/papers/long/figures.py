@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
 from ...arrays import Array
-from ...results.figures.style import COLOURS, INK, dress, figure, leg_line, legend
+from ...results.figures.style import COLOURS, INK, TIME, dress, figure, leg_line, legend
 from ..shared.contract import Drawing
-from ..shared.panels import TIME, all_legs
+from ..shared.panels import all_legs
 from . import cases
 from .hexagon import compare_table_2
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...arrays import Array
 from ...description import Integrals, Modes
 from ...motion import Motion
-from ..shared.arrays import cross, skew, times, turned
+from ..shared.arrays import cross, rotated_tensor, skew, solve, times
 from .data import BASE, GAMMA, GRAVITY, LINKS, ROTOR, Link
 
 NOTHING: frozenset[str] = frozenset()
@@ -49,23 +49,18 @@ class System:
 
     def inverse(self, acceleration: Array) -> tuple[Array, Array]:
         """Actuator forces by (46) and elastic accelerations by (44)."""
-        force = _solve(self.J_sys, times(self.A, acceleration) + self.c)
+        force = solve(self.J_sys, times(self.A, acceleration) + self.c)
         return force, self.bend(force, acceleration)
 
     def direct(self, force: Array) -> tuple[Array, Array]:
         """Accelerations of the frame by (46) and elastic ones by (44)."""
-        acceleration = _solve(self.A, times(self.J_sys, force) - self.c)
+        acceleration = solve(self.A, times(self.J_sys, force) - self.c)
         return acceleration, self.bend(force, acceleration)
 
     def bend(self, force: Array, acceleration: Array) -> Array:
         """Elastic accelerations (T, N) from forces and the frame's acceleration, (44)."""
         push = times(self.J_e, force) - times(np.swapaxes(self.coupling, -1, -2), acceleration) - self.c_e
-        return _solve(self.A_ee, push)
-
-
-def _solve(matrix: Array, right: Array) -> Array:
-    """x of M x = b, a column for each state."""
-    return np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0], dtype=np.float64)
+        return solve(self.A_ee, push)
 
 
 # -- the legs, section 3 ----------------------------------------------------------------------------------------------
@@ -143,7 +138,7 @@ def leg_torques(q: Array, rate: Array, acceleration: Array, gravity: Array, link
     motions = ((w1, turn1, 0 * a), (w2, turn2, 0 * a), (w2, turn2, end))
     forces, moments = [], []
     for link, frame, (w, turn, origin) in zip(links, axes, motions, strict=True):
-        s, tensor = times(frame, np.broadcast_to(link.first, a.shape)), turned(frame, link.tensor)
+        s, tensor = times(frame, np.broadcast_to(link.first, a.shape)), rotated_tensor(frame, link.tensor)
         pull = origin - gravity
         forces.append(link.mass * pull + cross(turn, s) + cross(w, cross(w, s)))
         moments.append(times(tensor, turn) + cross(w, times(tensor, w)) + cross(s, pull))
@@ -173,7 +168,7 @@ def system(modes: Modes, s: State, printed: frozenset[str] = NOTHING, links: tup
     h = cross(w, cross(w, arm)) + 2 * cross(w, flow)  # (24)
     q = joints(s.motion.pose[:, None, :3, 3] + arm)  # (11)
     J = world(jacobian(q))
-    rate = _solve(J, velocity)  # (2)
+    rate = solve(J, velocity)  # (2)
     back = np.linalg.inv(J)
     A_x = np.swapaxes(back, -1, -2) @ leg_inertia(q, links) @ back
     drift = velocity if "(36)" in printed else times(world(jacobian_rate(q, rate)), rate)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...results.tables import Table, table
+from ...tables import Table, table
 from ..shared.arrays import peak, peak_ratio
 from ..shared.contract import Claim, Measure, PaperStudy, at_least, at_most, recorded, stated
 from . import cases, errata, figures, plate

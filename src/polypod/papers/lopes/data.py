@@ -14,7 +14,7 @@ from ...arrays import Array
 from ...description import Robot
 from ...legs.pus import PUS
 from ...motion import Motion
-from ..shared.arrays import times
+from ..shared.arrays import solve, times
 
 Numbers = NDArray[Any]
 """Real arrays, or complex ones while a derivative is taken."""
@@ -98,12 +98,6 @@ def along(function: Callable[[Numbers], Numbers], x: Array, direction: Array) ->
     """Derivative of a function of x along a direction, by a complex step: exact to rounding."""
     slope: Array = np.imag(function(x + 1j * _STEP * direction)) / _STEP
     return slope
-
-
-def solve(matrix: Array, right: Array) -> Array:
-    """M^-1 b for batches of M (T, n, n) and b (T, n)."""
-    solution: Array = np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0], dtype=np.float64)
-    return solution
 
 
 def matrix_of(rows: Any) -> Numbers:

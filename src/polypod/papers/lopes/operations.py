@@ -8,7 +8,7 @@ from ...files import load
 from ...formulations.lagrange import PARTS
 from ...kernels import Expression
 from ...mechanism import Mechanism
-from ...results.tables import Table, table
+from ...tables import Table, table
 from . import cases
 from .matrices import matrices
 

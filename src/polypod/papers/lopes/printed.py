@@ -14,8 +14,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import cross, dot, times, turned
-from .data import Numbers, Parameters, Path, along, euler_map, matrix_of, rotation, solve
+from ..shared.arrays import cross, dot, rotated_tensor, solve, times
+from .data import Numbers, Parameters, Path, along, euler_map, matrix_of, rotation
 
 Printed = frozenset[str]
 NOTHING: Printed = frozenset()
@@ -90,7 +90,7 @@ def inertia(q: Parameters, x: Numbers, printed: Printed = NOTHING) -> dict[str, 
     k, T = legs(q, x), euler_map(x)
     platform: Numbers = np.zeros((*x.shape[:-1], 6, 6), dtype=x.dtype)
     platform[..., :3, :3] = q.m_p * np.eye(3)
-    platform[..., 3:, 3:] = turned(rotation(x), np.diag(q.I_P))
+    platform[..., 3:, 3:] = rotated_tensor(rotation(x), np.diag(q.I_P))
     moved, spun = link_jacobian(q, k, printed), turn_jacobian(q, k, printed)
     turn = np.swapaxes(link_axes(k), -1, -2) @ spun
     parts = {

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...arrays import Array
-from ..shared.arrays import dot, norm, peak_ratio, times, turned
+from ..shared.arrays import dot, norm, peak_ratio, rotated_tensor, times
 from ..shared.contract import Erratum, Measure, at_most, recorded, stated
 from ..shared.platform import Platform
 from . import cases
@@ -47,7 +47,7 @@ def components_in_the_bracket() -> Erratum:
     p, k = cases.parameters("tangential"), cases.pods("tangential", 3)
     back = np.swapaxes(k.T, -1, -2)
     local = eq.bracket(p.m_d, times(back, k.L_d)) + eq.bracket(p.m_u, times(back, k.L_u))
-    meant = turned(k.T, p.I_do + p.I_uo + local)
+    meant = rotated_tensor(k.T, p.I_do + p.I_uo + local)
     error = _size(eq.pod_tensor(p, k, shifted=True) - meant) / _size(meant)
     return Erratum(
         "(32),(33),(50)",

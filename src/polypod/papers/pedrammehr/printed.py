@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import cross, dot, norm, outer, times, turned, unit
+from ..shared.arrays import cross, dot, norm, outer, rotated_tensor, times, unit
 from ..shared.platform import Platform
 from .data import Parameters
 
@@ -121,7 +121,7 @@ def pod_tensor(p: Parameters, k: Pods, shifted: bool) -> Array:
     local = p.I_do + p.I_uo
     if shifted:
         local = local + bracket(p.m_d, k.L_d) + bracket(p.m_u, k.L_u)
-    return turned(k.T, local)
+    return rotated_tensor(k.T, local)
 
 
 def pod_moment(p: Parameters, k: Pods, at: Platform, tensor: Array) -> Array:
@@ -149,7 +149,7 @@ def actuator_forces(p: Parameters, k: Pods, at: Platform, passive: Array, shifte
     """F_act (T, 6) from the platform's equations (45), (49) without external wrench."""
     r = times(at.R, p.r_o)
     tensor = p.I_po + (bracket(p.m_p, r) if shifted else 0.0)
-    I_p = turned(at.R, tensor)
+    I_p = rotated_tensor(at.R, tensor)
     weight = p.m_p * (at.acceleration + cross(at.alpha, r) + cross(at.omega, cross(at.omega, r)) - p.G)  # (46)
     force = weight - at.force + passive.sum(axis=1, keepdims=True)
     moment = cross(r, weight) - at.moment + times(I_p, at.alpha) + cross(at.omega, times(I_p, at.omega))

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from ...results.tables import Table, table
+from ...tables import Table, table
 from ..shared.arrays import norm, peak, peak_ratio
 from ..shared.contract import Claim, Measure, PaperStudy, at_least, at_most, recorded, stated
 from . import cases, errata, figures

@@ -44,6 +44,12 @@ def times(matrix: Array, a: Array) -> Array:
     return product
 
 
+def solve(matrix: Array, right: Array) -> Array:
+    """x of M x = b for batches of M (..., n, n) and b (..., n)."""
+    solution: Array = np.asarray(np.linalg.solve(matrix, right[..., None])[..., 0], dtype=np.float64)
+    return solution
+
+
 def outer(a: Array, b: Array) -> Array:
     """Outer product a b^T, (..., 3, 3)."""
     return a[..., :, None] * b[..., None, :]
@@ -57,7 +63,7 @@ def skew(a: Array) -> Array:
     return np.stack(rows, axis=-2)
 
 
-def turned(axes: Array, tensor: Array) -> Array:
+def rotated_tensor(axes: Array, tensor: Array) -> Array:
     """A tensor in other axes, T I T^T."""
     product: Array = axes @ tensor @ np.swapaxes(axes, -1, -2)
     return product

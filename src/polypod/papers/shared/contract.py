@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
-from ...results.tables import Table
+from ...tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

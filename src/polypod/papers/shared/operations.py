@@ -13,7 +13,7 @@ from ...files import load
 from ...formulations import FORMULATIONS
 from ...mechanism import Simplification
 from ...model import Model
-from ...results.tables import Table, table
+from ...tables import Table, table
 
 STATES = 4096
 ROBOTS = ("kim-ryu", "long", "lopes", "pedrammehr", "staicu")

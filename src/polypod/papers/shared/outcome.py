@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...results.tables import Table
+from ...tables import Table
 from .contract import Claim, Erratum, PaperStudy
 
 

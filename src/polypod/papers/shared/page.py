@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from ...results.report.page import figure_html, style, table_html
-from ...results.tables import short
+from ...tables import short
 from .contract import Claim, Erratum, Measure, Verdict
 from .outcome import Outcome
 
@@ -79,7 +79,7 @@ def _article(outcome: Outcome) -> str:
     choices = "".join(f"<li>{escape(text)}</li>" for text in study.choices)
     claims = "".join(_claim(claim) for claim in outcome.claims.values())
     errata = "".join(_erratum(erratum) for erratum in outcome.errata.values())
-    figures = "".join(figure_html(f"{study.name}-{i.name}", i.caption, i.png) for i in outcome.images)
+    figures = "".join(figure_html(f"{study.name}-{i.name}", i.caption, i.png, "image/png") for i in outcome.images)
     return f"""
 <article id="{escape(study.name)}">
 <h2>{escape(study.name)}: {escape(study.title)}</h2>

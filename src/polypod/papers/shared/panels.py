@@ -9,9 +9,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from ...arrays import Array
-from ...results.figures.style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
-
-TIME = "time [s]"
+from ...results.figures.style import COLOURS, DASHES, INK, TIME, dress, figure, leg_line, legend
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from ...results.report.folder import check_target, whole_folder
-from ...results.tables import Table, table
+from ...tables import Table, table
 from .. import names, study
 from .contract import Measure, PaperStudy
 from .outcome import Image, Outcome
 from .page import page
 
-Step = Callable[[str], None]
+Progress = Callable[[str], None]
 Result = TypeVar("Result")
 PAGE = "report.html"
 _MEASURE = [
@@ -39,7 +39,7 @@ def steps(chosen: Iterable[PaperStudy]) -> int:
     return sum(len(s.claims) + len(s.errata) + len(s.tables) + len(s.figures) for s in chosen)
 
 
-def evaluate(paper: PaperStudy, progress: Step = lambda step: None) -> Outcome:
+def evaluate(paper: PaperStudy, progress: Progress = lambda step: None) -> Outcome:
     """Run one study; ``progress`` is called with the name of every line and figure before it is computed."""
 
     def run(function: Callable[[], Result]) -> tuple[str, Result]:
@@ -70,7 +70,7 @@ def _bytes(figure: object, kind: str) -> bytes:
 
 
 def write_papers(
-    chosen: Sequence[str], target: Path, force: bool = False, progress: Step = lambda step: None
+    chosen: Sequence[str], target: Path, force: bool = False, progress: Progress = lambda step: None
 ) -> list[Outcome]:
     """Run studies by name (all if none is named) and write their folder, whole or not at all."""
     studies = [study(name) for name in (chosen or names())]

@@ -6,9 +6,8 @@ from functools import partial
 
 from matplotlib.figure import Figure
 
-from ...results.figures.style import COLOURS, DASHES, INK, dress, figure, legend
+from ...results.figures.style import COLOURS, DASHES, INK, TIME, dress, figure, legend
 from ..shared.contract import Drawing
-from ..shared.panels import TIME
 from . import cases
 from . import printed as eq
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...formulations import FORMULATIONS
-from ...results.tables import Table, table
+from ...tables import Table, table
 from ..shared import operations as cost
 from ..shared.arrays import peak, peak_ratio
 from ..shared.contract import Claim, Measure, PaperStudy, at_least, at_most, counted, recorded, stated

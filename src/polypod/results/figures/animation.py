@@ -16,10 +16,9 @@ from ...datasets import robot_of
 from ...description import Robot
 from ...errors import InputError
 from .scene import PATH_STYLE, extent, frame, solids
-from .skeleton import Skeleton, skeleton
+from .skeleton import Skeleton, bent_skeleton, skeleton
 from .style import COLOURS, INK, figure
 from .view import View, best_view, points_down
-from .wireframe import bent_skeleton
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +63,7 @@ def animate(
         lines = bent_skeleton(drawn, poses, result["deflection"].values[rows])
     else:
         lines = skeleton(drawn, poses)
-    picture = Moving(drawn, lines, poses, result["pose"].values[:, :3, 3], size)
+    picture = AnimatedRobot(drawn, lines, poses, result["pose"].values[:, :3, 3], size)
 
     def frames() -> Iterator[Image]:
         for k, time in enumerate(times):
@@ -94,7 +93,7 @@ def _rows(time: Array, fps: int, speed: float) -> NDArray[np.intp]:
     return nearest
 
 
-class Moving:
+class AnimatedRobot:
     """The robot at the poses of its skeleton in one figure, whose frames differ in the solids and the time alone."""
 
     def __init__(self, robot: Robot, lines: Skeleton, poses: Array, path: Array, size: float) -> None:
@@ -115,7 +114,7 @@ class Moving:
         axes: Any = self.figure.add_axes((0.0, foot / height, 1.0, 1.0 - (_HEAD + foot) / height))
         self._solids: Any = PolyCollection([], zorder=2)
         axes.add_collection(self._solids)
-        axes.plot(*self.view.flat(path).T, zorder=3, **PATH_STYLE)
+        axes.plot(*self.view.project(path).T, zorder=3, **PATH_STYLE)
         frame(axes, low, high)
         self.axes = axes
         self._note = " (z points down)" if points_down(robot) else ""

@@ -10,14 +10,14 @@ import numpy as np
 PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 
 
-def prefixed(axis: Any, label: str, unit: str) -> None:
+def label_with_prefix(axis: Any, label: str, unit: str) -> None:
     """Label an axis of plain SI numbers by what it shows; ticks and unit get the prefix that suits what is drawn."""
     from matplotlib.ticker import FuncFormatter
 
     drawn, upright = axis.axes.dataLim, axis.axis_name == "y"
     ends = np.abs(drawn.intervaly if upright else drawn.intervalx)
     largest = float(ends.max()) if np.isfinite(ends).all() else 0.0
-    power = power_of(largest)
+    power = prefix_power(largest)
     axis.set_major_formatter(FuncFormatter(lambda value, _: _text(value / 10.0**power)))
     prefix = PREFIXES.get(power, f"1e{power} ")
     axis.set_label_text(f"{label} [{prefix}{unit}]", fontsize=9)
@@ -26,10 +26,10 @@ def prefixed(axis: Any, label: str, unit: str) -> None:
         axis.set_ticks([0.0])
 
 
-def power_of(largest: float) -> int:
+def prefix_power(largest: float) -> int:
     """Power of ten, a multiple of three, that leaves 0.1 to 100 of a small number and 1 to 1000 of a large one.
 
-    >>> [power_of(number) for number in (0.0, 3e-6, 0.05, 0.2, 1500.0, 30000.0)]
+    >>> [prefix_power(number) for number in (0.0, 3e-6, 0.05, 0.2, 1500.0, 30000.0)]
     [0, -6, -3, 0, 0, 3]
     """
     if largest == 0.0 or 0.1 <= largest < 1e4:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InputError
-from .axes import prefixed
+from .axes import label_with_prefix
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend, title
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def bending(result: xr.Dataset) -> Figure:
             result.time.values, np.linalg.norm(result.deflection.values[:, k], axis=-1), label=leg, **leg_line(k)
         )
     dress(rows[0], "", "", title(result, "how the platform bends"))
-    prefixed(rows[0].yaxis, "attachment points", "m")
+    label_with_prefix(rows[0].yaxis, "attachment points", "m")
     rows[0].set_ylim(bottom=0.0)
     legend(fig, rows[0])
     if origin is not None:
@@ -39,7 +39,7 @@ def bending(result: xr.Dataset) -> Figure:
         still = " and ".join("xyz"[k] for k in range(3) if k not in moves)
         note = f"{still}: zero, not drawn" if still and moves else f"{still}: zero" if still else None
         dress(rows[1])
-        prefixed(rows[1].yaxis, "platform's origin", "m")
+        label_with_prefix(rows[1].yaxis, "platform's origin", "m")
         rows[1].axhline(0.0, color=INK, linewidth=0.6)  # after: it would count as data
         rows[1].legend(fontsize=8, frameon=False, ncols=3, handlelength=2.8, title=note, title_fontsize=8)
     rows[-1].set_xlabel("time [s]", fontsize=9)

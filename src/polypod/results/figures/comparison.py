@@ -10,13 +10,13 @@ from matplotlib.figure import Figure
 
 from ...arrays import Array
 from ...tables import called, practical_unit
-from ..read import groups
+from ..read import actuators_by_unit
 from .style import INK, TIME, dress, figure, leg_line, legend
 
 
 def comparison(results: Mapping[str, xr.Dataset]) -> Figure:
     """Largest force and speed of any actuator (a panel for each unit), total power and condition number over time."""
-    units = list(dict.fromkeys(pair for one in results.values() for pair in groups(one)))
+    units = list(dict.fromkeys(pair for one in results.values() for pair in actuators_by_unit(one)))
     panels: list[tuple[str, str, tuple[str, str] | None]] = []
     for unit, push in units:
         panels += [
@@ -46,6 +46,6 @@ def _over_time(result: xr.Dataset, name: str, pair: tuple[str, str] | None) -> A
     if pair is None:
         total: Array = values.sum(axis=1)
         return total
-    numbers = groups(result).get(pair)
+    numbers = actuators_by_unit(result).get(pair)
     factor = practical_unit(f"{pair[0]}/s")[0] if name == "qdot" else 1.0
     return None if numbers is None else np.asarray(factor * np.abs(values[:, numbers]).max(axis=1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
-from ..read import actuators
+from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, dress, figure, leg_line
@@ -36,7 +36,7 @@ def cover(result: xr.Dataset) -> Figure:
     fig.legend([handle], [f"path of the platform's origin{note}"], loc="lower center", frameon=False, fontsize=8,
                 bbox_to_anchor=(0.22, 0.0), handlelength=2.8)  # fmt: skip
     right = fig.add_axes((0.54, 0.15, 0.44, 0.62))
-    for k, name in enumerate(actuators(result)):
+    for k, name in enumerate(actuator_names(result)):
         right.plot(time, result.force.values[:, k], label=name, **leg_line(k))
     right.axvline(time[peak], color=INK, linewidth=0.6)
     dress(right, "time [s]", f"actuator force [{result.force.attrs['units']}]")

@@ -1,4 +1,4 @@
-"""Curves of actuators over time: equal ones as one, the worst bold, its peak marked; what is rounding is zero."""
+"""Curves of actuators over time: equal ones as one, the worst bold, its peak marked."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ...arrays import Array
 from .style import INK, leg_line
 
 _EQUAL = 2e-3  # of the largest value; closer curves lie on each other
-NOISE = 1e-9  # of what a quantity could be; less is rounding
 
 
 class Curve(NamedTuple):
@@ -21,10 +20,10 @@ class Curve(NamedTuple):
     values: Array
 
 
-def merged(names: list[str], values: Array, numbers: list[int] | None = None) -> list[Curve]:
+def merge_equal(names: list[str], values: Array, numbers: list[int] | None = None) -> list[Curve]:
     """Curves (n, k) with those that lie on each other as one; ``numbers`` of the names give colours, 0, 1, ... if none.
 
-    >>> lines = merged(["a", "b", "c"], np.array([[0.0, 0.0, 1.0], [2.0, 2.0, 0.0]]))
+    >>> lines = merge_equal(["a", "b", "c"], np.array([[0.0, 0.0, 1.0], [2.0, 2.0, 0.0]]))
     >>> [line.label for line in lines]
     ['a = b', 'c']
     """
@@ -52,7 +51,7 @@ def draw_curves(
     numbers: list[int] | None = None,
 ) -> None:  # fmt: skip
     """Lines over time; the one with the largest value is bold and its peak marked with number and name."""
-    lines = merged(names, values, numbers)
+    lines = merge_equal(names, values, numbers)
     worst = max(range(len(lines)), key=lambda k: float(np.abs(lines[k].values).max(initial=0.0)), default=0)
     for k, line in enumerate(lines):
         style = leg_line(line.number)
@@ -69,7 +68,7 @@ def mark_peak(axes: Any, time: Array, values: Array, text: str) -> None:
     late = time[k] > time[0] + 0.6 * (time[-1] - time[0])
     up = values[k] >= 0
     axes.annotate(
-        text.format(three(float(values[k]))), (time[k], values[k]), (-6 if late else 6, 3 if up else -3),
+        text.format(three_digits(float(values[k]))), (time[k], values[k]), (-6 if late else 6, 3 if up else -3),
         textcoords="offset points", ha="right" if late else "left", va="bottom" if up else "top", fontsize=8, color=INK,
         zorder=7,
     )  # fmt: skip
@@ -77,16 +76,16 @@ def mark_peak(axes: Any, time: Array, values: Array, text: str) -> None:
     axes.set_ylim(low - (0.0 if up else 0.12 * (high - low)), high + (0.12 * (high - low) if up else 0.0))
 
 
-def three(value: float) -> str:
+def three_digits(value: float) -> str:
     """A number with three digits that count, a proper minus, no power of ten where it can be helped.
 
-    >>> [three(v) for v in (219.13, -1234.5, 0.01234, 0.0)]
+    >>> [three_digits(v) for v in (219.13, -1234.5, 0.01234, 0.0)]
     ['219', '\N{MINUS SIGN}1234', '0.0123', '0']
     """
     text = f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def richest(panels: list[Any]) -> Any:
+def most_labelled(panels: list[Any]) -> Any:
     """The panel with the most named curves, whose legend holds for all."""
     return max(panels, key=lambda axes: len(axes.get_legend_handles_labels()[1]))

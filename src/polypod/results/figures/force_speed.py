@@ -8,9 +8,9 @@ import numpy as np
 
 from ...tables import called, practical_unit
 from ..envelope import envelope
-from ..read import actuators, drives, forces_or_torques, groups
+from ..read import actuator_names, actuators_by_unit, drives, forces_or_torques
 from ..time_means import rms
-from .curves import merged
+from .curves import merge_equal
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
 
 def force_speed(result: xr.Dataset) -> Figure:
     """Size of force over size of speed of each actuator, one panel a unit, equal ones as one; grey: the drives'."""
-    units = groups(result)
+    units = actuators_by_unit(result)
     total = len(units) * (_PANEL + _ABOVE + _BELOW)
     fig = figure(7.2, total, fitted=False)
     for k, ((unit, push), numbers) in enumerate(units.items()):
@@ -38,12 +38,12 @@ def force_speed(result: xr.Dataset) -> Figure:
 
 
 def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, unit: str) -> None:
-    names, given, time = actuators(result), drives(result), result.time.values
+    names, given, time = actuator_names(result), drives(result), result.time.values
     speed, force = np.abs(result.qdot.values[:, numbers]), np.abs(result.force.values[:, numbers])
     right, highest = 1.1 * float(speed.max()) or 1.0, float(force.max())
     scale = float(speed.max()) or 1.0, highest or 1.0
     both = np.concatenate([speed / scale[0], force / scale[1]])
-    for line in merged([names[k] for k in numbers], both, numbers):
+    for line in merge_equal([names[k] for k in numbers], both, numbers):
         at, push = np.split(line.values, 2)
         axes.plot(factor * scale[0] * at, scale[1] * push, label=line.label,
                   **{**leg_line(line.number), "linewidth": 1.2})  # fmt: skip

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, forces_or_torques, groups
+from ..read import actuator_names, actuators_by_unit, forces_or_torques
 from ..time_means import rms
-from .curves import draw_curves, richest, three
+from .curves import draw_curves, most_labelled, three_digits
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def forces(result: xr.Dataset) -> Figure:
     """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
-    names, time = actuators(result), result.time.values
-    units = groups(result)
+    names, time = actuator_names(result), result.time.values
+    units = actuators_by_unit(result)
     means: list[str] = []
     fig, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
     for (axes,), ((_, unit), numbers) in zip(grid, units.items(), strict=True):
@@ -32,9 +32,9 @@ def forces(result: xr.Dataset) -> Figure:
         most = int(effective.argmax())
         sign = 1.0 if np.trapezoid(values[:, most], time) >= 0 else -1.0
         axes.axhline(sign * effective[most], color=FAINT, linewidth=1.2, linestyle=(0, (6, 3)), zorder=2)
-        means.append(f"{three(float(effective[most]))} {unit} in {own[most]}")
+        means.append(f"{three_digits(float(effective[most]))} {unit} in {own[most]}")
         dress(axes, "", f"actuator {called('force', unit)} [{unit}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
     headline(fig, title(result, f"actuator {forces_or_torques(result)}; grey: largest rms, {' and '.join(means)}"))
-    legend(fig, richest([axes for row in grid for axes in row]))
+    legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig

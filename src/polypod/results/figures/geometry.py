@@ -76,7 +76,7 @@ def _circles(axes: Any, lines: Skeleton, view: View) -> bool:
         if found is None:
             continue
         drawn = True
-        centre, radius = view.flat(found[0]), found[1]
+        centre, radius = view.project(found[0]), found[1]
         add_circle(axes, centre, radius, color=_DIMENSION, linewidth=0.8, linestyle=(0, (5, 3)), zorder=10)
         end = centre + radius * way / np.linalg.norm(way)
         axes.annotate("", end, centre, arrowprops={"arrowstyle": "-|>", "color": _DIMENSION, "lw": 0.8, "shrinkA": 0,
@@ -87,7 +87,7 @@ def _circles(axes: Any, lines: Skeleton, view: View) -> bool:
 
 def _span(axes: Any, lines: Skeleton, view: View) -> None:
     """How wide the joints are apart in plan, below them, and how deep, at their left."""
-    flat = view.flat(np.concatenate([lines.joints[0], *(rail.ends for rail in lines.rails)]))
+    flat = view.project(np.concatenate([lines.joints[0], *(rail.ends for rail in lines.rails)]))
     low, high = flat.min(axis=0), flat.max(axis=0)
     gap = 0.07 * float((high - low).max())
     for k in range(2):
@@ -109,7 +109,7 @@ def _height(axes: Any, lines: Skeleton, view: View) -> None:
     """From the joints on the base to those on the platform, upright."""
     if not len(lines.ground):
         return
-    feet, heads = view.flat(lines.ground), view.flat(lines.platform[0])
+    feet, heads = view.project(lines.ground), view.project(lines.platform[0])
     low, high = float(feet[:, 1].mean()), float(heads[:, 1].mean())
     if abs(high - low) < 0.02 * float(np.ptp(feet, axis=0).max() + np.ptp(heads, axis=0).max()):
         return  # a robot in a level plane

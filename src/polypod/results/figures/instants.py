@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
-from ..read import actuators
+from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, figure
@@ -29,7 +29,7 @@ def key_instants(result: xr.Dataset) -> dict[int, str]:
     """
     time, pose, force = result.time.values, result.pose.values, np.abs(result.force.values)
     last = len(time) - 1
-    most = actuators(result)[int(force.max(axis=0).argmax())]
+    most = actuator_names(result)[int(force.max(axis=0).argmax())]
     away = np.abs(pose - pose[0]).max(axis=(1, 2))
     wanted = [
         ("start", 0),

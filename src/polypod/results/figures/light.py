@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import Array
 from .light_frame import Frame, Mark
-from .svg import LETTER, arrow, colour, key, svg_text
+from .svg import LETTER, arrow, colour, legend_items, svg_text
 
 FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 _POINTS = 72.0  # an inch
@@ -48,9 +48,9 @@ class LightFigure:
 
     def add_axes(self, rectangle: Sequence[float], sharex: Any = None) -> LightAxes:
         """Axes in a rectangle (left, bottom, width, height) of shares of the sheet."""
-        fig = LightAxes(self, rectangle, sharex)
-        self.axes.append(fig)
-        return fig
+        axes = LightAxes(self, rectangle, sharex)
+        self.axes.append(axes)
+        return axes
 
     def get_figheight(self) -> float:
         """Height [inch]."""
@@ -69,7 +69,7 @@ class LightFigure:
         ncols = max(min(ncols, len(labels)), 1)
         rows = -(-len(labels) // ncols)
         y = self.height * (1 - bbox_to_anchor[1]) - 1.6 * fontsize * rows + 0.4 * fontsize
-        self._words += key(handles, labels, bbox_to_anchor[0] * self.width, y, ncols, fontsize)
+        self._words += legend_items(handles, labels, bbox_to_anchor[0] * self.width, y, ncols, fontsize)
 
     @property
     def width(self) -> float:
@@ -224,7 +224,8 @@ class LightAxes(Frame):
         """Lines and what they are, above the axes at their right."""
         handles, labels = self.get_legend_handles_labels()
         long = sum(len(label) for label in labels) * LETTER * fontsize + len(labels) * 3.4 * fontsize
-        self._key = key(handles, labels, self.left + self.wide - 0.5 * long, self.top - 0.5 * fontsize, ncols, fontsize)
+        x, y = self.left + self.wide - 0.5 * long, self.top - 0.5 * fontsize
+        self._legend = legend_items(handles, labels, x, y, ncols, fontsize)
 
     def get_legend_handles_labels(self) -> tuple[list[Mark], list[str]]:
         """Lines that have a name."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from .svg import dot, number, path, pen, svg_text, thinned, ticks
+from .svg import decimated, dot, number, path, pen, svg_text, ticks
 
 
 class Mark:
@@ -33,7 +33,7 @@ class Frame:
         self._data: list[tuple[float, float, float, float]] = []
         self._names = {"x": "", "y": "", "title": ""}
         self._framed, self._visible, self._numbers, self._ticks = True, True, True, 6
-        self._key: list[str] | None = None
+        self._legend: list[str] | None = None
 
     def _limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Lower left and upper right corner."""
@@ -46,8 +46,10 @@ class Frame:
             x0, x1 = self._x
         elif np.isfinite(x0):
             x0, x1 = x0 - 0.01 * (x1 - x0 or 1), x1 + 0.01 * (x1 - x0 or 1)
+        elif self._shared:
+            (x0, _), (x1, _) = self._shared._limits()
         else:
-            x0, x1 = self._shared._limits()[0][0] if self._shared else 0.0, 1.0
+            x0, x1 = 0.0, 1.0
         if not np.isfinite(y0):
             y0, y1 = 0.0, 1.0
         margin = 0.05 * (y1 - y0) or 0.05 * abs(y1) or 1.0
@@ -73,7 +75,7 @@ class Frame:
             at = self.place(np.zeros(2), y)
             at[:, 0] = [self.left, self.left + self.wide]
         else:
-            at = self.place(*thinned(x, y))
+            at = self.place(*decimated(x, y))
         parts = []
         if style.get("linestyle", "-") != "none":
             parts.append(f'<path d="{path(at)}" fill="none" {pen(style)}/>')
@@ -90,12 +92,12 @@ class Frame:
         box = f'x="{self.left:.1f}" y="{self.top:.1f}" width="{self.wide:.1f}" height="{self.tall:.1f}"'
         drawn = [mark.svg(self) for mark in sorted(self.marks, key=lambda mark: mark.zorder)]
         if not self._framed:
-            return [*drawn, *(self._key or [])]
+            return [*drawn, *(self._legend or [])]
         clip = f'<clipPath id="{name}"><rect {box}/></clipPath>'
         # words may stand beyond the frame, lines not
         lines = [part for part in drawn if not part.startswith("<text")]
         texts = [part for part in drawn if part.startswith("<text")]
-        return [clip, *self._frame(), f'<g clip-path="url(#{name})">', *lines, "</g>", *texts, *(self._key or [])]
+        return [clip, *self._frame(), f'<g clip-path="url(#{name})">', *lines, "</g>", *texts, *(self._legend or [])]
 
     def _frame(self) -> list[str]:
         """Grid, axes, numbers and names."""

@@ -9,7 +9,8 @@ import numpy as np
 from ...arrays import Array
 from ...description import Robot
 from ...legs import Leg
-from ...model import AssemblyModes, Reach
+from ...model import AssemblyModes
+from ...view.extras import mode_labels
 from .scene import draw, extent, frame
 from .skeleton import Bone, Skeleton, skeleton
 from .style import INK, figure
@@ -53,16 +54,6 @@ def modes_picture(robot: Robot, q: Array, modes: AssemblyModes) -> Figure:
                   color=INK)  # fmt: skip
     fig.text(0.01, 0.01, _foot(robot, len(modes.pose), count), fontsize=7, color=INK, va="bottom")
     return fig
-
-
-def mode_labels(modes: AssemblyModes, k: int) -> list[str]:
-    """What is known of a mode of one state, in words."""
-    reach = {Reach.YES: "reachable", Reach.NO: "beyond a singularity", Reach.UNKNOWN: "reachable: unknown"}
-    if not modes.own_branch[k]:
-        limits = "another working mode"
-    else:
-        limits = "within limits" if modes.within_limits[k] else "outside limits"
-    return ["proven" if modes.certified[k] else "not proven", limits, reach[Reach(modes.reachable[k])]]
 
 
 def _title(modes: AssemblyModes, k: int) -> str:

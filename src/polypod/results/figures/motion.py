@@ -9,12 +9,13 @@ import numpy as np
 
 from ...arrays import Array
 from ...datasets import robot_of
-from .curves import NOISE
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, last_with_time, panels, title
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+_ROUNDING = 1e-9  # of a panel's unit: mm, deg, mm/s, deg/s, N, N m
 
 
 def motion(result: xr.Dataset) -> Figure:
@@ -34,14 +35,14 @@ def motion(result: xr.Dataset) -> Figure:
         wrench = result.wrench.values
         parts += [("external force [N]", ("fx", "fy", "fz"), wrench[:, :3])]
         parts += [("external moment [N m]", ("mx", "my", "mz"), wrench[:, 3:])]
-    shown = [part for part in parts if np.abs(part[2]).max(initial=0.0) > NOISE] or parts[:1]
+    shown = [part for part in parts if np.abs(part[2]).max(initial=0.0) > _ROUNDING] or parts[:1]
     fig, grid = panels(ceil(len(shown) / 2), min(len(shown), 2), height=1.55, each=True, legend_rows=0)
     cells = [axes for row in grid for axes in row]
     for axes, (label, names, values) in zip(cells, shown, strict=False):
         axes.axhline(0.0, color=INK, linewidth=0.6)
         largest = float(np.abs(values).max(initial=0.0))
         still = [
-            name for k, name in enumerate(names) if np.abs(values[:, k]).max(initial=0.0) <= 1e-6 * largest + NOISE
+            name for k, name in enumerate(names) if np.abs(values[:, k]).max(initial=0.0) <= 1e-6 * largest + _ROUNDING
         ]
         for k, name in enumerate(names):
             if name not in still:

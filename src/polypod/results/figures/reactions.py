@@ -10,7 +10,8 @@ import numpy as np
 
 from ...arrays import Array
 from ..read import open_reactions
-from .curves import NOISE, draw_curves, richest
+from ..rounding import without_rounding
+from .curves import draw_curves, most_labelled
 from .style import INK, TIME, dress, headline, last_with_time, legend, panels, title
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def reactions(result: xr.Dataset) -> Figure:
     for axes in cells[len(shown) :]:
         axes.set_visible(False)
     headline(fig, words)
-    legend(fig, richest(cells))
+    legend(fig, most_labelled(cells))
     return fig
 
 
@@ -74,13 +75,8 @@ def _panels(result: xr.Dataset) -> tuple[list[Panel], list[str]]:
         if axes is not None and np.isfinite(axes[0, known, 0]).all() and not np.isfinite(axes[0, known, 1]).any():
             along = np.einsum("nki,nki->nk", vectors, axes[:, known, 0])
             across = np.linalg.norm(vectors - along[..., None] * axes[:, known, 0], axis=-1)
-            found += [Panel(f"{joint}, along its axis", legs, _quiet(along, scale))]
-            found += [Panel(f"{joint}, across its axis", legs, _quiet(across, scale))]
+            found += [Panel(f"{joint}, along its axis", legs, without_rounding(along, scale))]
+            found += [Panel(f"{joint}, across its axis", legs, without_rounding(across, scale))]
         else:
             found += [Panel(joint, legs, np.linalg.norm(vectors, axis=-1))]
     return found, lost
-
-
-def _quiet(values: Array, scale: float) -> Array:
-    """Values with rounding taken for the zero it is."""
-    return np.where(np.abs(values) <= NOISE * scale, 0.0, values)

@@ -57,12 +57,12 @@ def extent(
     for k in range(len(poses)):
         corners += [*solids(lines, k, poses[k], view).box]
     if path is not None:
-        corners += [*view.flat(path)]
+        corners += [*view.project(path)]
     size = _size(lines)
     for name, point in [] if bare else _names(robot, lines, view):
         half = size * np.array([0.016 * len(name), 0.025])  # of a name in a small picture
         corners += [point - half, point + half]
-    triad = view.flat(0.2 * size * np.eye(3))
+    triad = view.project(0.2 * size * np.eye(3))
     low, high = np.min([*corners, *triad], axis=0), np.max([*corners, *triad], axis=0)
     return low - size * np.array([0.05, 0.05 if bare else 0.15]), high + size * np.array([0.05, 0.03])
 
@@ -90,10 +90,10 @@ def draw(
     """The robot at pose k of its skeleton, which is ``pose`` (4, 4), and the path (n, 3) of its platform's origin."""
     add_polygons(axes, *solids(lines, k, pose, view).parts())
     if path is not None:
-        axes.plot(*view.flat(path).T, zorder=3, **PATH_STYLE)
+        axes.plot(*view.project(path).T, zorder=3, **PATH_STYLE)
     size = _size(lines)
     _triad(axes, view, np.zeros(3), np.eye(3), _TRIAD * size)
-    _centre_of_mass(axes, view.flat(pose[:3, :3] @ np.array(robot.platform.com) + pose[:3, 3]))
+    _centre_of_mass(axes, view.project(pose[:3, :3] @ np.array(robot.platform.com) + pose[:3, 3]))
     if names:
         for name, place in _names(robot, lines, view):
             add_name(axes, place, name, ha="center", va="center", fontsize=letters, color=INK, zorder=20)
@@ -101,48 +101,48 @@ def draw(
 
 def solids(lines: Skeleton, k: int, pose: Array, view: View) -> Solids:
     """The polygons of pose k."""
-    fig, size = Solids(view), _size(lines)
+    drawn, size = Solids(view), _size(lines)
     thin = 0.014 * size
     if len(lines.ground) > 2:
-        ring = lines.ground[in_order(lines.ground)]
+        ring = lines.ground[order_around(lines.ground)]
         depth = float(view.depth(lines.joints[k]).min()) - size if view.towards @ _normal(ring, view) > 0.05 else None
-        fig.polygon(ring, GROUND, 0.35, depth=depth)
+        drawn.polygon(ring, GROUND, 0.35, depth=depth)
     for rail in lines.rails:
-        fig.bar(rail.ends[0], rail.ends[1], 0.8 * thin, FAINT)
-        fig.ball(rail.slider[k], 2.2 * thin, COLOURS[rail.leg % len(COLOURS)])
+        drawn.bar(rail.ends[0], rail.ends[1], 0.8 * thin, FAINT)
+        drawn.ball(rail.slider[k], 2.2 * thin, COLOURS[rail.leg % len(COLOURS)])
     for bone in lines.bones:
         start, end = bone.ends[k]
         colour = COLOURS[bone.leg % len(COLOURS)]
         if bone.telescopic:
             middle = start + 0.55 * (end - start)
-            fig.bar(middle, end, 0.75 * thin, "#C9CED3")
-            fig.bar(start, middle, 1.5 * thin, colour)
+            drawn.bar(middle, end, 0.75 * thin, "#C9CED3")
+            drawn.bar(start, middle, 1.5 * thin, colour)
         else:
-            fig.bar(start, end, thin, colour)
+            drawn.bar(start, end, thin, colour)
     for joint in lines.joints[k]:
-        fig.ball(joint, 1.35 * thin, STEEL)
-    _platform(fig, lines, k, pose, 1.6 * thin)
-    return fig
+        drawn.ball(joint, 1.35 * thin, STEEL)
+    _platform(drawn, lines, k, pose, 1.6 * thin)
+    return drawn
 
 
-def _platform(fig: Solids, lines: Skeleton, k: int, pose: Array, thickness: float) -> None:
+def _platform(drawn: Solids, lines: Skeleton, k: int, pose: Array, thickness: float) -> None:
     """A plate through the joints on the platform, or bars from its origin where they make none."""
     if lines.outline is not None:
-        fig.plate(lines.outline[k], thickness, PLATE, 0.75)
+        drawn.plate(lines.outline[k], thickness, PLATE, 0.75)
         return
     points = lines.platform[k]
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 2 else np.zeros(3)
     if spread[1] > 0.02 * spread[0] and spread[2] < 0.05 * spread[0]:
-        fig.plate(points[in_order(lines.platform[0])], thickness, PLATE, 0.75)
+        drawn.plate(points[order_around(lines.platform[0])], thickness, PLATE, 0.75)
         return
     for point in points:
         if np.linalg.norm(point - pose[:3, 3]) > 1e-9:
-            fig.bar(pose[:3, 3], point, thickness, PLATE)
-    fig.ball(pose[:3, 3], 1.2 * thickness, PLATE)
+            drawn.bar(pose[:3, 3], point, thickness, PLATE)
+    drawn.ball(pose[:3, 3], 1.2 * thickness, PLATE)
 
 
-def in_order(points: Array) -> NDArray[np.intp]:
-    """Points (n, 3) in order about their middle, in the plane that fits them best."""
+def order_around(points: Array) -> NDArray[np.intp]:
+    """Numbers of points (n, 3) in the order of their angle about their mean, in the plane that fits them best."""
     middle = points.mean(axis=0)
     _, _, plane = np.linalg.svd(points - middle)
     return np.argsort(np.arctan2((points - middle) @ plane[1], (points - middle) @ plane[0]))
@@ -156,7 +156,7 @@ def _normal(ring: Array, view: View) -> Array:
 def _names(robot: Robot, lines: Skeleton, view: View) -> list[tuple[str, Array]]:
     """Name of every leg and its place on paper: beside where the leg starts, away from the others' middle."""
     roots = np.stack([_root(lines, number) for number in range(len(robot.legs))])
-    flat, size = view.flat(roots), _size(lines)
+    flat, size = view.project(roots), _size(lines)
     middle = flat.mean(axis=0)
     away = flat - middle
     far = np.linalg.norm(away, axis=1)
@@ -165,7 +165,7 @@ def _names(robot: Robot, lines: Skeleton, view: View) -> list[tuple[str, Array]]
     ways = np.where(far[:, None] > 0.05 * size, away / np.maximum(far, 1e-12)[:, None], around)
     places = flat + 0.075 * size * ways
     room = np.array([0.11, 0.05]) * size
-    letters = list(view.flat(_LETTER * size * np.eye(3)))
+    letters = list(view.project(_LETTER * size * np.eye(3)))
     for k in range(len(places)):  # names go apart from axes' letters, and from neighbours that are behind each other
         for other in [*letters, *places[:k].copy()]:
             gap = places[k] - other
@@ -186,7 +186,7 @@ def _root(lines: Skeleton, number: int) -> Array:
 def _triad(axes: Any, view: View, origin: Array, directions: Array, length: float) -> None:
     """Axes of a frame, named, those that point at the reader left out."""
     for name, direction, colour in zip("xyz", directions.T, AXIS_COLOURS, strict=True):
-        start, end = view.flat(np.stack([origin, origin + length * direction]))
+        start, end = view.project(np.stack([origin, origin + length * direction]))
         if np.linalg.norm(end - start) < 0.15 * length:
             continue
         axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, forces_or_torques
-from .axes import PREFIXES, power_of
-from .curves import merged
+from ..read import actuator_names, forces_or_torques
+from .axes import PREFIXES, prefix_power
+from .curves import merge_equal
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def shares(result: xr.Dataset) -> Figure:
 
     Actuators whose forces are equal share a panel.
     """
-    names = actuators(result)
+    names = actuator_names(result)
     every = dict(zip(map(str, result.part.values), result.force_part.values, strict=True))
     whole = np.concatenate([result.force.values, *every.values()])
-    alike = merged(names, whole)
+    alike = merge_equal(names, whole)
     scale = max(float(np.abs(result.force.values).max()), 1e-300)
     # less is a line on the axis, as thick as what it shows, and its place in the legend misleads
     peaks = {name: float(np.abs(part).max()) for name, part in every.items()}
@@ -77,5 +77,5 @@ def _size(value: float, scale: float, unit: str) -> str:
     """A number with the prefix that suits it; rounding is none."""
     if value <= 1e-12 * scale:
         return "none"
-    power = power_of(value)
+    power = prefix_power(value)
     return f"{value / 10.0**power:.2g} {PREFIXES.get(power, f'1e{power} ')}{unit}"

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...errors import InputError
 from ...simulation.result import events
-from ..read import actuators
-from .axes import prefixed
+from ..read import actuator_names
+from .axes import label_with_prefix
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def forces(result: xr.Dataset, title: str | None = None) -> Figure:
     """Actuator forces and their power over time; upright lines mark events."""
     fig, (above, below) = _panels(5.4)
     force, qdot = result["force"].values, result["qdot"].values
-    for k, leg in enumerate(actuators(result)):
+    for k, leg in enumerate(actuator_names(result)):
         above.plot(result.time, force[:, k], label=leg, drawstyle=_drawstyle(result), **leg_line(k))
         below.plot(result.time, force[:, k] * qdot[:, k], **leg_line(k))
     unit = result["force"].attrs["units"]
@@ -107,7 +107,7 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
 
 
 def bending(result: xr.Dataset, title: str | None = None) -> Figure:
-    """How far the attachment point of each leg is from where it is on the undeformed platform, over time [mm]."""
+    """How far the attachment point of each leg is from where it is on the undeformed platform, over time [m]."""
     _needs(result, "deflection", "the platform is rigid and does not bend; simulate a robot with a flexible platform")
     fig = figure(7.2, 3.8)
     axes = fig.subplots()
@@ -165,9 +165,9 @@ def _dress(axes: Any, label: str, unit: str, title: str = "", last: bool = False
     """Labels with units and prefixes, and the line of zero below all others; only the ``last`` panel has times."""
     dress(axes, "", f"{label} [{unit}]", title)
     if last:
-        prefixed(axes.xaxis, "time", "s")
+        label_with_prefix(axes.xaxis, "time", "s")
     if scaled:
-        prefixed(axes.yaxis, label, unit)
+        label_with_prefix(axes.yaxis, label, unit)
         axes.axhline(0.0, color=INK, linewidth=0.6, zorder=1.6)  # after: its rounded place would count as data
 
 

@@ -13,11 +13,12 @@ from matplotlib.lines import Line2D
 
 from ...arrays import Array
 from ...description import Robot
+from ...tables import practical_unit
 from .scene import draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, dress, figure
 from .view import best_view
-from .workspace import SCALE, coordinate_label, nearest, place_text
+from .workspace import coordinate_label, nearest, place_text
 
 if TYPE_CHECKING:
     from ...analysis.singularity import SingularityReport
@@ -26,8 +27,13 @@ RED = "#B00020"
 
 
 def loci(result: xr.Dataset) -> Figure:
-    """Sections of a map: det J over that at home by colour, its zeros in red, the workspace's edge in black."""
+    """Sections of a map: det J over that at home by colour, its zeros in red, the workspace's edge in black.
+
+    Of a map of one coordinate a curve of det J.
+    """
     names = [name for name in result.attrs["names"].split(", ") if name in result.inside.dims]
+    if len(names) == 1:
+        return _curve(result, names[0])
     pairs = list(combinations(names, 2))[:3]
     fig = figure(3.1 * len(pairs) + 0.9, 3.6)
     panels = fig.subplots(1, len(pairs), squeeze=False)[0]
@@ -35,7 +41,7 @@ def loci(result: xr.Dataset) -> Figure:
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, n) for n in names if n not in (a, b)}
         part = result.isel(others).transpose(b, a, ...)
-        x, y = (part[n].values * SCALE[part[n].units][0] for n in (a, b))
+        x, y = (part[n].values * practical_unit(part[n].units)[0] for n in (a, b))
         value = part.determinant.values
         drawn = axes.pcolormesh(x, y, np.clip(value, -1, 1), cmap="RdBu", vmin=-1, vmax=1, shading="nearest")
         if np.nanmin(value) < 0 < np.nanmax(value):
@@ -53,6 +59,16 @@ def loci(result: xr.Dataset) -> Figure:
     return fig
 
 
+def _curve(result: xr.Dataset, name: str) -> Figure:
+    """det J over that at home along a coordinate, and a red line at zero."""
+    fig = figure(5.4, 3.2)
+    axes = fig.subplots()
+    axes.plot(result[name].values * practical_unit(result[name].units)[0], result.determinant.values, color=INK)
+    axes.axhline(0.0, color=RED, linewidth=1.0)
+    dress(axes, coordinate_label(result, name), "det J over that at home")
+    return fig
+
+
 def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     """The robot at a singular pose, and the axis about (or direction along) which its platform is free to move."""
     lines = skeleton(robot, pose[None])
@@ -67,19 +83,21 @@ def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     fig = figure(5.4, 5.4 * float((high - low)[1] / (high - low)[0]) + 0.8, fitted=False)
     axes: Any = fig.add_axes((0.02, 0.4 / fig.get_figheight(), 0.96, 1.0 - 0.75 / fig.get_figheight()))
     draw(axes, robot, lines, 0, pose, view)
-    axes.plot(*view.flat(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12)
-    _arrow(axes, view.flat(ends[1] - 0.15 * half * free.axis), view.flat(ends[1]), 2.0)
+    axes.plot(
+        *view.project(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12
+    )
+    _arrow(axes, view.project(ends[1] - 0.15 * half * free.axis), view.project(ends[1]), 2.0)
     if not np.isinf(free.pitch) and not far:
         across = np.linalg.svd(free.axis[None])[2][1:]
         angle = np.linspace(0.0, 1.7 * np.pi, 60)[:, None]
         ring = shown + 0.25 * half * (np.cos(angle) * across[0] + np.sin(angle) * across[1])
         ring = ring + free.axis * free.pitch * (angle - angle.mean())
-        axes.plot(*view.flat(ring).T, color=RED, linewidth=1.4, zorder=12)
+        axes.plot(*view.project(ring).T, color=RED, linewidth=1.4, zorder=12)
     # arrows of how the attachment points would move
     velocity = free.twist[:3] + np.cross(free.twist[3:], points - centre)
     size = float(np.linalg.norm(velocity, axis=1).max()) or 1.0
     for point, way in zip(points, 0.3 * half / size * velocity, strict=True):
-        _arrow(axes, view.flat(point), view.flat(point + way), 1.0)
+        _arrow(axes, view.project(point), view.project(point + way), 1.0)
     frame(axes, low, high)
     fig.text(0.03, 0.97, f"{robot.name}: {report.kind} singularity", va="top", fontsize=10, color=INK)
     fig.text(0.03, 0.025, fill(report.motion, 88), fontsize=8, color=INK)

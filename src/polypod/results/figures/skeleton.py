@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -13,6 +13,7 @@ from ...arrays import Array
 from ...description import Robot
 from ...mechanism import LegModel, Mechanism
 from ...mechanism.numeric_leg import NumericLeg
+from ..joint_travel import SLIDES
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,9 @@ class Rail:
 class Skeleton:
     """Lines and points of a robot at n poses, base frame [m]; ``ground`` are joints that stay in the base.
 
-    ``roots`` (n, legs, 3) are the joints that each leg starts from: on the base, or on its rail. ``platform`` (n, legs,
-    3) are the joints on the platform, ``outline`` (n, m, 3) is the edge of one that is a plate, in order.
+    ``joints`` (n, joints, 3) are those of all legs. ``roots`` (n, legs, 3) are the joints that each leg starts from: on
+    the base, or on its rail. ``platform`` (n, k, 3) are the joints on the platform, ``outline`` (n, m, 3) is the edge
+    of one that is a plate, in order.
     """
 
     bones: tuple[Bone, ...]
@@ -54,27 +56,27 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
     """The robot's lines at poses (n, 4, 4), from the joints that its legs place."""
     bones: list[Bone] = []
     rails: list[Rail] = []
-    joints, ground, roots, edge = [], [], [], []
+    joints, ground, roots, on_platform = [], [], [], []
     tips = np.einsum("nij,kj->nki", poses[:, :3, :3], robot.attachments) + poses[:, None, :3, 3]
     # lines ask for the places of bodies only
     for number, leg in enumerate(_legs(robot.rigid)):
         placed = leg.placement.joints
-        outputs = [*(j.point for j in placed), *(j.axes[0] for j in placed if j.kind == "prismatic")]
+        outputs = [*(j.point for j in placed), *(j.axes[0] for j in placed if j.kind in SLIDES)]
         rows = _placed(robot, number, leg, outputs, tips[:, number], poses)
         values = list(np.split(rows, len(outputs), axis=1))
         points = dict(zip((j.name for j in placed), values, strict=False))
-        slides = dict(zip((j.name for j in placed if j.kind == "prismatic"), values[len(placed) :], strict=True))
+        slides = dict(zip((j.name for j in placed if j.kind in SLIDES), values[len(placed) :], strict=True))
         joints += list(points.values())
-        edge += [points[j.name] for j in placed if "platform" in (j.parent, j.child)]
+        on_platform += [points[j.name] for j in placed if "platform" in (j.parent, j.child)]
         roots.append(next((points[j.name] for j in placed if j.parent == "base"), joints[-len(points)]))
         for joint in placed:
             if joint.parent != "base":
                 continue
-            if joint.kind == "prismatic":
+            if joint.kind in SLIDES:
                 rails.append(_rail(robot, number, points[joint.name], slides[joint.name]))
             else:
                 ground.append(points[joint.name][0])
-        moving = {j.parent for j in placed if j.kind == "prismatic"}
+        moving = {j.parent for j in placed if j.kind in SLIDES}
         for body in dict.fromkeys(name for j in placed for name in (j.parent, j.child)):
             own = [points[j.name] for j in placed if body in (j.parent, j.child)]
             if body in ("base", "platform") or len(own) < 2:
@@ -82,9 +84,29 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
             bones += [Bone(number, np.stack(pair, axis=1), body in moving) for pair in _edges(own)]
     fixed = np.array(ground).reshape(-1, 3)
     return Skeleton(
-        tuple(bones), tuple(rails), np.stack(joints, axis=1), np.stack(edge, axis=1), fixed, np.stack(roots, axis=1),
-        _outline(robot, poses),
+        tuple(bones), tuple(rails), np.stack(joints, axis=1), np.stack(on_platform, axis=1), fixed,
+        np.stack(roots, axis=1), _outline(robot, poses),
     )  # fmt: skip
+
+
+def bent_skeleton(robot: Robot, poses: Array, deflection: Array) -> Skeleton:
+    """The robot's lines at poses (n, 4, 4), its attachment points moved by (n, legs, 3) [m], platform axes.
+
+    A leg sees of the platform its attachment point and the axes: p + R (a + d) is the point of a platform at p + R d.
+    """
+    parts = []
+    for number, leg in enumerate(robot.legs):
+        moved = poses.copy()
+        moved[:, :3, 3] += np.einsum("nij,nj->ni", poses[:, :3, :3], deflection[:, number])
+        parts.append(skeleton(robot.model_copy(update={"legs": (leg,)}), moved))
+    return Skeleton(
+        bones=tuple(replace(bone, leg=k) for k, part in enumerate(parts) for bone in part.bones),
+        rails=tuple(replace(rail, leg=k) for k, part in enumerate(parts) for rail in part.rails),
+        joints=np.concatenate([part.joints for part in parts], axis=1),
+        platform=np.concatenate([part.platform for part in parts], axis=1),
+        ground=np.concatenate([part.ground for part in parts]),
+        roots=np.concatenate([part.roots for part in parts], axis=1),
+    )
 
 
 def _edges(points: list[Array]) -> list[tuple[Array, Array]]:

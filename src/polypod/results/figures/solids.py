@@ -25,11 +25,11 @@ class Solids:
     ) -> None:
         """A flat face (m, 3) with a thin edge."""
         near = float(self.view.depth(points).mean()) if depth is None else depth
-        self._polygons.append((near, self.view.flat(points), (*_tone(colour, light), alpha), 0.6))
+        self._polygons.append((near, self.view.project(points), (*_tone(colour, light), alpha), 0.6))
 
     def bar(self, start: Array, end: Array, radius: float, colour: str) -> None:
         """A round bar from start to end (3)."""
-        a, b = self.view.flat(np.stack([start, end]))
+        a, b = self.view.project(np.stack([start, end]))
         along = b - a
         length = float(np.linalg.norm(along))
         depth = float(self.view.depth(0.5 * (start + end)))
@@ -45,8 +45,8 @@ class Solids:
 
     def ball(self, centre: Array, radius: float, colour: str) -> None:
         """A round joint, before what it joins."""
-        disc = self.view.flat(centre) + radius * _BALL
-        shine = self.view.flat(centre) + radius * np.array([-0.3, 0.35]) + 0.35 * radius * _BALL
+        disc = self.view.project(centre) + radius * _BALL
+        shine = self.view.project(centre) + radius * np.array([-0.3, 0.35]) + 0.35 * radius * _BALL
         depth = float(self.view.depth(centre)) + radius
         self._polygons.append((depth, disc, (*_tone(colour, 0.8), 1.0), 0.4))
         self._polygons.append((depth + 1e-9, shine, (*_tone(colour, 1.5), 1.0), 0.0))

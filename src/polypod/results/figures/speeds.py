@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...tables import practical_unit
-from ..read import actuators, groups
-from .curves import draw_curves, richest
+from ..read import actuator_names, actuators_by_unit
+from .curves import draw_curves, most_labelled
 from .style import INK, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def speeds(result: xr.Dataset) -> Figure:
     """Speed [mm/s or deg/s], one panel a unit, and power [W] of each actuator over time."""
-    names, time = actuators(result), result.time.values
-    units = groups(result)
+    names, time = actuator_names(result), result.time.values
+    units = actuators_by_unit(result)
     fig, grid = panels(len(units) + 1)
     for (axes,), ((unit, _), numbers) in zip(grid, units.items(), strict=False):
         factor, shown = practical_unit(f"{unit}/s")
@@ -30,5 +30,5 @@ def speeds(result: xr.Dataset) -> Figure:
     draw_curves(below, time, names, result.power.values, "W")
     dress(below, TIME, "actuator power [W]")
     headline(fig, title(result, "speed and power"))
-    legend(fig, richest([axes for row in grid for axes in row]))
+    legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig

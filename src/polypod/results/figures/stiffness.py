@@ -38,6 +38,8 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
     x[..., 0], x[..., 1] = steps[None, :, 0], steps[:, None, 1]
     pose = space.poses(x.reshape(-1, x.shape[-1])).reshape(_POINTS, _POINTS, 4, 4)
     inside = _usable(model, pose)
+    if not inside.any():
+        raise InputError(f"map: {model.robot.name!r} keeps its limits, away from singular poses, nowhere around home")
     lowest, along = (np.full(inside.shape, np.nan) for _ in range(2))
     lowest[inside] = resonances(model, pose[inside], **given).frequency[:, 0]
     along[inside] = 1e-6 / stiffness(model, pose[inside], **given).compliance[:, last, last]

@@ -38,7 +38,9 @@ def svg_text(x: float, y: float, text: str, fontsize: float = 8.0, color: str = 
     return f'<text font-size="{fontsize:g}" fill="{color}" text-anchor="{anchor}"{back}{turn}>{rows}</text>'
 
 
-def key(handles: Sequence[Any], labels: Sequence[str], x: float, y: float, ncols: int, fontsize: float) -> list[str]:
+def legend_items(
+    handles: Sequence[Any], labels: Sequence[str], x: float, y: float, ncols: int, fontsize: float
+) -> list[str]:
     """A legend about x, from y downwards [point]: as Matplotlib, column by column."""
     rows = -(-len(labels) // ncols)
     columns = [list(zip(handles, labels, strict=True))[k * rows : (k + 1) * rows] for k in range(ncols)]
@@ -104,7 +106,7 @@ def path(points: Array) -> str:
     return "".join(parts)
 
 
-def thinned(x: Array, y: Array) -> tuple[Array, Array]:
+def decimated(x: Array, y: Array) -> tuple[Array, Array]:
     """Points of a line that are seen: of many, the lowest and the highest in each of as many pieces as are seen.
 
     A line that turns back, as force over speed does, is kept whole.

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...model.results import LimitReport
 from ...tables import practical_unit
-from ..read import actuators, groups, limit_report
-from .curves import draw_curves, mark_peak, richest
+from ..read import actuator_names, actuators_by_unit, limit_report
+from .curves import draw_curves, mark_peak, most_labelled
 from .style import COLOURS, TIME, dress, headline, legend, panels, title
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def travel(result: xr.Dataset) -> Figure:
 
     Limits of legs that are alike are one line; what lies beyond a stop is on the shaded side.
     """
-    names, time, limits = actuators(result), result.time.values, limit_report(result)
-    units, kinds = groups(result), _others(result, limits)
+    names, time, limits = actuator_names(result), result.time.values, limit_report(result)
+    units, kinds, legs = actuators_by_unit(result), _others(result, limits), list(map(str, result.leg.values))
     fig, grid = panels(len(units) + len(kinds))
     rows = iter(grid)
     for (unit, _), numbers in units.items():
@@ -39,7 +39,9 @@ def travel(result: xr.Dataset) -> Figure:
     for kind, columns in kinds.items():
         (axes,) = next(rows)
         factor, shown = practical_unit(limits.units[columns[0]])
-        draw_curves(axes, time, [limits.names[k][0] for k in columns], factor * limits.value[:, columns], shown)
+        own = [limits.names[k][0] for k in columns]
+        numbers = [legs.index(leg) for leg in own]  # a leg has its colour, whichever others have such a limit
+        draw_curves(axes, time, own, factor * limits.value[:, columns], shown, numbers=numbers)
         low, high = ({float(end[k]) for k in columns} for end in (limits.low, limits.high))
         angle = shown == "deg" and low == {0.0}
         _draw_stops(axes, factor, [] if angle else sorted(low), sorted(high))
@@ -48,7 +50,7 @@ def travel(result: xr.Dataset) -> Figure:
         dress(axes, "", f"{kind} [{shown}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
     headline(fig, title(result, "travel between the stops" if limits.names else "travel; the robot file has no limits"))
-    legend(fig, richest([axes for row in grid for axes in row]))
+    legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig
 
 
@@ -98,7 +100,7 @@ def amplification(result: xr.Dataset) -> Figure:
     axes.plot(result.time.values, values, color=COLOURS[0], linewidth=1.8)
     mark_peak(axes, result.time.values, values, "largest {}")
     axes.set_ylim(bottom=0.0)
-    unit = " or ".join(dict.fromkeys(f"{force}/N" for _, force in groups(result)))
+    unit = " or ".join(dict.fromkeys(f"{force}/N" for _, force in actuators_by_unit(result)))
     dress(axes, TIME, f"force amplification [{unit.replace('N/N', '1')}]")
     headline(fig, title(result, "actuator force for a load of 1 N in the worst direction"))
     return fig

@@ -46,7 +46,7 @@ class View:
         """From the side, x to the right."""
         return cls.of(-90.0, 0.0, down)
 
-    def flat(self, points: Array) -> Array:
+    def project(self, points: Array) -> Array:
         """Points (..., 3) on paper (..., 2), in the same unit."""
         result: Array = points @ np.stack([self.right, self.up], axis=1)
         return result
@@ -65,16 +65,16 @@ def points_down(robot: Robot) -> bool:
 def best_view(robot: Robot, lines: Skeleton) -> View:
     """The view from the side and above in which legs hide each other least, at all poses of the skeleton."""
     views = [View.of(azimuth, elevation, points_down(robot)) for elevation, azimuth in _VIEWS]
-    cost = [crowding(view, lines) + _PREFERENCE * number for number, view in enumerate(views)]
+    cost = [overlap(view, lines) + _PREFERENCE * number for number, view in enumerate(views)]
     return views[int(np.argmin(cost))]
 
 
-def crowding(view: View, lines: Skeleton) -> float:
-    """Mean part of a leg's line that lies on another leg's, on paper."""
+def overlap(view: View, lines: Skeleton) -> float:
+    """Mean share of a leg's lines that another leg's hide or touch, on paper."""
     bones = lines.bones
     if not bones:
         return 0.0
-    ends = view.flat(np.stack([bone.ends for bone in bones]))  # (bones, n, 2, 2)
+    ends = view.project(np.stack([bone.ends for bone in bones]))  # (bones, n, 2, 2)
     points = ends[:, :, None, 0] + _SAMPLES * (ends[:, :, None, 1] - ends[:, :, None, 0])  # (bones, n, samples, 2)
     near = _NEAR * float(np.ptp(points.reshape(-1, 2), axis=0).max())
     hidden = 0.0

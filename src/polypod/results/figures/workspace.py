@@ -16,9 +16,9 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from ...arrays import Array
 from ...errors import InputError
+from ...tables import practical_unit
 from .style import COLOURS, FAINT, INK, dress, figure
 
-SCALE = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
 _KINDS = ("full", "light", "dark", "grey")
 _LISTED = 12
 
@@ -43,7 +43,7 @@ def sections(result: xr.Dataset) -> Figure:
 
 
 def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, Any]) -> None:
-    x, y = (part[name].values * SCALE[part[name].units][0] for name in (a, b))
+    x, y = (part[name].values * practical_unit(part[name].units)[0] for name in (a, b))
     inside = part.connected.values
     table = np.ones((max(colours, default=0) + 1, 3))
     for number, colour in colours.items():
@@ -70,7 +70,7 @@ def surface(result: xr.Dataset) -> Figure:
     fig = figure(6.0, 5.4, fitted=False)
     axes: Any = fig.add_axes((0.04, 0.18, 0.82, 0.8), projection="3d")
     units = [str(unit) for unit in result.unit.values]
-    points = result.surface.values * np.array([SCALE[unit][0] for unit in units])
+    points = result.surface.values * np.array([practical_unit(unit)[0] for unit in units])
     # poles are closed by the mean of the first and last rings
     poles = [np.broadcast_to(ring.mean(axis=0), ring.shape) for ring in (points[0], points[-1])]
     rings = np.concatenate([poles[0][None], points, poles[1][None]])
@@ -91,7 +91,7 @@ def surface(result: xr.Dataset) -> Figure:
     low, high = points.reshape(-1, 3).min(axis=0), points.reshape(-1, 3).max(axis=0)
     for axis, name, unit, a, b in zip("xyz", result.coordinate.values, units, low, high, strict=True):
         getattr(axes, f"set_{axis}lim")(a, b)
-        getattr(axes, f"set_{axis}label")(f"{name} [{SCALE[unit][1]}]", fontsize=9)
+        getattr(axes, f"set_{axis}label")(f"{name} [{practical_unit(unit)[1]}]", fontsize=9)
     axes.tick_params(labelsize=7)
     axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3), zoom=1.1)
     axes.set_proj_type("ortho")
@@ -132,7 +132,7 @@ def dexterity(result: xr.Dataset) -> Figure:
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, str(n)) for n in names if n not in (a, b)}
         share = 100 * result.orientation_share.isel(others).transpose(b, a).values
-        x, y = (result[n].values * SCALE[result[n].units][0] for n in (a, b))
+        x, y = (result[n].values * practical_unit(result[n].units)[0] for n in (a, b))
         drawn = axes.pcolormesh(x, y, share, cmap=colours, vmin=0, vmax=100, shading="nearest")
         dress(axes, coordinate_label(result, str(a)), coordinate_label(result, str(b)))
         axes.grid(False)
@@ -197,14 +197,17 @@ def _seen(result: xr.Dataset) -> Array:
 
 
 def nearest(result: xr.Dataset, name: str) -> int:
+    """Number of the grid point of a coordinate that is nearest to where the map was asked for."""
     at = np.atleast_1d(result.attrs["at"])[result.attrs["names"].split(", ").index(name)]
     return int(np.abs(result[name].values - at).argmin())
 
 
 def coordinate_label(result: xr.Dataset, name: str) -> str:
-    return f"{name} [{SCALE[result[name].units][1]}]"
+    """Name of a coordinate with its practical unit, for an axis."""
+    return f"{name} [{practical_unit(result[name].units)[1]}]"
 
 
 def place_text(value: float, unit: str) -> str:
-    factor, shown = SCALE[unit]
+    """A coordinate's value in its practical unit."""
+    factor, shown = practical_unit(unit)
     return f"{value * factor:.3g} {shown}"

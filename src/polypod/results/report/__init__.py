@@ -1,8 +1,7 @@
 """Results on disk: a folder of data, tables, figures and one page to read."""
 
-from ...files.whole import write_whole
 from .folder import check_target, whole_folder
-from .manifest import source
+from .manifest import provenance
 from .output import FILES, write_results
 from .page import near_singularity, notes, page
 
@@ -12,8 +11,7 @@ __all__ = [
     "near_singularity",
     "notes",
     "page",
-    "source",
+    "provenance",
     "whole_folder",
     "write_results",
-    "write_whole",
 ]

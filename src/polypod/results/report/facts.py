@@ -9,8 +9,7 @@ import numpy as np
 from ...datasets import robot_of
 from ...model.slips import unit_slips
 from ...tables import called, practical_unit
-from ..read import actuators as names
-from ..read import groups, limit_report, open_reactions
+from ..read import actuator_names, actuators_by_unit, limit_report, open_reactions
 from ..sizing import bending, limits
 
 if TYPE_CHECKING:
@@ -22,11 +21,11 @@ def facts(result: xr.Dataset) -> list[tuple[str, str]]:
     power, report = result.power.values.sum(axis=1), limit_report(result)
     state = "none given" if not report.names else "all kept" if report.ok else f"{_exceeded(result)} exceeded"
     largest = []
-    for (unit, push), numbers in groups(result).items():
+    for (unit, push), numbers in actuators_by_unit(result).items():
         force = np.abs(result.force.values[:, numbers]).max(axis=0)
         rates = np.abs(result.qdot.values[:, numbers]).max(axis=0)
         factor, rate = practical_unit(f"{unit}/s")
-        most, fastest = names(result)[numbers[int(force.argmax())]], names(result)[numbers[int(rates.argmax())]]
+        most, fastest = (actuator_names(result)[numbers[int(values.argmax())]] for values in (force, rates))
         largest += [(f"Largest {called('force', push)}", f"{_short(force.max())} {push} in {most}")]
         largest += [("Largest actuator speed", f"{_short(factor * rates.max())} {rate} in {fastest}")]
     acceleration = result.acceleration.values

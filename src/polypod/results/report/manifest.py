@@ -22,7 +22,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def source(name: str | Path | None) -> dict[str, str]:
+def provenance(name: str | Path | None) -> dict[str, str]:
     """Where a robot or motion comes from: a file with the hash of its content, or a name of the library."""
     path = None if name is None else Path(name)
     if path is None or not path.is_file():

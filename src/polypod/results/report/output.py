@@ -12,7 +12,7 @@ from ...model import Model
 from ...tables import table
 from ..bearings import bearings
 from ..motors import motors
-from ..read import actuators as names
+from ..read import actuator_names
 from ..sizing import actuators, limits
 from ..verdict import verdict
 from .folder import whole_folder
@@ -44,7 +44,7 @@ def write_results(
     with whole_folder(Path(target), force, FILES, known) as folder:
         progress("results.nc")
         save_result(result, folder / "results.nc")
-        columns = [("time", "s"), *zip(names(result), map(str, result.force_unit.values), strict=True)]
+        columns = [("time", "s"), *zip(actuator_names(result), map(str, result.force_unit.values), strict=True)]
         rows = [(t, *row) for t, row in zip(result.time.values.tolist(), result.force.values.tolist(), strict=True)]
         (folder / "forces.csv").write_text(table("Forces", columns, rows).csv(), encoding="utf-8")
         tables = {

@@ -158,10 +158,10 @@ def table_html(table: Table) -> str:
     return f"<section><h2>{escape(table.title)}</h2><div class='wide'>{shown}</div>{caption}</section>"
 
 
-def figure_html(name: str, caption: str, svg: bytes) -> str:
+def figure_html(name: str, caption: str, image: bytes, media_type: str = "image/svg+xml") -> str:
     """A figure with its caption; as a picture of its own, so that names inside it cannot clash or run."""
-    data = base64.b64encode(svg).decode()
+    data = base64.b64encode(image).decode()
     return (
-        f'<figure id="{escape(name)}"><div><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{data}"></div>'
+        f'<figure id="{escape(name)}"><div><img alt="{escape(caption)}" src="data:{media_type};base64,{data}"></div>'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )

@@ -87,11 +87,11 @@ function show(pose, values = null, instant = null) {
   state.x = x;
   state.moving = !moving ? "" : motion.simulated ? "simulation" : "motion";
   stage.update(state);
-  fill(state);
+  updatePanel(state);
   if (dock) dock.at(instant);
   redraw();
 }
-const again = () => show(state.pose, x, index);
+const refresh = () => show(state.pose, x, index);
 /** Draws once before the next picture of the screen, however often it is asked for. */
 function redraw() {
   if (waiting) return;
@@ -99,7 +99,7 @@ function redraw() {
   requestAnimationFrame(() => {
     waiting = false;
     stage.draw();
-    tags();
+    placeTags();
   });
 }
 
@@ -130,17 +130,17 @@ Object.assign(app, {
       ? ""
       : `no pose near has ${scene.actuators[k].name} at ${textShown(value, scene.actuators[k].unit)}`;
     if (pose) show(pose);
-    else again();
+    else refresh();
   },
   setPivot(k, value) {
     pivot[k] = value;
     x = coordinatesAt(state.pose);
-    again();
+    refresh();
   },
   setLoad(k, value) {
     load[k] = value;
     if (stream && !stream.ended) stream.send({ push: Array.from(load) });
-    again();
+    refresh();
   },
   setInstant(k) {
     app.refusal = "";

@@ -116,7 +116,8 @@ const NUDGE = {
   PageUp: [2, 1],
 };
 document.addEventListener("keydown", event => {
-  if (event.target.tagName === "INPUT" || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { tagName } = event.target;
+  if (tagName === "INPUT" || tagName === "SELECT" || event.ctrlKey || event.metaKey || event.altKey) return;
   const view = Object.keys(VIEWS)[Number(event.key) - 1];
   if (NUDGE[event.key]) {
     const [first, way] = NUDGE[event.key],
@@ -128,7 +129,7 @@ document.addEventListener("keydown", event => {
   else if (view) look(view);
   else if (event.key === "f" || event.key === "F") fit();
   else if (dock && event.key === " ") {
-    if (event.target.tagName === "BUTTON") return;
+    if (tagName === "BUTTON" || tagName === "SUMMARY") return;
     dock.toggle();
   } else if (dock && (event.key === "," || event.key === ".")) dock.step(event.key === "." ? 1 : -1);
   else return;

@@ -9,7 +9,7 @@ function makeStream(motion, { duration, actuators, speed }) {
     painted = 0, // when, and how many samples the plots have
     drawn = 0,
     due = false,
-    asked = 0; // wishes for running or not that the server has not answered yet: what it says meanwhile is old
+    asked = 0; // commands to run or not that the server has not answered yet: what it says meanwhile is old
   Object.assign(motion, { simulated: true, time: [], pose: [], twist: [], q: [], force: [], wrench: [], error: [] });
   const say = text => {
     line.textContent = text;
@@ -22,7 +22,7 @@ function makeStream(motion, { duration, actuators, speed }) {
       if (name === "pose") part.push(0, 0, 0, 1);
       motion[name].push(size === 1 ? part[0] : Float64Array.from(part));
     }
-    measure(motion.force[motion.force.length - 1]);
+    recordForce(motion.force[motion.force.length - 1]);
   }
   function take({ run, rows, running, speed, ended }) {
     if (run !== stream.number) {
@@ -52,12 +52,12 @@ function makeStream(motion, { duration, actuators, speed }) {
     const pace = speed === 1 ? "in real time" : `at ${speed} times real time`;
     say(ended || (running ? `Running ${pace}.` : "Paused. Drag it, or look back along the bar."));
   }
-  stream.send = async wish => {
+  stream.send = async command => {
     try {
       const answer = await fetch("command", {
         method: "POST",
         headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(wish),
+        body: JSON.stringify(command),
       });
       if (!answer.ok) say(await answer.text());
     } catch {

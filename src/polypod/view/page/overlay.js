@@ -28,7 +28,8 @@ for (const body of [0, 1]) {
     named.push({ tag, at: frames => toBase(frames[body], end), shown: () => shows.frames });
   });
 }
-function tags() {
+/** Puts names beside what they name in the picture. */
+function placeTags() {
   const good = state.reachable ? state : stage.last;
   for (const { tag, at, shown } of named) {
     const point = good && shown() && at(good.frames);

@@ -39,7 +39,6 @@ function slider(label, { unit, low, high }, change) {
     },
   });
   const show = value => {
-    if (document.activeElement !== range) range.value = value;
     const places = Math.max(0, -Math.floor(Math.log10(step)));
     if (document.activeElement !== number || value !== null)
       number.value = value === null ? "" : (Number(scale(value).toFixed(places)) + 0).toFixed(places);

@@ -62,15 +62,15 @@ function makeSketch(host, camera) {
   };
   sketch.update = next => {
     state = next;
+    if (next.reachable) sketch.last = next;
   };
   sketch.draw = () => {
     const [width, height] = size();
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.replaceChildren();
     if (!state) return;
-    const good = state.reachable ? state : sketch.last;
+    const good = sketch.last;
     if (good) {
-      sketch.last = good;
       const { frames } = good;
       area(frames[0], scene.plates[0], "#aab4be", 0.4);
       for (const rail of scene.rails) line(...rail.ends, "#b8c0c8", 5);

@@ -353,7 +353,6 @@ function makeStage(host, camera) {
       if (performance.now() - begun > SLOW) {
         sun.castShadow = false;
         renderer.setPixelRatio(1);
-        stage.slow = true;
       }
     }
   };

@@ -1,7 +1,7 @@
 // The page starts: at home, at the first instant of its motion, or with a simulation that is under way.
 
 let dock = null;
-const fill = makePanel(panel, app);
+const updatePanel = makePanel(panel, app);
 const atHome = evaluate({
   pose: Float64Array.from(scene.home),
   twist: zero6(),
@@ -9,13 +9,14 @@ const atHome = evaluate({
   wrench: zero6(),
 });
 const largest = {};
-const measure = force => {
+/** Keeps the largest force of each unit, which arrows are scaled by. */
+const recordForce = force => {
   if (force)
     scene.actuators.forEach((a, k) => {
       largest[a.force_unit] = Math.max(largest[a.force_unit] ?? 0, Math.abs(force[k]));
     });
 };
-measure(atHome.force);
+recordForce(atHome.force);
 const dockOf = (motion, along = null) => {
   const area = element("section", { id: "dock" });
   host.append(area);
@@ -53,7 +54,7 @@ if (data.live) {
   motion.q = along.map(one => one.q);
   motion.force = given || along.map(one => one.force);
   motion.condition = along.map(one => (one.reachable && !one.singular ? one.condition : NaN));
-  motion.force.forEach(measure);
+  motion.force.forEach(recordForce);
   dock = dockOf(motion);
   app.setInstant(0);
 } else app.home();
@@ -75,6 +76,6 @@ window.polypod = {
   stream,
   draw: () => {
     stage.draw();
-    tags();
+    placeTags();
   },
 };

@@ -3,7 +3,7 @@
 # fmt: off
 from typing import Any
 
-LISTED: dict[str, Any] = {'robots': [{'name': '3-prs',
+CATALOGUE: dict[str, Any] = {'robots': [{'name': '3-prs',
              'title': 'Tool head on three slides (3-PRS); height and two tilts, with parasitic motion',
              'legs': 3,
              'kinds': ['chain'],
@@ -197,7 +197,7 @@ LISTED: dict[str, Any] = {'robots': [{'name': '3-prs',
                     {'kind': 'flexible',
                      'about': 'A platform that bends: plate, whose modes are computed, or modes, a mode file '
                               'beside the robot file.'}]}
-WORDS: dict[str, dict[str, str]] = {'controllers': {'computed-torque': '',
+CHOICES: dict[str, dict[str, str]] = {'controllers': {'computed-torque': '',
                  'joint-computed-torque': '',
                  'joint-pd': '',
                  'elastic-computed-torque': ''},
