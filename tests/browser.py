@@ -20,19 +20,22 @@ needs_browser = pytest.mark.skipif(
     BROWSER is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"
 )
 _SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+_WITHOUT_WEBGL = """HTMLCanvasElement.prototype.getContext = (get => function (kind, ...rest) {
+  return kind.startsWith("webgl") ? null : get.call(this, kind, ...rest);
+})(HTMLCanvasElement.prototype.getContext)"""
 PATIENCE = 120.0  # s
 
 
 class Browser:
-    """One Chromium with one page; ``graphics`` is WebGL in software. Use it in a ``with``."""
+    """One Chromium with one page, and WebGL in software. Use it in a ``with``."""
 
-    def __init__(self, folder: Path, graphics: bool = True, size: tuple[int, int] = (1280, 800)) -> None:
+    def __init__(self, folder: Path, size: tuple[int, int] = (1280, 800)) -> None:
         assert BROWSER is not None
         to_browser, own_out = os.pipe()
         own_in, from_browser = os.pipe()
         flags = ["--headless", "--no-first-run", "--disable-background-networking", "--remote-debugging-pipe"]
         flags += [f"--user-data-dir={folder / 'profile'}", f"--window-size={size[0]},{size[1]}", "--hide-scrollbars"]
-        flags += _SOFTWARE if graphics else ["--disable-gpu", "--disable-3d-apis"]
+        flags += _SOFTWARE
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             flags.append("--no-sandbox")  # Chromium refuses its sandbox to root, as in containers
         # Chromium reads commands from descriptor 3 and answers on 4
@@ -69,11 +72,14 @@ class Browser:
         """A command of the protocol to the page; its answer."""
         return self._send(method, parameters, self._session)
 
-    def open(self, page: Path | str) -> None:
-        """A page from disk or from an address, loaded."""
+    def open(self, page: Path | str, graphics: bool = True) -> None:
+        """A page from disk or from an address, loaded; without ``graphics`` it finds no WebGL, whose start is slow."""
         self.events.clear()
+        script = "" if graphics else _WITHOUT_WEBGL
+        added = self.send("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
         self.send("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         self.wait_for(lambda: any(e["method"] == "Page.loadEventFired" for e in self.events))
+        self.send("Page.removeScriptToEvaluateOnNewDocument", identifier=added)
 
     def ask(self, script: str) -> Any:
         """The value of an expression in the page; a promise is awaited."""

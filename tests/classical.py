@@ -50,6 +50,7 @@ class _Leg(NamedTuple):
     """What a leg states, and one function of its tip's motion that gives all of it with two derivatives."""
 
     bodies: tuple[PlacedBody, ...]
+    inertias: list[tuple[float, Array, Array]]
     joints: tuple[Joint, ...]
     actuators: tuple[Actuator, ...]
     function: ca.Function
@@ -68,7 +69,7 @@ def _leg(robot: pp.Robot, number: int) -> _Leg:
     first = ca.jtimes(stacked, x, velocity)
     second = ca.jtimes(first, ca.vertcat(x, velocity), ca.vertcat(velocity, push))
     function = ca.Function("leg", [x, velocity, push], [stacked, first, second])
-    return _Leg(placed.bodies, placed.joints, placed.actuators, function)
+    return _Leg(placed.bodies, [_inertia(b) for b in placed.bodies], placed.joints, placed.actuators, function)
 
 
 def leg_state(robot: pp.Robot, number: int, pose: Array, twist: Array, acceleration: Array) -> LegState:
@@ -89,7 +90,7 @@ def leg_state(robot: pp.Robot, number: int, pose: Array, twist: Array, accelerat
         (axes, origin), (axes1, origin1), (axes2, origin2) = ((f[:, :3], f[:, 3]) for f in frame)
         turning = _axial(axes1 @ axes.T)
         change = _axial(axes2 @ axes.T - _skew(turning) @ _skew(turning))
-        mass, com, central = _inertia(body)
+        mass, com, central = leg.inertias[k]
         tensor, matrix = axes @ central @ axes.T, np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = axes, origin
         moving[body.name] = origin, origin1, turning
@@ -99,7 +100,7 @@ def leg_state(robot: pp.Robot, number: int, pose: Array, twist: Array, accelerat
             origin1 + axes1 @ com,
             turning,
             mass * (origin2 + axes2 @ com - gravity),
-            tensor @ change + np.cross(turning, tensor @ turning),
+            tensor @ change + _skew(turning) @ tensor @ turning,
         )
     at = 12 * len(leg.bodies)
     points, directions, rates = {}, {}, {}
@@ -108,7 +109,7 @@ def leg_state(robot: pp.Robot, number: int, pose: Array, twist: Array, accelerat
         at += 3 + 3 * len(joint.axes)
         points[joint.name], directions[joint.name] = point, axes_
         (o_c, v_c, w_c), (o_p, v_p, w_p) = moving[joint.child], moving[joint.parent]
-        slide = v_c + np.cross(w_c, point - o_c) - v_p - np.cross(w_p, point - o_p)
+        slide = v_c + _skew(w_c) @ (point - o_c) - v_p - _skew(w_p) @ (point - o_p)
         rates[joint.name] = axes_[0] * (axes_[0] @ slide) if joint.kind == "prismatic" else w_c - w_p
     return LegState(bodies, points, directions, rates, series[:, at:])
 

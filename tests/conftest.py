@@ -29,6 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "POLYPOD_CACHE" not in os.environ:
         folder = os.environ["POLYPOD_CACHE"] = tempfile.mkdtemp(prefix="polypod-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    config.add_cleanup(gc.freeze)  # else pytest and the interpreter go through all that is left, for seconds, to end
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", 0):
         # polypod is imported by those who run tests; who only hands them out starts them two seconds sooner
         config.addinivalue_line("filterwarnings", "ignore::polypod.errors.UnphysicalWarning")

@@ -16,6 +16,8 @@ from polypod.formulations import FORMULATIONS, newton_euler, virtual_power
 from polypod.friction import Loads
 from polypod.friction.laws import Exact
 from polypod.mechanism import Mechanism, kinematics
+from polypod.model.actuators import actuators_of
+from polypod.platforms import Freedoms
 
 Array = NDArray[np.float64]
 
@@ -179,3 +181,18 @@ class Interpreted:
 
     def inverse_kinematics(self, pose: Any) -> Array:
         return self.call("q", lambda: kinematics.inverse_kinematics(self.mechanism), pose)["q"]
+
+
+class Sampled:
+    """What :mod:`states` asks of a model, by the interpreter: for a few states nothing is compiled."""
+
+    def __init__(self, functions: Interpreted) -> None:
+        self._functions, self.robot = functions, functions.robot
+        self.actuators = actuators_of(functions.mechanism)
+        self.mobility = Freedoms(functions.robot)
+        self.size = self.robot.platform_size
+
+    def jacobian(self, poses: Array, errors: str) -> Array:
+        """Jacobians (n, k, m) of poses (n, 4, 4)."""
+        assert errors == "nan"
+        return np.array([self._functions.jacobian(pose) for pose in poses])

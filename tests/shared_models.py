@@ -1,4 +1,4 @@
-"""What tests share: a model of every library robot, kernels as users get them. A plugin of the workers."""
+"""What tests share: a model of every library robot, kernels as users get them, a browser. A plugin of the workers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 import polypod as pp
+from browser import Browser
 from polypod.errors import UnphysicalWarning
 from short_operators import shorten
 from states import EACH_KIND, mostly_long, papers_robots
@@ -45,3 +46,10 @@ def model_of() -> Iterator[Callable[[str], pp.Model]]:
 def model(request: pytest.FixtureRequest, model_of: Callable[[str], pp.Model]) -> pp.Model:
     """The model of every paper's robot in turn; one of each kind of leg, the others in long runs."""
     return model_of(request.param)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """One browser for all pages: it takes longer to start than most pages to open."""
+    with Browser(tmp_path_factory.mktemp("browser"), size=(900, 560)) as opened:
+        yield opened

@@ -29,7 +29,7 @@ from polypod.formulations import FORMULATIONS
 from polypod.legs import UPS, Actuator, Placement
 from polypod.model import Distribution
 from polypod.symbols.vectors import Frame, dot, vector
-from random_robots import Interpreted
+from random_robots import Interpreted, Sampled
 from states import basis, displaced, easy, mostly_long, papers_robots, with_friction
 
 # Two ways of double precision; the condition of J (below 1e3 in these states) magnifies rounding: 2e-15 is reached.
@@ -67,7 +67,7 @@ def model_of_robot(name: str) -> pp.Model:
 
 @cache
 def states_of(name: str) -> Any:
-    return easy(model_of_robot(name), 2)
+    return easy(Sampled(functions_of(name)), 2)  # type: ignore[arg-type]
 
 
 @cache
@@ -75,6 +75,12 @@ def functions_of(name: str, friction: bool = False) -> Interpreted:
     """Every joint that can have friction has some of every kind."""
     robot = robot_of(name)
     return Interpreted(with_friction(robot, **ALL_FRICTION) if friction else robot)
+
+
+@cache
+def plain_functions() -> Interpreted:
+    """Six plain UPS legs."""
+    return Interpreted(user.ups_robot())
 
 
 def given_loads(functions: Interpreted) -> dict[tuple[str, str], float]:
@@ -194,7 +200,7 @@ def test_mass_matrix_and_jacobian(name: str) -> None:
     columns = [dalembert(functions.robot, still._replace(acceleration=a)).demand - rest.demand for a in axes.T]
     assert_close(np.stack(columns, axis=-1)[None], mass[None], TOLERANCE, np.abs(mass).max() + rest.size.max())
     assert_close(rest.rows[None], jacobian[None], 1e-13)
-    step = 1e-3 * model_of_robot(name).size
+    step = 1e-3 * robot_of(name).platform_size
     slopes = [derivative(lambda h, u=u: functions.inverse_kinematics(displaced(s.pose, h * u)), step) for u in axes.T]
     # rounding of the differences, 1e-16 q/step; geared coordinates are large and so are their slopes
     assert_close(jacobian[None], np.stack(slopes, axis=-1)[None], 3e-10)
@@ -303,7 +309,7 @@ SCREWS = [(formulation, friction) for formulation in FORMULATIONS for friction i
 def test_a_screw_divides_the_force_by_its_ratio(case: tuple[str, bool]) -> None:
     """The motor's torque behind a screw is the plain leg's force times lead/2 pi; in reactions too."""
     formulation, friction = case
-    plain, geared = Interpreted(user.ups_robot()), functions_of("UPS behind screws")
+    plain, geared = plain_functions(), functions_of("UPS behind screws")
     ratio = 2 * math.pi / user.LEAD
     s = states_of("UPS behind screws").at(0)
     force = plain.inverse_dynamics(*s[:4], friction=friction)
@@ -351,17 +357,23 @@ def test_coulomb_friction_behind_a_screw() -> None:
 # -- passive slides ----------------------------------------------------------------------------------------------------
 
 
-@each_formulation
-@pytest.mark.parametrize("kind", ["viscous", "drag"])
-def test_passive_slides_have_their_own_friction(formulation: str, kind: str) -> None:
-    """f = mass a + friction of the own slide and of the other leg's parallel one: [2.25, 5.5] for rates 1 and 2."""
+@cache
+def rough_stage(kind: str) -> pp.Model:
+    """Two slides in a row in each of two legs, without weight; each slide with its own friction of a kind."""
     names = ("driven_friction", "free_friction")
     legs = tuple(
         leg.model_copy(update={field: Friction(**{kind: value}) for field, value in zip(names, values, strict=True)})
         for leg, values in zip(user.stage_robot().legs, ((1.5, 0.25), (2.5, 0.75)), strict=True)
     )
     robot = user.stage_robot().model_copy(update={"legs": legs, "gravity": (0.0, 0.0, 0.0)})
-    model = pp.Model(robot, friction_width=0.0)
+    return pp.Model(robot, friction_width=0.0)
+
+
+@each_formulation
+@pytest.mark.parametrize("kind", ["viscous", "drag"])
+def test_passive_slides_have_their_own_friction(formulation: str, kind: str) -> None:
+    """f = mass a + friction of the own slide and of the other leg's parallel one: [2.25, 5.5] for rates 1 and 2."""
+    model = rough_stage(kind)
     force = model.inverse_dynamics(np.eye(4), [1.0, 0, 2.0, 0, 0, 0], np.zeros(6), formulation=formulation)
     wanted = [1.5 + 0.75, 2 * (2.5 + 0.25)] if kind == "viscous" else [1.5 + 0.75, 2.5 + 0.25]
     assert_close(force[None], np.array([wanted]), 1e-14)
@@ -536,9 +548,7 @@ def test_a_passive_leg_is_carried_by_the_others() -> None:
     assert [a.leg for a in model.actuators] == [f"leg{k}" for k in range(1, 7)]
     s = states_of("a passive leg").at(0)
     assert model.inverse_kinematics(s.pose).shape == (6,)
-    with_it, without = (
-        f.inverse_dynamics(*s[:4]) for f in (functions_of("a passive leg"), Interpreted(user.ups_robot()))
-    )
+    with_it, without = (f.inverse_dynamics(*s[:4]) for f in (functions_of("a passive leg"), plain_functions()))
     assert np.abs(with_it - without).max() > 1.0
 
 
@@ -638,8 +648,9 @@ def test_an_actuator_that_cannot_be_is_refused(change: Any, words: str) -> None:
 
 def test_a_right_ratio_is_taken() -> None:
     robot = changed_leg(geared(0.4, 0.4))()
-    s = easy(pp.Model(robot), 1).at(0)
-    force, plain = (Interpreted(r).inverse_dynamics(*s[:4]) for r in (robot, user.ups_robot()))
+    functions = Interpreted(robot)
+    s = easy(Sampled(functions), 1).at(0)  # type: ignore[arg-type]
+    force, plain = (one.inverse_dynamics(*s[:4]) for one in (functions, plain_functions()))
     asked = dalembert(robot, s)
     size = np.abs(asked.rows).T @ np.abs(force) + asked.size
     assert np.abs((asked.rows.T @ force - asked.demand) / size).max() < BALANCE

@@ -26,11 +26,12 @@ import generated  # noqa: E402
 from states import mostly_long  # noqa: E402
 
 PAGES = sorted(page for page in (ROOT / "docs").glob("*.md") if page.stem != "interop")  # that has a test of its own
+WITH_CODE = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
 # The others take seconds: what they call has tests of its own.
-QUICK = [page for page in PAGES if page.stem not in ("flexible", "gallery", "identification", "limits", "maps")]
+QUICK = [page for page in WITH_CODE if page.stem not in ("flexible", "gallery", "identification", "limits", "maps")]
 
 
-@pytest.mark.parametrize("page", mostly_long(PAGES, QUICK, lambda page: page.stem))
+@pytest.mark.parametrize("page", mostly_long(WITH_CODE, QUICK, lambda page: page.stem))
 def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
     """All Python blocks of a page, in order, in one namespace and an empty folder; their asserts are the checks."""
     monkeypatch.chdir(tmp_path)
@@ -106,7 +107,8 @@ def test_the_circle_of_the_guide_is_one(model_of):
     assert motion.time[-1] == 1.5
 
 
-def test_the_guide_builds_without_warnings(tmp_path):
+def test_the_guide_builds_without_warnings_and_asks_no_other_host(tmp_path):
+    """Nothing is fetched: no script, style, font or picture from elsewhere; links that a reader follows may be."""
     pytest.importorskip("mkdocs", reason="mkdocs is not installed (it comes with '.[test]' and '.[docs]')")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -122,6 +124,16 @@ def test_the_guide_builds_without_warnings(tmp_path):
     commands = (tmp_path / "commands" / "index.html").read_text(encoding="utf-8")
     for name in (*COMMANDS, *(f"{group} " for group in GROUPS)):
         assert f"polypod {name}" in commands
+    pages, styles = list(tmp_path.rglob("*.html")), list(tmp_path.rglob("*.css"))
+    assert len(pages) > len(PAGES)
+    assert styles
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?([^\"' >]+)", text)
+        fetched += re.findall(r"<link[^>]*rel=[\"']?stylesheet[^>]*href=[\"']?([^\"' >]+)", text)
+        assert not [address for address in fetched if re.match(r"(https?:)?//", address)], page
+    for style in styles:
+        assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
 
 
 def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
@@ -148,17 +160,3 @@ def test_the_reference_has_every_public_name():
         assert re.search(rf"^#+ {re.escape(name)}$", text, re.MULTILINE), name
     assert ":func:" not in text
     assert ":class:" not in text
-
-
-def test_no_page_asks_another_host(tmp_path):
-    """Nothing is fetched: no script, style, font or picture from elsewhere; links that a reader follows may be."""
-    pytest.importorskip("mkdocs", reason="mkdocs is not installed (it comes with '.[test]' and '.[docs]')")
-    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    for page in tmp_path.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        fetched = re.findall(r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?([^\"' >]+)", text)
-        fetched += re.findall(r"<link[^>]*rel=[\"']?stylesheet[^>]*href=[\"']?([^\"' >]+)", text)
-        assert not [address for address in fetched if re.match(r"(https?:)?//", address)], page
-    for style in tmp_path.rglob("*.css"):
-        assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style

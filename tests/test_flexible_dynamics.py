@@ -32,7 +32,7 @@ from user_legs import PSU
 
 Array = NDArray[np.float64]
 ROBOTS = ("long", "pedrammehr", "kim-ryu", "lopes")
-COUNT = 3
+COUNT = 2
 # Both sides round in double precision; solves magnify it by the condition of J (below 200 here): 1e-14 is reached.
 ROUNDING = 1e-12
 
@@ -212,7 +212,7 @@ def test_general_body_as_point_masses(name: str, friction: bool) -> None:
     everything(model, LumpedRobot(model.robot, model.modes), states, friction)
 
 
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("lopes",)))
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("kim-ryu",)))
 def test_general_body_by_differences(name: str) -> None:
     """Positions p + R (r + phi q) of nodes and the legs' joint angles differentiated, virtual power over all."""
     model, states, _ = case(name)
@@ -273,7 +273,7 @@ def test_hinged_boxes_unfolded_are_exact() -> None:
 # --- laws ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("lopes",)))
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("kim-ryu",)))
 def test_inverse_then_direct_is_the_identity(name: str) -> None:
     model, _, s = case(name)
     forces = model.inverse_dynamics(s.pose, s.twist, s.acceleration, s.wrench, **s.shape)
@@ -295,7 +295,7 @@ def test_inverse_then_direct_of_the_hexagon() -> None:
     assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
 
 
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("lopes",)))
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("kim-ryu",)))
 def test_mass_matrix_is_symmetric_and_positive(name: str) -> None:
     model, _, _ = case(name)
     s = stacked(random_states(model.robot, COUNT, 100, seed=8, scale=3.0))
@@ -569,8 +569,8 @@ def test_states_without_answer_are_named() -> None:
     with pytest.raises(StateError, match="leg1: the platform joint is farther from the rail than the link is long"):
         model.direct_dynamics(poses[2], states[2].twist, states[2].force, **states[2].shape)
     bad = s.elastic.copy()
-    bad[1, 2] = np.nan
-    with pytest.raises(InputError, match=r"elastic: .*nan at \[2\] of state 1"):
+    bad[1, 1] = np.nan
+    with pytest.raises(InputError, match=r"elastic: .*nan at \[1\] of state 1"):
         model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=bad, elastic_rate=s.rate)
     with pytest.raises(InputError, match=rf"elastic_rate: shape \(..., {COUNT}\)"):
         model.bias(s.pose, s.twist, elastic=s.elastic, elastic_rate=s.rate[:, :-1])

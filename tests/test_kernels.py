@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import polypod as pp
@@ -150,7 +150,6 @@ def test_an_operation_without_machine_code_says_so() -> None:
         kernel_of(lambda x: ca.erf(x), (1,))
 
 
-@settings(max_examples=60)
 @given(st.lists(trees(3), min_size=1, max_size=4), st.integers(0, 1000))
 def test_random_expressions(outputs: list[Any], seed: int) -> None:
     x = np.random.default_rng(seed).uniform(-1.5, 1.5, (2 * WIDTH + 3, 3))

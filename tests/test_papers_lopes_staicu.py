@@ -168,6 +168,8 @@ class TestOperations:
 
     def test_link_inertia_costs_something(self, monkeypatch):
         monkeypatch.setattr(kim_ryu_study, "FORMULATIONS", ("virtual-power", "newton-euler"))
-        for _, full, weight, none, first, second in kim_ryu_study.operations_of_link_inertia().rows:
+        rows = kim_ryu_study.operations_of_link_inertia().rows
+        assert [row[0] for row in rows] == ["virtual-power", "newton-euler"]
+        for _, full, weight, none, first, second in rows:
             assert full > weight >= none
             assert (first, second) == (full / weight, full / none)

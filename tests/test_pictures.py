@@ -213,6 +213,8 @@ def test_names_are_at_the_same_places_in_all_panels(model_of, name):
     figure = plots.instants(studied(model_of(name)))
     legs = model_of(name).legs
     places = [[text.get_position() for text in axes.texts if text.get_text() in legs] for axes in figure.axes]
+    assert len(places) > 1
+    assert len(places[0]) == len(legs)
     for other in places[1:]:
         np.testing.assert_allclose(other, places[0], rtol=1e-12)
 

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
-import json
-import os
 import re
-import shutil
-import subprocess
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,6 +15,7 @@ import pytest
 import xarray as xr
 
 import polypod as pp
+from browser import needs_browser
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
 from polypod.files.netcdf import Variable, netcdf
@@ -31,8 +28,6 @@ from polypod.results.figures.svg import decimated
 from polypod.results.report import FILES, notes, provenance, whole_folder, write_results
 from polypod.results.report.output import draw_figures
 from polypod.tables import table
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def moving(result):
@@ -356,28 +351,17 @@ def test_report_asks_nothing_of_the_network(folder):
     assert "url(" not in text
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (Debian: apt-get install chromium)")
-def test_report_in_a_browser(folder, tmp_path):
+@needs_browser
+def test_report_in_a_browser(browser, folder):
     """Chromium opens the page from disk; the page itself is asked what it shows."""
-    script = """<script>addEventListener("load", () => {
-      const shown_values = {
+    browser.open(folder / "report.html")
+    shown = browser.ask("""({
         images: [...document.images].map(i => i.naturalWidth),
         tables: [...document.querySelectorAll("table")].map(t => [t.id, t.tBodies[0].rows.length]),
         heading: document.querySelector("h1").innerText,
         fetched: performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:")),
         wide: document.documentElement.scrollWidth - innerWidth,
-      };
-      document.body.innerHTML = "<pre id='shown_values'>" + JSON.stringify(shown_values) + "</pre>";
-    })</script></body>"""
-    page = tmp_path / "page.html"
-    page.write_text((folder / "report.html").read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
-    flags = ["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--dump-dom"]
-    flags += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1000,900"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        flags.append("--no-sandbox")  # Chromium refuses its sandbox to root, as in containers
-    command = [BROWSER, *flags, page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    shown = json.loads(re.search(r"<pre id=\"shown_values\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
+      })""")
     assert shown["heading"] == "kim-ryu: kim-ryu-circle"
     assert len(shown["images"]) == len(plots.FIGURES) - 1  # a rigid platform has no figure of its bending
     assert min(shown["images"]) > 500  # pixels
@@ -387,6 +371,8 @@ def test_report_in_a_browser(folder, tmp_path):
     assert tables["sources"] > 5
     assert shown["fetched"] == []
     assert shown["wide"] <= 0  # nothing sticks out of the window
+    assert browser.requests == []
+    assert browser.complaints == []
 
 
 # -- folders and files ---------------------------------------------------------------------------------------------

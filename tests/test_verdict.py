@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+import polypod as pp
 from command_line import polypod
 from polypod.datasets import load_result, save_result
 from polypod.description.drive import Bearing
 from polypod.files import save
-from polypod.motion import OwnCoordinates, make_task
+from polypod.motion import Poses, make_task
 from polypod.results import bearings, motors, rotor_notes, study, verdict
 from polypod.results.bearings import static_loads
 from polypod.results.figures import force_speed
@@ -245,13 +246,12 @@ def test_force_speed_figure_draws_the_envelope():
 
 
 def test_equal_actuators_are_one_curve_of_torque_against_speed(model_of):
-    """All slides of a linear Delta that goes up do the same; of motors people read torques."""
-    model = model_of("linear-delta")
-    start = model.coordinates(model.robot.home.matrix)
-    up = {"kind": "line", "start": start, "end": start + np.array([0, 0, 0.1]), "duration": 1.0, "law": "quintic"}
-    task = make_task(model, OwnCoordinates(path=up), 50.0)
+    """All legs of a hexapod that goes up do the same; of motors people read torques."""
+    model = model_of("hexapod")
+    home = model.robot.home.matrix
+    task = make_task(model, Poses.through([home, pp.pose(z=0.02) @ home], [0.0, 1.0]), 50.0)
     lines = force_speed(study(model, task, certify=False)).axes[0].lines
-    assert [line.get_label() for line in lines if "envelope" not in line.get_label()] == ["all 3 alike"]
+    assert [line.get_label() for line in lines if "envelope" not in line.get_label()] == ["all 6 alike"]
     motors = table("Actuators", [("actuator", ""), ("peak force", "N m")], [("arm1", 2.0)])
     assert [column.name for column in motors.practical().columns] == ["actuator", "peak torque"]
     assert motors.records()[0]["peak_force"] == 2.0  # programs find what they always did

@@ -65,28 +65,29 @@ def models() -> dict[str, pp.Model]:
     return {name: quiet(robot) for name, robot in robots.items()}
 
 
-@pytest.fixture(scope="module")
-def pages(models, tmp_path_factory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    built = {}
-    for name, model in models.items():
-        task = make_task(model, rate=20.0) if name in ("kim-ryu", "staicu") else None
-        built[name] = folder / f"{name}.html"
+class Pages(dict[str, Path]):
+    """Pages of models by name, each written when it is first asked for."""
+
+    def __init__(self, models: dict[str, pp.Model], folder: Path) -> None:
+        self._models, self._folder = models, folder
+
+    def __missing__(self, name: str) -> Path:
+        task = make_task(self._models[name], rate=20.0) if name in ("kim-ryu", "staicu") else None
         show = ("modes", "workspace") if name == "cones" else ()
-        built[name].write_text(live_page(model, task, show=show), encoding="utf-8")
-    return built
+        self[name] = self._folder / f"{name}.html"
+        self[name].write_text(live_page(self._models[name], task, show=show), encoding="utf-8")
+        return self[name]
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    with Browser(tmp_path_factory.mktemp("browser"), size=(900, 560)) as opened:
-        yield opened
+def pages(models, tmp_path_factory) -> Pages:
+    return Pages(models, tmp_path_factory.mktemp("pages"))
 
 
-def opened(browser: Browser, page: Path) -> Browser:
-    browser.open(page)
+def opened(browser: Browser, page: Path, graphics: bool = False) -> None:
+    browser.open(page, graphics)
     browser.wait_for(lambda: browser.ask("Boolean(window.polypod)"))
-    return browser
+    assert browser.ask("polypod.stage.live") is graphics
 
 
 def state(browser: Browser) -> dict:
@@ -126,7 +127,7 @@ def agree(model: pp.Model, shown: dict, twist=STILL, acceleration=STILL) -> None
 )
 def test_a_page_opens_is_dragged_and_agrees_with_the_model(name, browser, pages, models):
     model = models[name]
-    opened(browser, pages[name])
+    opened(browser, pages[name], graphics=True)
     browser.ask("polypod.home(); polypod.draw()")
     home = state(browser)
     assert np.abs(np.reshape(home["pose"], (4, 4)) - model.robot.home.matrix).max() < 1e-15
@@ -152,6 +153,16 @@ def test_a_page_opens_is_dragged_and_agrees_with_the_model(name, browser, pages,
     wanted[1] = reached
     assert np.abs(np.array(slid["q"]) - wanted).max() <= 1e-12 * (1 + np.abs(wanted).max())
     agree(model, slid)
+    # beside the robot the view turns and the robot stays
+    start = browser.ask("polypod.camera.azimuth")
+    browser.drag((30, 120), (80, 120))
+    assert browser.ask("polypod.camera.azimuth") != start
+    assert state(browser)["pose"] == slid["pose"]
+    # out of reach the robot stays where it last could be, beside where it should be
+    browser.ask("polypod.setCoordinates(polypod.state.x.map((x, k) => k ? x : 50)); polypod.draw()")
+    if name in ("hexa", "kim-ryu"):
+        assert not state(browser)["reachable"]
+        assert browser.ask("polypod.stage.last.reachable")
     assert browser.complaints == []
     assert browser.requests == []
     assert not re.search(r"NaN|undefined|Infinity|\[object", words(browser))
@@ -173,7 +184,7 @@ def test_rotations_turn_about_the_pivot(browser, pages, models):
 def test_a_motion_is_played(browser, pages, models):
     model = models["kim-ryu"]
     task = make_task(model, rate=20.0)
-    opened(browser, pages["kim-ryu"])
+    opened(browser, pages["kim-ryu"], graphics=True)
     for k in (0, 7, len(task.time) - 1):
         browser.ask(f"polypod.setInstant({k})")
         shown = state(browser)
@@ -203,7 +214,7 @@ def test_a_motion_is_played(browser, pages, models):
 
 @needs_browser
 def test_keys_and_views(browser, pages):
-    opened(browser, pages["staicu"])
+    opened(browser, pages["planar"])
     browser.ask("polypod.home(); document.getElementById('stage').focus()")
     before = state(browser)["x"]
     low, high = browser.ask("[polypod.scene.coordinates[0].low, polypod.scene.coordinates[0].high]")
@@ -216,9 +227,6 @@ def test_keys_and_views(browser, pages):
         browser.press(key, f"Digit{key}", ord(key))
         views.append(tuple(browser.ask("[polypod.camera.azimuth, polypod.camera.elevation]")))
     assert views == [(-55, 20), (-90, 0), (0, 0), (-90, 90)]
-    start = browser.ask("polypod.camera.azimuth")
-    browser.drag((30, 120), (80, 120))  # beside the robot: the view turns, the robot stays
-    assert browser.ask("polypod.camera.azimuth") != start
     assert state(browser)["x"] == before
 
 
@@ -238,7 +246,6 @@ def test_out_of_reach_and_singular_are_shown_in_words(browser, pages, models):
         models["kim-ryu"].inverse_kinematics(np.reshape(shown["pose"], (4, 4)))
     assert "Out of reach" in words(browser)
     assert not re.search(r"NaN|undefined|Infinity", words(browser))
-    assert browser.ask("polypod.stage.last.reachable")  # the robot stays where it last could be
     browser.ask("polypod.home()")
     assert state(browser)["reachable"]
     opened(browser, pages["tripod"])
@@ -269,23 +276,21 @@ def test_names_are_never_markup(browser, pages):
 
 
 @needs_browser
-def test_without_webgl_the_robot_is_drawn_in_lines(pages, models, tmp_path):
-    with Browser(tmp_path, graphics=False) as plain:
-        opened(plain, pages["hexa"])
-        assert plain.ask("polypod.stage.live") is False
-        plain.ask("polypod.setCoordinates([0.02, 0.01, -0.45, 0.05, 0, 0]); polypod.draw()")
-        agree(models["hexa"], state(plain))
-        assert plain.ask("document.querySelectorAll('#stage svg line').length") >= 12
-        assert plain.ask("[...document.querySelectorAll('#stage svg *')].every(e => !e.outerHTML.includes('NaN'))")
-        assert "no WebGL" in words(plain)
-        assert plain.complaints == []
+def test_without_webgl_the_robot_is_drawn_in_lines(browser, pages, models):
+    opened(browser, pages["hexa"], graphics=False)
+    browser.ask("polypod.setCoordinates([0.02, 0.01, -0.45, 0.05, 0, 0]); polypod.draw()")
+    agree(models["hexa"], state(browser))
+    assert browser.ask("document.querySelectorAll('#stage svg line').length") >= 12
+    assert browser.ask("[...document.querySelectorAll('#stage svg *')].every(e => !e.outerHTML.includes('NaN'))")
+    assert "no WebGL" in words(browser)
+    assert browser.complaints == []
 
 
 @needs_browser
 def test_uses_of_drives_and_assembly_modes(browser, pages, models):
     """Shares of the drives' limits at rest and pushed beyond them; a mode is shown at a click."""
     model = models["cones"]
-    opened(browser, pages["cones"])
+    opened(browser, pages["cones"], graphics=True)
     uses = browser.ask("polypod.home(); polypod.state.uses.map(u => u.share)")
     force = model.inverse_dynamics(model.robot.home.matrix, STILL, STILL)
     assert np.abs(np.array(uses) - np.abs(force) / 400.0).max() <= SAME

@@ -49,7 +49,7 @@ def ask(port: int, method: str, path: str, body: str | None = None, **headers: s
 
 
 @needs_browser
-def test_a_simulation_is_watched_paused_pushed_and_stopped(tmp_path, capsys, monkeypatch):
+def test_a_simulation_is_watched_paused_pushed_and_stopped(browser, tmp_path, capsys, monkeypatch):
     """The command in this thread, as Ctrl-C needs it, and a browser in another, which ends it whatever happens."""
     motion = tmp_path / "hop.yaml"
     motion.write_text(HOP, encoding="utf-8")
@@ -66,7 +66,7 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(tmp_path, capsys, mon
 
     def watch() -> None:
         try:
-            _watch(addresses.get(timeout=PATIENCE), truth, tmp_path, interrupt)
+            _watch(browser, addresses.get(timeout=PATIENCE), truth, interrupt)
         finally:
             interrupt()
 
@@ -80,66 +80,64 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(tmp_path, capsys, mon
     assert capsys.readouterr().out.strip() == "Stopped."
 
 
-def _watch(address: str, truth, folder, interrupt) -> None:
-    with Browser(folder, graphics=False, size=(900, 620)) as browser:  # drawn in lines, which costs less
+def _watch(browser: Browser, address: str, truth, interrupt) -> None:
+    def until(script: str) -> None:
+        browser.wait_for(lambda: browser.ask(script))
 
-        def until(script: str) -> None:
-            browser.wait_for(lambda: browser.ask(script))
-
-        browser.open(address)
-        until("Boolean(window.polypod)")
-        until("polypod.motion.time.length > 3")
-        # pause: time stands still, and no sample is lost
-        browser.ask("document.querySelector('#play button').click()")
-        assert browser.ask("document.querySelector('#play button').textContent") == "Go on"
-        until("document.getElementById('run').textContent.startsWith('Paused')")
-        before = browser.ask("polypod.motion.time.length")
-        time.sleep(0.1)
-        assert browser.ask("polypod.motion.time.length") <= before + 1  # the step that was under way
-        # what stands in the picture is a state of the simulation: its forces, and what the model says of its pose
-        state = json.loads(
-            browser.ask("""JSON.stringify((s => ({pose: [...s.pose], q: [...s.q], force: [...s.force],
-            condition: s.condition}))(polypod.state))""")
-        )
-        pose = np.reshape(state["pose"], (4, 4))
-        row = int(np.abs(truth["pose"].values - pose).max(axis=(1, 2)).argmin())
-        assert np.abs(truth["pose"].values[row] - pose).max() <= SAME
-        assert np.abs(truth["force"].values[row] - state["force"]).max() <= SAME * np.abs(truth["force"]).max()
-        model = pp.Model(ROBOT)
-        assert np.abs(model.inverse_kinematics(pose) - state["q"]).max() <= SAME
-        assert state["condition"] == pytest.approx(float(model.conditioning(pose).condition), rel=SAME)
-        # on at another speed, to the end
-        browser.ask("""(s => { s.value = 5; s.dispatchEvent(new Event("change")); })(
-            document.querySelector("#play select"));
-            document.querySelector("#play button").click()""")
-        until("Boolean(polypod.stream.ended)")
-        assert browser.ask("polypod.stream.ended") == "Ended: duration reached."
-        rows = json.loads(
-            browser.ask("""JSON.stringify((m => ({time: m.time, force: m.force.map(r => [...r]),
-            q: m.q.map(r => [...r]), pose: m.pose.map(r => [...r]), error: m.error}))(polypod.motion))""")
-        )
-        assert np.abs(np.array(rows["time"]) - truth.time.values).max() < 1e-12
-        for name in ("force", "q"):
-            assert np.abs(np.array(rows[name]) - truth[name].values).max() <= SAME * np.abs(truth[name].values).max()
-        assert np.abs(np.reshape(rows["pose"], (-1, 4, 4)) - truth["pose"].values).max() <= SAME
-        assert np.abs(rows["error"] - np.linalg.norm(truth["error"].values[:, :3], axis=1)).max() <= SAME
-        assert "NaN" not in browser.ask("document.body.innerText")
-        # again from the start, pushed by the page
-        port = int(address.rsplit(":", 1)[1].strip("/"))
-        assert ask(port, "POST", "/command", f'{{"speed": {SLOW}}}', Origin=address.strip("/"))[0] < 300
-        browser.ask("polypod.setLoad(2, -200)")
-        browser.ask("document.querySelectorAll('#play button')[1].click()")
-        until("polypod.stream.number === 2 && polypod.motion.time.length > 3")
-        browser.ask("polypod.setLoad(2, -300)")
-        until("polypod.motion.wrench.at(-1)[2] === -300")
-        assert ask(port, "POST", "/command", '{"speed": 5}', Origin=address.strip("/"))[0] < 300
-        until("Boolean(polypod.stream.ended)")
-        assert browser.ask("polypod.motion.error.at(-1)") > 10 * float(np.linalg.norm(truth["error"].values[-1, :3]))
-        assert [url for url in browser.requests if not url.startswith(address)] == []
-        # Ctrl-C ends it, and the page says so
-        interrupt()
-        until("document.getElementById('run').textContent.includes('was stopped')")
-        assert browser.complaints == []
+    browser.open(address, graphics=False)  # drawn in lines, which costs less
+    until("Boolean(window.polypod)")
+    until("polypod.motion.time.length > 3")
+    # pause: time stands still, and no sample is lost
+    browser.ask("document.querySelector('#play button').click()")
+    assert browser.ask("document.querySelector('#play button').textContent") == "Go on"
+    until("document.getElementById('run').textContent.startsWith('Paused')")
+    before = browser.ask("polypod.motion.time.length")
+    time.sleep(0.1)
+    assert browser.ask("polypod.motion.time.length") <= before + 1  # the step that was under way
+    # what stands in the picture is a state of the simulation: its forces, and what the model says of its pose
+    state = json.loads(
+        browser.ask("""JSON.stringify((s => ({pose: [...s.pose], q: [...s.q], force: [...s.force],
+        condition: s.condition}))(polypod.state))""")
+    )
+    pose = np.reshape(state["pose"], (4, 4))
+    row = int(np.abs(truth["pose"].values - pose).max(axis=(1, 2)).argmin())
+    assert np.abs(truth["pose"].values[row] - pose).max() <= SAME
+    assert np.abs(truth["force"].values[row] - state["force"]).max() <= SAME * np.abs(truth["force"]).max()
+    model = pp.Model(ROBOT)
+    assert np.abs(model.inverse_kinematics(pose) - state["q"]).max() <= SAME
+    assert state["condition"] == pytest.approx(float(model.conditioning(pose).condition), rel=SAME)
+    # on at another speed, to the end
+    browser.ask("""(s => { s.value = 5; s.dispatchEvent(new Event("change")); })(
+        document.querySelector("#play select"));
+        document.querySelector("#play button").click()""")
+    until("Boolean(polypod.stream.ended)")
+    assert browser.ask("polypod.stream.ended") == "Ended: duration reached."
+    rows = json.loads(
+        browser.ask("""JSON.stringify((m => ({time: m.time, force: m.force.map(r => [...r]),
+        q: m.q.map(r => [...r]), pose: m.pose.map(r => [...r]), error: m.error}))(polypod.motion))""")
+    )
+    assert np.abs(np.array(rows["time"]) - truth.time.values).max() < 1e-12
+    for name in ("force", "q"):
+        assert np.abs(np.array(rows[name]) - truth[name].values).max() <= SAME * np.abs(truth[name].values).max()
+    assert np.abs(np.reshape(rows["pose"], (-1, 4, 4)) - truth["pose"].values).max() <= SAME
+    assert np.abs(rows["error"] - np.linalg.norm(truth["error"].values[:, :3], axis=1)).max() <= SAME
+    assert "NaN" not in browser.ask("document.body.innerText")
+    # again from the start, pushed by the page
+    port = int(address.rsplit(":", 1)[1].strip("/"))
+    assert ask(port, "POST", "/command", f'{{"speed": {SLOW}}}', Origin=address.strip("/"))[0] < 300
+    browser.ask("polypod.setLoad(2, -200)")
+    browser.ask("document.querySelectorAll('#play button')[1].click()")
+    until("polypod.stream.number === 2 && polypod.motion.time.length > 3")
+    browser.ask("polypod.setLoad(2, -300)")
+    until("polypod.motion.wrench.at(-1)[2] === -300")
+    assert ask(port, "POST", "/command", '{"speed": 5}', Origin=address.strip("/"))[0] < 300
+    until("Boolean(polypod.stream.ended)")
+    assert browser.ask("polypod.motion.error.at(-1)") > 10 * float(np.linalg.norm(truth["error"].values[-1, :3]))
+    assert [url for url in browser.requests if not url.startswith(address)] == []
+    # Ctrl-C ends it, and the page says so
+    interrupt()
+    until("document.getElementById('run').textContent.includes('was stopped')")
+    assert browser.complaints == []
 
 
 @pytest.fixture(scope="module")

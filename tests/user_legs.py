@@ -12,6 +12,7 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -465,6 +466,7 @@ RODS = {
 }
 
 
+@cache
 def ups_robot(**fields: Any) -> pp.Robot:
     """Six UPS legs with rotors of 6 kg."""
     return _six(lambda *at: UPS(kind="UPS", rotor_mass=6.0, **ups_fields(*at) | fields), 0.8)
