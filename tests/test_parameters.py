@@ -24,8 +24,7 @@ from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
 from polypod.model.derivatives import derivative_functions
 from polypod.parameters import Numbers
-from polypod.parameters.design import Design
-from polypod.parameters.paths import unit_at, value_at
+from polypod.parameters.paths import Design, unit_at, value_at
 from polypod.symbols.expression import Expression
 from random_chains import ROBOTS
 from states import States, easy, mostly_long, papers_robots

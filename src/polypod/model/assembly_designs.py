@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import RobotFileError
-from ..parameters.design import Design
+from ..parameters.paths import Design
 from .arguments import Argument
 from .assembly_results import AssemblyModes
 from .caller import Caller, Parameters

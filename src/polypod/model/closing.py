@@ -13,7 +13,7 @@ from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.open_legs import opening
-from ..parameters.design import Design
+from ..parameters.paths import Design
 from .caller import Caller, Parameters
 from .changed_robots import with_numbers
 from .design_calls import NOT_ALLOWED

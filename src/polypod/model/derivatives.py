@@ -18,8 +18,7 @@ from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters import Entry, Numbers
-from ..parameters.design import Design
-from ..parameters.paths import is_direction, matching_paths, value_at
+from ..parameters.paths import Design, is_direction, matching_paths, value_at
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
 from .calls import first

@@ -14,7 +14,7 @@ from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.design import Design
+from ..parameters.paths import Design
 from .arguments import Argument, Batch, batch
 from .checked import Checked, Run
 from .design_rows import DesignStates, Notes, answered, as_tuple

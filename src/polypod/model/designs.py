@@ -14,7 +14,7 @@ from ..kernels import Kernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
-from ..parameters.design import Design
+from ..parameters.paths import Design
 from .kernels import DesignKernels
 
 if TYPE_CHECKING:

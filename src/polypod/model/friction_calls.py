@@ -16,7 +16,7 @@ from ..errors import StateError
 from ..formulations.at_rest import resting_friction
 from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
-from ..parameters.design import Design
+from ..parameters.paths import Design
 from .arguments import Argument, Batch, PoseLike, batch
 from .caller import Caller, Parameters
 from .coupling import FrictionCode, FrictionSolutions, motion_solutions

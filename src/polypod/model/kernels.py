@@ -20,7 +20,7 @@ from ..kernels import COMPILING, Expression, Iteration, Kernel
 from ..mechanism import Mechanism, Simplification, following, kinematics
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
-from ..parameters.design import Design
+from ..parameters.paths import Design
 from ..symbols.expression import merged
 
 _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {

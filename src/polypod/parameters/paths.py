@@ -1,4 +1,4 @@
-"""Numbers of a robot by path, as a user names them.
+"""Numbers of a robot by path: what a user names, and what the parameter port of the functions needs.
 
 A path is dotted as ``sources`` of robot files write it, ``legs.0.base`` or ``legs.*.upper.mass``; a leg's name may
 stand for its number.
@@ -6,20 +6,24 @@ stand for its number.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..description import Body, Robot
-from ..description.quantities import Data, stated_of, unit_of
-from ..errors import InputError, UnknownNameError
-from .numbers import Entry
+from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, stated_of, unit_of
+from ..errors import InputError, UnknownNameError, short_repr
+from ..symbols.inertia import SECOND_MOMENTS
+from .numbers import MOMENTS, Entry, Numbers
 
 BODY_FIELDS = ("mass", "com", "inertia")
+_UNIT_TOLERANCE = 1e-3
+"""How far the length of a direction may be from 1: digits of a file."""
 
 
 def value_at(robot: Robot, path: str) -> Any:
@@ -45,6 +49,22 @@ def unit_at(robot: Robot, path: str) -> str:
             unit = stated_of(type(value))[part].unit or unit
         value = _member(value, part)
     return unit
+
+
+_COMPARISONS: dict[str, tuple[str, Callable[[Array, float], NDArray[np.bool_]]]] = {
+    "ge": ("at least", np.greater_equal),
+    "gt": ("more than", np.greater),
+    "le": ("at most", np.less_equal),
+    "lt": ("less than", np.less),
+}
+
+
+def _limits_at(robot: Robot, path: str) -> list[tuple[str, float]]:
+    """Limits of a number by the schema of files: names of comparisons and what is compared with."""
+    owner, _, name = path.rpartition(".")
+    kind = type(value_at(robot, owner)) if owner else type(robot)
+    asked = kind.model_fields[name].metadata if issubclass(kind, Data) else []
+    return [(how, getattr(limit, how)) for limit in asked for how in _COMPARISONS if hasattr(limit, how)]
 
 
 _last: list[tuple[Robot, tuple[str, ...]]] = []
@@ -133,6 +153,141 @@ def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
     return {path: np.array(value_at(robot, path), dtype=np.float64) for path in dict.fromkeys(paths)}
 
 
+class Design:
+    """Values of some numbers of a robot for a batch of designs, as rows of the parameter port.
+
+    ``shape`` is the batch's. ``reasons`` says for a design, by its place in the flattened batch, why it cannot be.
+    """
+
+    def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
+        self.robot = robot
+        self.values: dict[str, Array] = {}
+        if not (isinstance(given, Mapping) and all(isinstance(path, str) for path in given)):
+            example = "{'platform.mass': 2.0}"
+            raise InputError(f"parameters: a mapping of names to values is needed, {example}, got {short_repr(given)}")
+        for pattern, value in given.items():
+            for path in matching_paths(robot, pattern):
+                self.values[path] = _checked(path, value, np.shape(value_at(robot, path)))
+        shapes = {path: v.shape[: v.ndim - np.ndim(value_at(robot, path))] for path, v in self.values.items()}
+        try:
+            self.shape: tuple[int, ...] = np.broadcast_shapes(*shapes.values())
+        except ValueError as error:
+            listed = ", ".join(f"{path} {shape}" for path, shape in shapes.items())
+            raise InputError(f"parameters: batch axes of designs do not fit together: {listed}") from error
+        self.count = int(np.prod(self.shape, dtype=int))
+        self.reasons: dict[int, str] = {}
+        with np.errstate(invalid="ignore", over="ignore"):  # numbers that are refused may be anything
+            self._moments = {body: self._body(body) for body in bodies_of(robot, self.values)}
+            self._check_numbers()
+
+    def flat(self, path: str) -> Array:
+        """Values at a path (D, ...), or the robot's own (1, ...)."""
+        core = np.shape(value_at(self.robot, path))
+        if path not in self.values:
+            return np.array(value_at(self.robot, path), dtype=np.float64)[None]
+        value = self.values[path]
+        return np.broadcast_to(value, (*self.shape, *core)).reshape(self.count, *core)
+
+    def _body(self, path: str) -> Array:
+        """Ten moments (D, 10) of a body, from mass, centre of mass and tensor as the file means them."""
+        body = value_at(self.robot, path)
+        mass, com, tensor = (self.flat(f"{path}.{field}") for field in BODY_FIELDS)
+        rows = moments_of(body, mass, com, tensor)
+        central = central_tensors(body, mass, com, tensor)
+        central = np.where(np.isfinite(central).all(axis=(1, 2), keepdims=True), central, 0.0)  # as LAPACK needs it
+        moments = np.broadcast_to(np.linalg.eigvalsh(central), (len(rows), 3))
+        slack = 1e-9 * np.abs(moments).max(axis=1)
+        broken = (moments[:, 0] < -slack) | (moments[:, 2] > moments[:, 0] + moments[:, 1] + slack)
+        # which half of an uneven tensor is meant nobody knows, whatever a body may be
+        gap, largest = (np.abs(part).max(axis=(1, 2)) for part in (tensor - tensor.swapaxes(1, 2), tensor))
+        for k in np.flatnonzero(np.broadcast_to(gap > SYMMETRIC * largest, (self.count,))).tolist():
+            self.reasons.setdefault(k, f"{path}.inertia: an inertia tensor must be symmetric")
+        if body.check == "physical":
+            for k in np.flatnonzero(broken | (rows[:, 0] < 0)).tolist():
+                low, middle, high = moments[k].tolist()
+                numbers = f"mass {rows[k, 0]:.6g} kg and principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
+                self.reasons.setdefault(k, f"{path}: no body has {numbers}")
+        return np.broadcast_to(rows, (self.count, 10))
+
+    def _check_numbers(self) -> None:
+        for path in self.values:
+            rows = self.flat(path)
+            bad = ~(np.abs(rows) <= LARGEST_NUMBER).all(axis=tuple(range(1, rows.ndim)))
+            for k in np.flatnonzero(bad).tolist():
+                self.reasons.setdefault(k, f"{path}: finite numbers of at most {LARGEST_NUMBER:g} are needed")
+            for how, limit in _limits_at(self.robot, path):
+                words, holds = _COMPARISONS[how]
+                for k in np.flatnonzero(~holds(rows, limit)).tolist():
+                    self.reasons.setdefault(k, f"{path}: {words} {limit:g} is needed, got {rows[k]:.6g}")
+            if rows.shape[1:] == (2,):  # a pair of numbers is what a coordinate or length goes from and to
+                for k in np.flatnonzero(~(rows[:, 0] < rows[:, 1])).tolist():
+                    self.reasons.setdefault(k, f"{path}: limits go from small to large, got {rows[k].tolist()}")
+            if is_direction(self.robot, path):
+                length = np.linalg.norm(rows, axis=1)
+                for k in np.flatnonzero(np.abs(length - 1) > _UNIT_TOLERANCE).tolist():
+                    self.reasons.setdefault(k, f"{path}: a direction must have length 1, got {length[k]:.6g}")
+                self.values[path] = (rows / length[:, None]).reshape(*self.shape, 3)
+
+    def value_of(self, entry: Entry) -> Array | None:
+        """Values (D,) of one number of the port; None if the design leaves it as it is."""
+        source = source_of(entry, self.values, self._moments)
+        if source is None:
+            return None
+        if isinstance(entry.index, str):
+            return self._moments[source][:, MOMENTS.index(entry.index)]
+        index: Any = entry.index if source == entry.path else (int(entry.path.rpartition(".")[2]),)
+        return np.asarray(self.flat(source)[(slice(None), *index)])
+
+    def opened(self, entry: Entry) -> bool:
+        """Whether a zero or one of the robot's topology takes another value in some design."""
+        value = self.value_of(entry)
+        return value is not None and bool(np.any(value != entry.value))
+
+    def places(self, numbers: Numbers) -> tuple[int, ...]:
+        """Places in the parameter port of the numbers that designs may change."""
+        return tuple(k for k, entry in enumerate(numbers.entries) if self.value_of(entry) is not None)
+
+    def rows(self, numbers: Numbers) -> Array:
+        """The parameter port (D, k) of every design."""
+        rows = np.tile(numbers.values, (self.count, 1))
+        for k, entry in enumerate(numbers.entries):
+            value = self.value_of(entry)
+            if value is not None:
+                rows[:, k] = value
+        return rows
+
+
+def moments_of(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
+    """Ten moments (D, 10) of bodies that differ from one in mass (D,), com (D, 3) and tensor (D, 3, 3) only.
+
+    The tensor is about the point and in the axes that the body names.
+    """
+    central = central_tensors(body, mass, com, tensor)
+    whole = central + _parallel_axis(mass, com)
+    second = 0.5 * np.trace(whole, axis1=1, axis2=2)[:, None, None] * np.eye(3) - whole
+    size = np.abs(second).max(axis=(1, 2), keepdims=True)
+    second = np.where(np.abs(second) < 1e-15 * size, 0.0, second)
+    first = mass[:, None] * com
+    entries = [second[:, i, j] for i, j in SECOND_MOMENTS]
+    return np.column_stack(np.broadcast_arrays(mass, *first.T, *entries))
+
+
+def _parallel_axis(mass: Array, offset: Array) -> Array:
+    """m (d.d 1 - d d^T), (D, 3, 3)."""
+    square = (offset * offset).sum(axis=1)[:, None, None] * np.eye(3)
+    return np.asarray(mass[:, None, None] * (square - offset[:, :, None] * offset[:, None, :]))
+
+
+def central_tensors(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
+    """Inertia tensors (D, 3, 3) about the centres of mass in body axes: what :attr:`Body.central_inertia` is of one."""
+    axes = np.array(body.frames[body.frame]) if body.frame != "body" else np.eye(3)
+    central = axes @ tensor @ axes.T
+    if body.about != "com":
+        point = np.zeros(3) if body.about == "origin" else np.array(body.points[body.about])
+        central = central - _parallel_axis(mass, com - point)
+    return np.asarray(central)
+
+
 def is_direction(robot: Robot, path: str) -> bool:
     """Whether the value at a path is a direction, a vector of length 1."""
     owner = value_at(robot, path.rpartition(".")[0]) if "." in path else robot
@@ -140,3 +295,17 @@ def is_direction(robot: Robot, path: str) -> bool:
         return False
     info = type(owner).model_fields.get(path.rpartition(".")[2])
     return info is not None and unit_of(info) == "1"
+
+
+def _checked(path: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"parameters: {path}: an array of numbers is needed, got {short_repr(value)}") from error
+    if array.dtype.kind not in "fiu":  # NumPy would also read texts and truths, and drop imaginary parts
+        raise InputError(f"parameters: {path}: an array of numbers is needed, got {short_repr(value)}")
+    array = array.astype(np.float64, copy=False)
+    if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
+        wanted = ", ".join(["...", *map(str, core)])
+        raise InputError(f"parameters: {path}: shape ({wanted}) is needed, got {array.shape}")
+    return array

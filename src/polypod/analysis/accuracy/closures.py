@@ -24,8 +24,7 @@ from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
 from ...model.derivatives import port_slopes
-from ...parameters.design import Design
-from ...parameters.paths import value_at
+from ...parameters.paths import Design, value_at
 from ...symbols.expression import Expression, port
 
 _NOTHING = 1e-8

@@ -15,8 +15,7 @@ from ...formulations.adjoint import RESULTS, products
 from ...formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
 from ...kernels import Kernel
 from ...mechanism.closing import closed
-from ...parameters.design import Design
-from ...parameters.paths import matching_paths, value_at
+from ...parameters.paths import Design, matching_paths, value_at
 from ..derivatives import derivative_functions, slopes_of_designs
 from ..design_calls import designs_of_states
 from ..diagnosis import Errors, check_policy, report
