@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import pickle
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 import states as sample
-from polypod.errors import Fault, InputError, RobotFileError, StateError, UnknownNameError
+from polypod.errors import InputError, RobotFileError, UnknownNameError
 from random_robots import symmetric_robot
 from states import basis, displaced, papers_robots
 
@@ -210,24 +209,6 @@ def test_a_name_far_from_all_gives_the_list_only(model_of: Any) -> None:
     with pytest.raises(UnknownNameError, match=r"unknown kernel 'xyzzy'\. Known: ") as caught:
         model_of("lopes").kernel("xyzzy")
     assert "mean" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        InputError("twist: 6 numbers are needed, got 5"),
-        UnknownNameError("formulation", "lagrangian", ("lagrange", "newton-euler")),
-        RobotFileError("arm.yaml", [Fault("legs.0", "missing", 3), Fault("gravity", "three numbers are needed")]),
-        StateError("no answer", (2,), ["singular"], None, 0.5),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_errors_come_whole_from_other_processes(error: Any) -> None:
-    """As a sweep on a cluster gets them: pickled, with their data."""
-    again = pickle.loads(pickle.dumps(error))
-    assert type(again) is type(error)
-    assert str(again) == str(error)
-    assert vars(again) == vars(error)
 
 
 @pytest.mark.parametrize("bad", [3, None, ["lopes"], np.eye(4)])

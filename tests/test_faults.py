@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import pickle
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ import pytest
 import polypod as pp
 from little_kernels import kernel_of
 from polypod.cli.new import template
-from polypod.errors import InputError
+from polypod.errors import Fault, InputError, RobotFileError, StateError, UnknownNameError
 from polypod.files.whole import write_whole
 from polypod.results.report import FILES, whole_folder
 
@@ -185,3 +186,21 @@ def test_a_write_that_fails_anywhere_leaves_all_or_nothing(
             break
     assert "refused" in outcomes
     assert outcomes[-1] == "written"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("twist: 6 numbers are needed, got 5"),
+        UnknownNameError("formulation", "lagrangian", ("lagrange", "newton-euler")),
+        RobotFileError("arm.yaml", [Fault("legs.0", "missing", 3), Fault("gravity", "three numbers are needed")]),
+        StateError("no answer", (2,), ["singular"], None, 0.5),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_come_whole_from_other_processes(error: Any) -> None:
+    """As a sweep on a cluster gets them: pickled, with their data."""
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == str(error)
+    assert vars(again) == vars(error)

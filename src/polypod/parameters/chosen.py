@@ -17,8 +17,7 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..lazy import lazy
 from ..symbols.expression import Port
-from ..symbols.inertia import SECOND_MOMENTS
-from ..symbols.vectors import skew
+from .moments import symbolic_moments
 from .numbers import MOMENTS, Entry, Numbers
 from .paths import BODY_FIELDS, bodies_of, is_direction, parameter_values, source_of, unit_at, value_at
 
@@ -101,26 +100,13 @@ class ChosenNumbers:
         return symbols[index[0]] / length
 
     def _moments(self, path: str) -> list[ca.SX]:
-        """Ten moments of a body: Sigma = tr(I)/2 1 - I with the tensor I about the origin in body axes."""
+        """Ten moments of a body as expressions of the chosen numbers."""
         body: Body = value_at(self.robot, path)
         mass, com, tensor = (self._field(path, field) for field in BODY_FIELDS)
-        tensor = ca.reshape(tensor, 3, 3).T
-        axes = ca.DM(np.array(body.frames[body.frame])) if body.frame != "body" else ca.DM.eye(3)
-        whole = axes @ tensor @ axes.T + mass * _square(com)
-        if body.about != "com":
-            point = np.zeros(3) if body.about == "origin" else np.array(body.points[body.about])
-            whole = whole - mass * _square(com - ca.DM(point))
-        second = 0.5 * ca.trace(whole) * ca.DM.eye(3) - whole
-        first = mass * com
-        return [mass, first[0], first[1], first[2], *(second[i, j] for i, j in SECOND_MOMENTS)]
+        return symbolic_moments(body, mass, com, ca.reshape(tensor, 3, 3).T)
 
     def _field(self, path: str, field: str) -> ca.SX:
         symbols = self._symbols.get(f"{path}.{field}")
         if symbols is not None:
             return symbols
         return ca.SX(ca.DM(np.array(value_at(self.robot, f"{path}.{field}"), dtype=np.float64).ravel()))
-
-
-def _square(offset: ca.SX) -> ca.SX:
-    """d.d 1 - d d^T = -d~ d~, (3, 3)."""
-    return -(skew(offset) @ skew(offset))

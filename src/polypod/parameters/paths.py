@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, stated_of, unit_of
 from ..errors import InputError, UnknownNameError, short_repr
-from ..symbols.inertia import SECOND_MOMENTS
+from .moments import central_tensors, moments_of
 from .numbers import MOMENTS, Entry, Numbers
 
 BODY_FIELDS = ("mass", "com", "inertia")
@@ -255,37 +255,6 @@ class Design:
             if value is not None:
                 rows[:, k] = value
         return rows
-
-
-def moments_of(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
-    """Ten moments (D, 10) of bodies that differ from one in mass (D,), com (D, 3) and tensor (D, 3, 3) only.
-
-    The tensor is about the point and in the axes that the body names.
-    """
-    central = central_tensors(body, mass, com, tensor)
-    whole = central + _parallel_axis(mass, com)
-    second = 0.5 * np.trace(whole, axis1=1, axis2=2)[:, None, None] * np.eye(3) - whole
-    size = np.abs(second).max(axis=(1, 2), keepdims=True)
-    second = np.where(np.abs(second) < 1e-15 * size, 0.0, second)
-    first = mass[:, None] * com
-    entries = [second[:, i, j] for i, j in SECOND_MOMENTS]
-    return np.column_stack(np.broadcast_arrays(mass, *first.T, *entries))
-
-
-def _parallel_axis(mass: Array, offset: Array) -> Array:
-    """m (d.d 1 - d d^T), (D, 3, 3)."""
-    square = (offset * offset).sum(axis=1)[:, None, None] * np.eye(3)
-    return np.asarray(mass[:, None, None] * (square - offset[:, :, None] * offset[:, None, :]))
-
-
-def central_tensors(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
-    """Inertia tensors (D, 3, 3) about the centres of mass in body axes: what :attr:`Body.central_inertia` is of one."""
-    axes = np.array(body.frames[body.frame]) if body.frame != "body" else np.eye(3)
-    central = axes @ tensor @ axes.T
-    if body.about != "com":
-        point = np.zeros(3) if body.about == "origin" else np.array(body.points[body.about])
-        central = central - _parallel_axis(mass, com - point)
-    return np.asarray(central)
 
 
 def is_direction(robot: Robot, path: str) -> bool:
