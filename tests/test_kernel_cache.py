@@ -29,7 +29,7 @@ import polypod as pp
 from polypod.kernels import machine, store
 
 if "no compiler" in sys.argv[1:]:
-    def refuse(module):
+    def refuse(*arguments):
         raise SystemExit("compiled again")
     machine.compile_module = refuse
 model = pp.Model("staicu")

@@ -258,23 +258,32 @@ def extremes(matrices: Any) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("shape", [(6, 6), (8, 6), (3, 3), (4, 2), (1, 1)])
 def test_singular_values_are_those_of_lapack(shape: tuple[int, int]) -> None:
-    """Both to a few roundings of the largest, 2e-15, as LAPACK's own are: random, of any condition, equal, lost."""
+    """Both to a few roundings of the largest, 2e-15, as LAPACK's own are: random, of any condition, equal, lost.
+
+    Where several are equal the last steps are noise, of a size that depends on how the machine rounds the matrices:
+    at most 3e-15 in a million matrices.
+    """
     n, m = shape
     rng = np.random.default_rng(0)
     left, s, right = np.linalg.svd(rng.normal(size=(500, n, m)), full_matrices=False)
-    spectra = [s, 10.0 ** rng.uniform(-14, 0, s.shape), 1e-9 * s, np.ones_like(s)]
+    separate = [s, 10.0 ** rng.uniform(-14, 0, s.shape), 1e-9 * s]
+    equal = [np.ones_like(s)]
     for k in (1, 2, 3):  # the k smallest equal, the k largest equal, the k smallest zero but for rounding
         if k < m:
             low, high, none = s.copy(), s.copy(), s.copy()
             low[:, -k:], high[:, :k], none[:, -k:] = low[:, -1:], high[:, :1], 0.0
-            spectra += [low, high, none]
-    for spectrum in spectra:
-        matrices = (left * spectrum[:, None, :]) @ right
-        wanted = np.linalg.svd(matrices, compute_uv=False)
-        smallest, largest, rounds = extremes(matrices)
-        assert (np.abs(smallest - wanted[:, -1]) <= 2e-15 * wanted[:, 0]).all()
-        assert (np.abs(largest - wanted[:, 0]) <= 2e-15 * wanted[:, 0]).all()
-        assert rounds.max() < MAX_ROUNDS  # all have converged
+            (separate if k == 1 else equal).extend([low, high])
+            separate.append(none)
+    for spectra, tolerance in ((separate, 2e-15), (equal, 4e-15)):
+        for spectrum in spectra:
+            matrices = (left * spectrum[:, None, :]) @ right
+            wanted = np.linalg.svd(matrices, compute_uv=False)
+            smallest, largest, rounds = extremes(matrices)
+            for got, value in ((smallest, wanted[:, -1]), (largest, wanted[:, 0])):
+                error = np.abs(got - value) / wanted[:, 0]
+                assert error.max() <= tolerance
+                assert np.median(error) <= 1e-15
+            assert rounds.max() < MAX_ROUNDS  # all have converged
     assert extremes(left * s[:, None, :] @ right)[2].mean() < 6
 
 

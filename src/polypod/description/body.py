@@ -83,8 +83,10 @@ class Body(Data):
         The principal moments must not be negative and none may exceed the sum of the other two.
         A rod of no thickness (one zero moment) is a body.
         """
-        low, middle, high = np.linalg.eigvalsh(self.central_inertia)
-        slack = 1e-9 * max(abs(low), abs(high))
+        moments = np.linalg.eigvalsh(self.central_inertia)
+        slack = 1e-9 * np.abs(moments).max()
+        # what is rounding is printed as zero, whatever the machine rounds it to
+        low, middle, high = np.where(np.abs(moments) < 1e-6 * slack, 0.0, moments)
         values = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2 about the centre of mass"
         if low < -slack:
             return f"is not positive definite ({values})"

@@ -9,15 +9,9 @@ import casadi as ca
 from ..symbols.graph import SELECT, Graph, Operation, unsupported
 from .text import DOUBLE, Writer, number, vector
 
-# "contract" lets the compiler fuse a product and a sum; everything else stays as written.
-_ARITHMETIC = {
-    ca.OP_ADD: "fadd contract",
-    ca.OP_SUB: "fsub contract",
-    ca.OP_MUL: "fmul contract",
-    ca.OP_DIV: "fdiv",
-}
+_ARITHMETIC = {ca.OP_ADD: "fadd", ca.OP_SUB: "fsub", ca.OP_MUL: "fmul", ca.OP_DIV: "fdiv"}
 # Of one value with itself.
-_TWICE = {ca.OP_SQ: "fmul contract", ca.OP_TWICE: "fadd contract"}
+_TWICE = {ca.OP_SQ: "fmul", ca.OP_TWICE: "fadd"}
 # As in C: what is not a number differs from all.
 _COMPARE = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
 _LOGIC = {ca.OP_AND: "and", ca.OP_OR: "or"}
@@ -58,12 +52,21 @@ def check(graph: Graph) -> None:
 
 
 class Emitter:
-    """Writes vector code for graphs into an LLVM function; ``width`` states side by side. Values are their names."""
+    """Writes vector code for graphs into an LLVM function; ``width`` states side by side. Values are their names.
+
+    Code of one state has plain numbers instead of vectors, which LLVM compiles in less than half the time.
+    """
 
     def __init__(self, writer: Writer, width: int) -> None:
         self.writer, self.width = writer, width
-        self.type = f"<{width} x {DOUBLE}>"
-        self.flags = f"<{width} x i1>"
+        self.type = DOUBLE if width == 1 else f"<{width} x {DOUBLE}>"
+        self.flags = "i1" if width == 1 else f"<{width} x i1>"
+        # "contract" lets the compiler fuse a product and a sum; everything else stays as written. Without optimisation
+        # it would fuse some of them, depending on what else is computed nearby.
+        fused = "" if width == 1 else " contract"
+        self._arithmetic = {
+            op: f"{name}{fused if op != ca.OP_DIV else ''} {self.type}" for op, name in (_ARITHMETIC | _TWICE).items()
+        }
         self._constants: dict[str, str] = {}
         # A comparison's bits, by the value (1.0 or 0.0) that stands for it: choices use them directly.
         self._bits: dict[str, str] = {}
@@ -74,11 +77,13 @@ class Emitter:
         """A number in every lane."""
         text = number(value)
         if text not in self._constants:
-            self._constants[text] = vector(DOUBLE, [text] * self.width)
+            self._constants[text] = text if self.width == 1 else vector(DOUBLE, [text] * self.width)
         return self._constants[text]
 
     def everywhere(self, value: str) -> str:
         """A plain number in every lane."""
+        if self.width == 1:
+            return value
         first = self.writer.value(f"insertelement {self.type} undef, {DOUBLE} {value}, i32 0")
         name = self.shuffled(first, "undef", [0] * self.width)
         self._plain[name] = value
@@ -110,12 +115,15 @@ class Emitter:
 
     def any_lane(self, bits: str) -> str:
         """Whether a comparison holds in any lane."""
+        if self.width == 1:
+            return bits
         lanes = self.writer.value(f"bitcast {self.flags} {bits} to i{self.width}")
         return self.writer.value(f"icmp ne i{self.width} {lanes}, 0")
 
     def none_of(self, bits: str) -> str:
         """Where a comparison does not hold."""
-        return self.writer.value(f"xor {self.flags} {bits}, {vector('i1', ['true'] * self.width)}")
+        all_true = "true" if self.width == 1 else vector("i1", ["true"] * self.width)
+        return self.writer.value(f"xor {self.flags} {bits}, {all_true}")
 
     def graph(self, graph: Graph, source: Callable[[int, int], str]) -> list[list[str]]:
         """Values of the graph's outputs; ``source(input, element)`` gives its inputs."""
@@ -131,14 +139,14 @@ class Emitter:
     def operation(self, step: Operation, x: Sequence[str]) -> str:
         """The value of one operation on values, or of a constant."""
         if step.op in _ARITHMETIC:
-            return self.writer.value(f"{_ARITHMETIC[step.op]} {self.type} {x[0]}, {x[1]}")
+            return self.writer.value(f"{self._arithmetic[step.op]} {x[0]}, {x[1]}")
         return self.constant(step.constant) if step.op == ca.OP_CONST else self._operation(step.op, x)
 
     def _operation(self, op: int, x: Sequence[str]) -> str:
         """One operation, not of two values by arithmetic."""
         write, kind = self.writer.value, self.type
         if op in _TWICE:
-            return write(f"{_TWICE[op]} {kind} {x[0]}, {x[0]}")
+            return write(f"{self._arithmetic[op]} {x[0]}, {x[0]}")
         if op == ca.OP_NEG:
             return write(f"fneg {kind} {x[0]}")
         if op == ca.OP_INV:
@@ -167,8 +175,8 @@ class Emitter:
     def folded(self, kind: str, old: str, value: str, weight: str) -> str:
         """The most or least of two values, which is no number if one is none; or old + weight value."""
         if kind == "total":
-            part = self.writer.value(f"fmul contract {self.type} {weight}, {value}")
-            return self.writer.value(f"fadd contract {self.type} {old}, {part}")
+            part = self.writer.value(f"{self._arithmetic[ca.OP_MUL]} {weight}, {value}")
+            return self.writer.value(f"{self._arithmetic[ca.OP_ADD]} {old}, {part}")
         return self._call(_INTRINSIC[ca.OP_FMAX if kind == "most" else ca.OP_FMIN], [old, value])
 
     def chosen(self, bits: str, yes: str, no: str) -> str:
@@ -197,10 +205,12 @@ class Emitter:
     @property
     def suffix(self) -> str:
         """How intrinsics of this width are named."""
-        return f"v{self.width}f64"
+        return "f64" if self.width == 1 else f"v{self.width}f64"
 
     def _each_lane(self, name: str, x: Sequence[str]) -> str:
         """A function of the C library, lane by lane."""
+        if self.width == 1:
+            return self.writer.call(name, DOUBLE, [(DOUBLE, value) for value in x])
         write, result = self.writer.value, "undef"
         for lane in range(self.width):
             numbers = [(DOUBLE, write(f"extractelement {self.type} {value}, i32 {lane}")) for value in x]

@@ -84,7 +84,7 @@ def _emitter_digest() -> bytes:
 def optimisation() -> int:
     """How much work goes into machine code: 1, or what ``POLYPOD_OPTIMISE`` says, from 0 to 3.
 
-    0 takes a tenth of the time to compile, for code that takes two to five times as long to run: for trials and tests.
+    0 takes a tenth of the time to compile, for code that takes ten times as long to run: for trials and tests.
     More than 1 gains nothing measurable.
     """
     chosen = os.environ.get("POLYPOD_OPTIMISE") or "1"
@@ -93,10 +93,11 @@ def optimisation() -> int:
     return int(chosen)
 
 
-def key_of(content: bytes, width: int) -> str:
-    """Name of a kernel in the cache: what it computes, how, with what, on what."""
+def key_of(content: bytes, width: int, level: int | None = None) -> str:
+    """Name of a kernel in the cache: what it computes, how (the ``level`` of optimisation), with what, on what."""
     digest = hashlib.sha256(_emitter_digest())
-    for part in (content, str(width), str(optimisation()), llvmlite.__version__, repr(llvm.llvm_version_info), *host()):
+    effort = str(optimisation() if level is None else level)
+    for part in (content, str(width), effort, llvmlite.__version__, repr(llvm.llvm_version_info), *host()):
         digest.update(part.encode() if isinstance(part, str) else part)
     return digest.hexdigest()
 
@@ -131,21 +132,20 @@ def keep(key: str, compiled: Compiled) -> None:
     store.keep(key, compiled.to_bytes())
 
 
-def _target_machine() -> llvm.TargetMachine:
+def _target_machine(level: int | None = None) -> llvm.TargetMachine:
     triple, cpu, features = host()
-    return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, features=features, opt=optimisation(), jit=True
-    )
+    effort = optimisation() if level is None else level
+    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=effort, jit=True)
 
 
-def compile_module(module: Module) -> bytes:
-    """Object code of an LLVM module for this machine."""
+def compile_module(module: Module, level: int | None = None) -> bytes:
+    """Object code of an LLVM module for this machine, by a ``level`` of optimisation (see :func:`optimisation`)."""
     triple = host()[0]
 
     def compiled() -> bytes:
         parsed = llvm.parse_assembly(f'target triple = "{triple}"\n{module}')
         parsed.verify()
-        return bytes(_target_machine().emit_object(parsed))
+        return bytes(_target_machine(level).emit_object(parsed))
 
     with COMPILING:
         return ASIDE(compiled)
