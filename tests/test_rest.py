@@ -125,6 +125,18 @@ def counted(own: np.ndarray, slopes: np.ndarray) -> int:
     return count
 
 
+def test_solutions_do_not_depend_on_the_batch() -> None:
+    """The last of these states has several solutions, alone and among others."""
+    rng = np.random.default_rng(3)
+    own, slopes = rng.normal(size=(3000, 9))[[0, 611, 851, 861]], rng.normal(size=(3000, 9, 3))[[0, 611, 851, 861]]
+    groups = [(3, False)] * 3
+    together = solutions(own, 0.35 * slopes, groups, cells=0)
+    for k in range(4):
+        alone = solutions(own[k : k + 1], 0.35 * slopes[k : k + 1], groups, cells=0)
+        assert (alone.code[0], *alone.loads[0]) == (together.code[k], *together.loads[k])
+    assert together.code[3] == FrictionCode.SEVERAL
+
+
 @pytest.mark.long
 def test_solutions_are_counted_where_nothing_contracts() -> None:
     """Nothing was proven in 14 of 80; sign changes along a line are the other proof."""

@@ -107,10 +107,10 @@ class AssemblyCalls(ModelPart):
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*map(np.ascontiguousarray, rows)), strict=True))
         pose = outputs["pose"].reshape(m, g, 4, 4)
         pose[(outputs["verdict"] != int(Code.CONVERGED)).reshape(m, g)] = np.nan
-        unlike = [_distinct(part, self.size) for part in pose]
-        most = max((len(part) for part in unlike), default=0)
+        distinct = [_distinct(part, self.size) for part in pose]
+        most = max((len(part) for part in distinct), default=0)
         found = np.full((m, most, 4, 4), np.nan)
-        for k, part in enumerate(unlike):
+        for k, part in enumerate(distinct):
             found[k, : len(part)] = part
         none = np.zeros(m, dtype=bool)
         return Solutions(found, np.zeros((m, most), dtype=bool), none, none)

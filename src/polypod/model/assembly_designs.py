@@ -22,9 +22,9 @@ def assembly_modes_of_designs(model: ModelPart, q: ArrayLike, reach: bool, param
     parts = []
     for k in np.unique(found.which[~lost]).tolist():
         states = np.flatnonzero(found.which == k)
-        robot_like: Any = type(model)
+        model_type: Any = type(model)
         try:
-            other = robot_like(with_numbers(model.robot, {path: design.flat(path)[k] for path in design.values}))
+            other = model_type(with_numbers(model.robot, {path: design.flat(path)[k] for path in design.values}))
         except RobotFileError as error:
             found.notes.append((found.which == k, f"design {k}: {error}"))
             continue

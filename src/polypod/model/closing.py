@@ -48,13 +48,13 @@ def closing_codes(
         excess[bad] = margins[bad, which[bad], 1]
         singular = np.array([c.singular for _, c in conditions])
         code[bad] = np.where(singular[which[bad]], ClosingCode.SINGULAR_LEG, ClosingCode.OUT_OF_REACH)
-        opened = bad[np.isin(first[bad], mechanism.implicit_legs) & (code[bad] == ClosingCode.OUT_OF_REACH)]
-        for state in opened.tolist():
+        undecided = bad[np.isin(first[bad], mechanism.implicit_legs) & (code[bad] == ClosingCode.OUT_OF_REACH)]
+        for state in undecided.tolist():
             robot = mechanism.robot if robot_of is None else robot_of(state)
             if robot is not None:
                 code[state], first[state], excess[state] = _open_leg_code(mechanism.implicit_legs, robot, pose[state])
-    flat = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
-    code[flat] = ClosingCode.SINGULAR
+    singular_pose = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
+    code[singular_pose] = ClosingCode.SINGULAR
     return Closing(code, first, excess)
 
 

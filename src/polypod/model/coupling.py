@@ -4,7 +4,7 @@ Sizes are 2-norms of three parts, or sums of the parts' sizes. What is said of t
 
 - One: sizes differ by no more than their parts do, so L -> |a + B L| is a contraction, and has one fixed point, if the
   spectral radius of the matrix |B| of sizes is below 1, or the largest singular value of B is.
-- Several: two are found by Newton's iteration and each repeats to rounding, with a slope that is regular there.
+- Several: two are found by Newton's iteration, each to rounding, with a regular Jacobian.
 - None, or one where no contraction shows it: by cells of the reactions' directions (:mod:`.friction_cells`).
 
 The classical case is that of Painleve (1895): a rod that slides on a rough guide, L = |a + b L| with b > 1.
@@ -24,13 +24,13 @@ from ..arrays import Array
 from ..formulations.at_rest import coupled_loads, load_groups
 from ..friction import loaded_joints
 from ..mechanism.closing import closed
-from .friction_cells import CellSearch, Count
+from .friction_cells import CellSearch, Count, Groups
 from .row_kernels import Functions
 
-Groups = list[tuple[int, bool]]
 _SURE = 1e-6
 """How far below 1 a contraction must be, far above the rounding of its computation."""
-_REPEATS = 1e-11
+_CONVERGED = 1e-11
+"""Residual of loads, relative to the largest, at which they solve their equations."""
 _STARTS = 12
 _ROUNDS = 60
 CELLS = 20_000
@@ -103,7 +103,8 @@ def solutions(constant: Array, slopes: Array, groups: Groups, cells: int = CELLS
     code = np.full(count, int(FrictionCode.UNIQUE))
     rng, scale = np.random.default_rng(0), np.abs(constant).max(axis=1, initial=0.0)[:, None] + 1e-300
     starts = [np.zeros((count, k)), np.repeat(scale, k, axis=1)]
-    starts += [scale * 10 ** rng.uniform(-2.0, 2.0, size=(count, k)) for _ in range(_STARTS)]
+    # the same for all states, so that what is found does not depend on the batch
+    starts += [scale * 10 ** rng.uniform(-2.0, 2.0, size=k) for _ in range(_STARTS)]
     first, found = np.full((count, k), np.nan), np.zeros(count, dtype=np.int64)
     for start in starts:
         load, ok = _newton(constant, slopes, groups, start)
@@ -114,10 +115,10 @@ def solutions(constant: Array, slopes: Array, groups: Groups, cells: int = CELLS
         found = np.where(new, 1, np.where(ok & (found == 1) & apart, 2, found))
         if (found + (bound < 1 - _SURE) >= 2).all():
             break
-    open_ = ~(bound < 1 - _SURE)
-    code[open_] = np.choose(found[open_], [FrictionCode.UNKNOWN, FrictionCode.FOUND, FrictionCode.SEVERAL])
-    code[~open_ & (found == 0)] = FrictionCode.UNKNOWN
-    for state in np.flatnonzero(open_ & (found < 2)).tolist():
+    undecided = ~(bound < 1 - _SURE)
+    code[undecided] = np.choose(found[undecided], [FrictionCode.UNKNOWN, FrictionCode.FOUND, FrictionCode.SEVERAL])
+    code[~undecided & (found == 0)] = FrictionCode.UNKNOWN
+    for state in np.flatnonzero(undecided & (found < 2)).tolist():
         number, load = _searched(constant[state], slopes[state], groups, first[state], cells)
         if number is not Count.OPEN:
             code[state] = _CODES[number]
@@ -131,7 +132,7 @@ def contraction(slopes: Array, groups: Groups) -> Array:
         return np.zeros(0)
     sizes = _sizes(slopes, groups)
     radius = np.abs(np.linalg.eigvals(sizes)).max(axis=-1, initial=0.0)
-    weights = np.concatenate([np.full(n, np.sqrt(n) if flat else 1.0) for n, flat in groups])
+    weights = np.concatenate([np.full(n, np.sqrt(n) if summed else 1.0) for n, summed in groups])
     stretch = np.linalg.norm(weights[:, None] * slopes, ord=2, axis=(-2, -1))
     return np.asarray(np.minimum(radius, stretch))
 
@@ -139,9 +140,9 @@ def contraction(slopes: Array, groups: Groups) -> Array:
 def _sizes(parts: Array, groups: Groups) -> Array:
     """Sizes (n, k, ...) of the groups of parts (n, p, ...)."""
     found, start = [], 0
-    for n, flat in groups:
+    for n, summed in groups:
         part = parts[:, start : start + n]
-        found.append(np.abs(part).sum(axis=1) if flat else np.linalg.norm(part, axis=1))
+        found.append(np.abs(part).sum(axis=1) if summed else np.linalg.norm(part, axis=1))
         start += n
     return np.stack(found, axis=1)
 
@@ -149,10 +150,10 @@ def _sizes(parts: Array, groups: Groups) -> Array:
 def _directions(parts: Array, groups: Groups) -> Array:
     """Unit vectors (signs) (n, p) along the parts of each group."""
     found, start = [], 0
-    for n, flat in groups:
+    for n, summed in groups:
         part = parts[:, start : start + n]
         size = np.linalg.norm(part, axis=1, keepdims=True)
-        found.append(np.sign(part) if flat else part / np.where(size > 0, size, 1.0))
+        found.append(np.sign(part) if summed else part / np.where(size > 0, size, 1.0))
         start += n
     return np.concatenate(found, axis=1)
 
@@ -165,14 +166,14 @@ def _along(directions: Array, values: Array, groups: Groups) -> Array:
 
 
 def _newton(constant: Array, slopes: Array, groups: Groups, loads: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Loads (n, k) that repeat, and where they do, from a start."""
+    """Loads (n, k) by Newton's iteration from a start, and where it has converged."""
     unit = np.eye(len(groups))
     ok = np.zeros(len(loads), dtype=bool)
     for _ in range(_ROUNDS):
         parts = constant + np.einsum("npk,nk->np", slopes, loads)
         size = _sizes(parts, groups)
         residual = loads - size
-        ok = np.abs(residual).max(axis=1, initial=0.0) <= _REPEATS * np.abs(size).max(axis=1, initial=0.0)
+        ok = np.abs(residual).max(axis=1, initial=0.0) <= _CONVERGED * np.abs(size).max(axis=1, initial=0.0)
         if ok.all():
             break
         matrix = unit - _along(_directions(parts, groups), slopes, groups)

@@ -28,6 +28,7 @@ import numpy as np
 from ..arrays import Array
 
 Groups = list[tuple[int, bool]]
+"""Of each load the number of its parts, and whether their sizes are summed; else it is their 2-norm."""
 Cells = dict[int, Array]
 _EMPTY = 1e-10
 """How far above 0 every column of v^T M must be for weights of sum 1, far above the rounding of the product."""
@@ -46,7 +47,7 @@ class Count(Enum):
 
 
 class CellSearch:
-    """The search of one state: a (p) and B (p, k); ``newton`` gives loads that repeat near some, or None."""
+    """The search of one state: a (p) and B (p, k); ``newton`` gives a solution near some loads, or None."""
 
     def __init__(self, constant: Array, slopes: Array, groups: Groups, newton: Callable[[Array], Array | None]) -> None:
         self.constant, self.slopes, self.groups, self.newton = constant, slopes, groups, newton

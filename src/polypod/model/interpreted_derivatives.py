@@ -51,12 +51,12 @@ class InterpretedDerivatives:
     ) -> None:
         dry, self._values = kernels.options.dry, mechanism.numbers.values
         loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
-        self._given = 0 if loads is None or loads.port is None else loads.port.length
+        self._load_count = 0 if loads is None or loads.port is None else loads.port.length
         self._explicit = dry.coupling == "explicit"
         target = function_of(mechanism, name, friction, loads)
         self.inputs = [p for p in target.inputs if p.name != "loads"]
         symbols = {p.name: ca.SX.sym(p.name, p.length) for p in self.inputs}
-        move, given, numbers = ca.SX.sym("move", 6), ca.SX.sym("loads", self._given), mechanism.numbers.symbols
+        move, given, numbers = ca.SX.sym("move", 6), ca.SX.sym("loads", self._load_count), mechanism.numbers.symbols
         frame = frame_of(symbols["pose"])
         turned = pose_of(Frame(frame.origin + move[:3], frame.axes + skew(move[3:]) @ frame.axes))
         moved = symbols | {"pose": turned, "loads": given}
@@ -70,7 +70,7 @@ class InterpretedDerivatives:
         by = {**symbols, "pose": move, "parameters": numbers[indices]}
         slopes = [ca.jacobian(result, by[block]) for block in blocks]
         self._loads: Kernel | None = None
-        if self._given:
+        if self._load_count:
             x, direct = mechanism.inputs(), name == "direct_dynamics"
             assert loads is not None and loads.port is not None  # noqa: PT018
             distribution = None if direct else Distribution.of(mechanism)
@@ -117,7 +117,7 @@ class InterpretedDerivatives:
             # the one round that finds the loads starts from none
             follow = self._at(states, np.zeros_like(loads), own)[self._count + 2 :]
             return [f + f_l @ g for f, g in zip(direct, follow, strict=True)]
-        unit = np.eye(self._given)
+        unit = np.eye(self._load_count)
         return [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(direct, follow, strict=True)]
 
     def _at(self, states: list[Array], loads: Array, numbers: Array) -> list[Array]:

@@ -86,6 +86,7 @@ class KinematicCalls(ModelPart):
         """Accelerations qddot (..., n) [m/s^2 or rad/s^2] of the actuated coordinates."""
         state = {"pose": pose, "twist": twist, "acceleration": acceleration, "elastic": elastic}
         state |= {"elastic_rate": elastic_rate, "elastic_acceleration": elastic_acceleration}
+        self._check_elastic("accelerations", elastic_acceleration)
         return self._call("accelerations", errors, parameters, answer=lambda r: r[2], **state)
 
     def twist(

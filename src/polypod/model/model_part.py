@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from numpy.typing import ArrayLike
 
@@ -43,9 +43,10 @@ class ModelPart:
         **given: Any,
     ) -> Any:
         """A function of states given by name; ``answer`` makes the result of its outputs, default the first of them."""
-        self._check_elastic(name, given.get("elastic"), given.get("elastic_rate"), given.get("elastic_acceleration"))
         if self.robot.flexible:
             check_wrench(self.robot, given.get("wrench"))
+        elif given.get("elastic") is not None or given.get("elastic_rate") is not None:
+            self._refuse_elastic(name)
         options: dict[str, Any] = {} if friction is None else {"friction": friction}
         if formulation is not None:
             options["formulation"] = formulation
@@ -53,13 +54,13 @@ class ModelPart:
             return self._calls.call(name, given, errors, parameters=parameters, **options)
         return self._calls.call(name, given, errors, answer, parameters, **options)
 
-    def _check_elastic(self, name: str, *given: Any) -> None:
-        """Raise for elastic coordinates, rates or accelerations of a robot that has none."""
-        if self.robot.flexible:
-            return
-        for value in given:
-            if value is not None:
-                raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
+    def _check_elastic(self, name: str, elastic: ArrayLike | None) -> None:
+        """Raise for elastic coordinates of a robot that has none."""
+        if elastic is not None and not self.robot.flexible:
+            self._refuse_elastic(name)
+
+    def _refuse_elastic(self, name: str) -> NoReturn:
+        raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
 
     def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:
