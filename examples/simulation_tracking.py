@@ -29,8 +29,8 @@ def exact(model: pp.Model, path: int) -> float:
     duration, speed = reference.duration, 0.08 if path == 2 else 0.8
     # where the trapezoids' accelerations jump: ends of the ramps of the line and of the turn
     breaks = [t for way in (np.hypot(0.2, 0.2), 0.4) for t in (duration - way / speed, way / speed)]
-    softness = 10.0 / duration  # bandwidth in proportion to the path's speed
-    controller = ComputedTorque(model, reference, kp=softness**2, kd=2 * softness)
+    bandwidth = 10.0 / duration  # rad/s, in proportion to the path's speed
+    controller = ComputedTorque(model, reference, kp=bandwidth**2, kd=2 * bandwidth)
     result = simulate(model, controller, duration=duration, breaks=breaks, rtol=1e-11, atol=1e-13)
     return float(np.abs(result.error).max())
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from bench.peers.pinocchio.chains import chain
-from bench.peers.pinocchio.closures import ALIGNED, Meeting
+from bench.peers.pinocchio.closures import ALIGNED, CoincidentPoints
 from bench.peers.pinocchio.tree import Tree
 from polypod.description import Modes, Robot
 
@@ -66,7 +66,7 @@ class TreeRobot(ABC):
         # Parts before legs: Pinocchio's mass matrix takes the joints of a branch to be numbered without gaps.
         self.ends, self.origin = self.build()
         self.chains = [chain(tree, leg, robot.home.matrix) for leg in robot.legs]
-        self.tips = [c.closures[0].frames[0] for c in self.chains if isinstance(c.closures[0], Meeting)]
+        self.tips = [c.closures[0].frames[0] for c in self.chains if isinstance(c.closures[0], CoincidentPoints)]
         self.data = self.model.createData()
         self.legs = np.concatenate([[self.model.joints[j].idx_v for j in c.joints] for c in self.chains])
         self.drives = [self.model.joints[c.actuated].idx_v for c in self.chains]

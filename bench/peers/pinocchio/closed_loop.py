@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from bench.peers.pinocchio.closures import Meeting
+from bench.peers.pinocchio.closures import CoincidentPoints
 from bench.peers.pinocchio.oracle import Oracle
 from bench.peers.pinocchio.tree import Array
 
@@ -28,16 +28,17 @@ class ClosedLoop:
 
     def __init__(self, oracle: Oracle) -> None:
         if len(oracle.chains) != 6 or any(
-            len(c.joints) != 3 or len(c.closures) != 1 or not isinstance(c.closures[0], Meeting) for c in oracle.chains
+            len(c.joints) != 3 or len(c.closures) != 1 or not isinstance(c.closures[0], CoincidentPoints)
+            for c in oracle.chains
         ):
             raise MissingError("written for six legs of three joints that end in balls")
         self._library = ctypes.CDLL(str(_compiled()))
         self._library.robot_new.restype = ctypes.c_void_p
         numbers = []
         for c in oracle.chains:
-            meeting, first = c.closures[0], oracle.model.joints[c.joints[0]].idx_v
-            assert isinstance(meeting, Meeting)
-            numbers += [*meeting.frames, first, oracle.model.joints[c.actuated].idx_v]
+            points, first = c.closures[0], oracle.model.joints[c.joints[0]].idx_v
+            assert isinstance(points, CoincidentPoints)
+            numbers += [*points.frames, first, oracle.model.joints[c.actuated].idx_v]
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "tree.txt"
             oracle.model.saveToText(str(file))

@@ -1,6 +1,6 @@
-"""Loop closures between two bodies of the tree: points that meet, directions that stay square.
+"""Loop closures between two bodies of the tree: points that meet, directions that stay perpendicular.
 
-A spherical joint is one meeting point; a universal joint adds one pair of square directions, a hinge two.
+A spherical joint is one meeting point; a universal joint adds one pair of perpendicular directions, a hinge two.
 Each closure gives its residual c(q), its Jacobian dc/dt = C v and its drift, the part of d2c/dt2 that remains for
 a joint acceleration of zero. All components are in base axes.
 """
@@ -25,7 +25,7 @@ def _frame(tree: Tree, joint: int, point: Any) -> int:
     return int(model.addFrame(pin.Frame(name, joint, 0, where, pin.FrameType.OP_FRAME)))
 
 
-class Meeting:
+class CoincidentPoints:
     """A point of one joint's body coincides with a point of another's: c = r_1 - r_2 (3 equations)."""
 
     def __init__(self, tree: Tree, joint1: int, point1: Any, joint2: int, point2: Any) -> None:
@@ -53,8 +53,8 @@ class Meeting:
 
 
 @dataclass
-class Square:
-    """A direction of one joint's body stays square to a direction of another's: c = e_1 . e_2 (1 equation)."""
+class PerpendicularAxes:
+    """A direction of one joint's body stays perpendicular to a direction of another's: c = e_1 . e_2 (1 equation)."""
 
     joints: tuple[int, int]
     directions: tuple[Array, Array]
@@ -80,24 +80,26 @@ class Square:
         return np.array([(a1 - a2) @ np.cross(e1, e2) + (w1 - w2) @ (np.cross(rate1, e2) + np.cross(e1, rate2))])
 
 
-Closure = Meeting | Square
+Closure = CoincidentPoints | PerpendicularAxes
 
 
 def spherical(tree: Tree, joint1: int, point1: Any, joint2: int, point2: Any) -> list[Closure]:
     """A ball joint between two bodies."""
-    return [Meeting(tree, joint1, point1, joint2, point2)]
+    return [CoincidentPoints(tree, joint1, point1, joint2, point2)]
 
 
 def universal(tree: Tree, one: tuple[int, Any, Any], other: tuple[int, Any, Any]) -> list[Closure]:
     """A cross with one axis on either body; a side is (joint, point, axis)."""
     (joint1, point1, axis1), (joint2, point2, axis2) = one, other
-    square = Square((joint1, joint2), (np.array(axis1, dtype=float), np.array(axis2, dtype=float)))
-    return [Meeting(tree, joint1, point1, joint2, point2), square]
+    perpendicular = PerpendicularAxes((joint1, joint2), (np.array(axis1, dtype=float), np.array(axis2, dtype=float)))
+    return [CoincidentPoints(tree, joint1, point1, joint2, point2), perpendicular]
 
 
 def hinge(tree: Tree, one: tuple[int, Any, Any], other: tuple[int, Any, Any]) -> list[Closure]:
-    """A revolute joint: its axis on the first body is square to two directions of the second."""
+    """A revolute joint: its axis on the first body is perpendicular to two directions of the second."""
     (joint1, point1, axis1), (joint2, point2, axis2) = one, other
     _, left, right = triad(axis2, 0).T
-    squares = [Square((joint1, joint2), (np.array(axis1, dtype=float), side)) for side in (left, right)]
-    return [Meeting(tree, joint1, point1, joint2, point2), *squares]
+    perpendicular = [
+        PerpendicularAxes((joint1, joint2), (np.array(axis1, dtype=float), side)) for side in (left, right)
+    ]
+    return [CoincidentPoints(tree, joint1, point1, joint2, point2), *perpendicular]

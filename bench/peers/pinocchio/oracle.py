@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 from bench.peers.pinocchio.chains import chain
-from bench.peers.pinocchio.closures import Meeting
+from bench.peers.pinocchio.closures import CoincidentPoints
 from bench.peers.pinocchio.tree import Array, Tree
 
 # Loop residuals in m or 1: a few roundings of coordinates of order one.
@@ -160,10 +160,10 @@ class Oracle:
 
     def contacts(self) -> tuple[Any, Any]:
         """The loops as Pinocchio's constraint models and their data; robots with spherical platform joints only."""
-        if not all(isinstance(c, Meeting) for c in self.closures):
+        if not all(isinstance(c, CoincidentPoints) for c in self.closures):
             raise ImpossibleError("only loops of meeting points are constraints of Pinocchio here")
         models = pin.StdVec_RigidConstraintModel()
-        models.extend([c.contact(self.model) for c in self.closures if isinstance(c, Meeting)])
+        models.extend([c.contact(self.model) for c in self.closures if isinstance(c, CoincidentPoints)])
         datas = pin.StdVec_RigidConstraintData()
         datas.extend([c.createData() for c in models])
         return models, datas
