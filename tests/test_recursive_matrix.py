@@ -31,6 +31,7 @@ from polypod.legs import PRU, UPS, Actuator, Placement
 from polypod.mechanism import Mechanism
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.symbols.vectors import Frame, dot, skew, vector
+from random_robots import Interpreted, Sampled
 from states import States, basis, easy, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
@@ -81,9 +82,14 @@ class Forces:
         )
 
 
+def sampled(robot: pp.Robot, count: int) -> States:
+    """Random states around home, by the interpreter."""
+    return easy(Sampled(Interpreted(robot)), count)  # type: ignore[arg-type]
+
+
 @cache
 def states_of(name: str) -> States:
-    return easy(pp.Model(robot_of(name)), 12)
+    return sampled(robot_of(name), 12)
 
 
 @cache
@@ -149,7 +155,7 @@ def test_dry_friction_takes_given_loads() -> None:
     """Coulomb friction by the loads of the joints, here any numbers, equal to virtual power's."""
     mechanism = mechanism_of("kim-ryu")
     loads = Loads.symbols(mechanism, Smooth())
-    s = easy(pp.Model(robot_of("kim-ryu")), 6)
+    s = sampled(robot_of("kim-ryu"), 6)
     pressed = np.random.default_rng(0).uniform(10.0, 200.0, (6, loads.ports[0].length))
     got = Forces(recursive_matrix, mechanism, True, loads)(*s[:4], pressed)
     assert_close(got, Forces(virtual_power, mechanism, True, loads)(*s[:4], pressed), TOLERANCE)
@@ -195,7 +201,7 @@ class DoubleStage(user.Stage):
 def test_driven_joint_inside_a_loop(joint: str) -> None:
     """Wherever it stands in its loop, the driven joint is in the tree."""
     robot = user.remade(user.crank_robot(), user.CrankLeg, BentCrank, driven=joint)
-    mechanism, s = Mechanism(robot), easy(pp.Model(robot), 6)
+    mechanism, s = Mechanism(robot), sampled(robot, 6)
     leg = RecursiveLeg(mechanism, mechanism.legs[0])
     assert joint not in [loop.name for loop in leg.chain.loops]
     got = Forces(recursive_matrix, mechanism, True)(*s[:4])
@@ -211,7 +217,7 @@ def with_leg(robot: pp.Robot, kind: type[UPS]) -> pp.Robot:
 
 def test_passive_leg() -> None:
     robot = with_leg(robot_of("pedrammehr"), PassiveUPS)
-    mechanism, s = Mechanism(robot), easy(pp.Model("pedrammehr"), 6)
+    mechanism, s = Mechanism(robot), sampled(robot_of("pedrammehr"), 6)
     got = Forces(recursive_matrix, mechanism, True)(*s[:4])
     assert got.shape == (6, 6)
     assert_close(got, Forces(virtual_power, mechanism, True)(*s[:4]), TOLERANCE)
@@ -220,7 +226,7 @@ def test_passive_leg() -> None:
 def test_more_actuators_than_freedoms() -> None:
     """The forces nearest to preferred ones, with friction of the driven joints beside them."""
     robot = with_leg(robot_of("pedrammehr"), UPS)
-    mechanism, s = Mechanism(robot), easy(pp.Model("pedrammehr"), 6)
+    mechanism, s = Mechanism(robot), sampled(robot_of("pedrammehr"), 6)
     draw = np.random.default_rng(1)
     weights, preload = draw.uniform(0.5, 2.0, (6, 7)), draw.normal(size=(6, 7)) * 100
     got = Forces(recursive_matrix, mechanism, True)(*s[:4], weights, preload)
