@@ -313,7 +313,7 @@ def test_forward_kinematics_from_a_singular_guess_is_never_silently_wrong(model:
 
 def test_forward_kinematics_of_a_rigid_transform_that_is_not_found(model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(StateError):
+    with pytest.raises(StateError, match="no pose has these coordinates"):
         model.forward_kinematics(50.0 * np.arange(6), RigidTransform.from_matrix(model.robot.home.matrix))
 
 

@@ -605,5 +605,5 @@ class TestNumbers:
             got = lagrangian(model).matrices(far, s.twist[:2], "platform")
         assert np.isfinite(got.inertia[0]).all()
         assert np.isnan(got.inertia[1]).all()
-        with pytest.raises(StateError):
+        with pytest.raises(StateError, match="farther from the rail"):
             lagrangian(model).matrices(far[1], s.twist[1])
