@@ -52,8 +52,8 @@ LARGE = {
     "derivatives": lambda m, s: m.derivatives("inverse_dynamics", *s[:4], friction=False)[:3],
     "regressor": lambda m, s: m.regressor(*s[:3]).matrix,
 }
-# These go through LAPACK, which is not of this package.
-ROUNDED = {"conditioning", "holding"}
+# This goes through LAPACK, which is not of this package.
+ROUNDED = {"holding"}
 FLEXIBLE = {"deflection", "static_equilibrium", "steady_shape"}
 NOT_OF_STATES = {"casadi", "error_bound", "jax", "kernel", "parameters", "torch"}
 # As many rows as a state has modes: a batch has those of its largest state (tests/test_assembly_modes.py).

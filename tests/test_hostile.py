@@ -33,7 +33,7 @@ from polypod.files.safe_names import LONGEST, file_name
 from polypod.files.settings import parse_setting
 from polypod.files.whole import write_whole
 from polypod.identification.logs import Log, checked
-from polypod.legs.chain.coordinates import Coordinates
+from polypod.legs.chain.coordinates import UnknownCoordinates
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.report import FILES, whole_folder
@@ -98,7 +98,7 @@ def test_a_name_of_any_markup_is_drawn(name, tmp_path):
 
 def test_a_name_in_brackets_is_one_symbol():
     """CasADi makes a vector of a symbol named '[a,b]': a joint of such a name was a traceback."""
-    unknowns = Coordinates()
+    unknowns = UnknownCoordinates()
     unknowns.angle("[a,b]")
     unknowns.length("[bold]x[/]")
     unknowns.rotation("[")

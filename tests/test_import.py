@@ -352,7 +352,7 @@ def test_files_of_no_format(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("")
     with pytest.raises(InputError, match=r"end in \.xml, \.mjcf, \.urdf"):
         import_robot(tmp_path / "x.txt")
-    with pytest.raises(UnknownNameError):
+    with pytest.raises(UnknownNameError, match=r"'step'.*Known: mjcf, urdf"):
         import_robot(FIVE_BAR, format="step")
     assert set(READERS) == {"mjcf", "urdf"}
 

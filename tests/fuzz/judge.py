@@ -83,7 +83,7 @@ def _judged(mutant: Mutant, path: Path, compare: bool, as_json: bool) -> Verdict
     output = io.StringIO()
     with redirect_stdout(output), redirect_stderr(output):
         if as_json:
-            show_json(check._data(report))
+            show_json(check.report_data(report))
         elif report.ok:
             check._print(report)
         else:
