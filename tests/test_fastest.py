@@ -491,6 +491,16 @@ def test_files_of_retimed_motions_are_checked():
         short.trajectory.for_model(pp.Model("kim-ryu")).at(0.1)
 
 
+def test_a_robot_of_three_freedoms_writes_its_motion_about_home(tmp_path, monkeypatch):
+    """Its own coordinates, which the file states: read again it takes as long."""
+    monkeypatch.chdir(tmp_path)
+    result = polypod("fastest", "linear-delta", "around-home", "--points", "50", "--json")
+    assert result.exit_code == 0, result.output
+    text = Path("around-home-fastest.yaml").read_text()
+    assert "kind: coordinates" in text
+    assert loads_motion(text).trajectory.duration == pytest.approx(json.loads(result.stdout)["duration_s"], rel=1e-12)
+
+
 def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = ["fastest", "kim-ryu", "kim-ryu-circle", "--max-force", "0.085 kN", "--points", "100"]

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 import reference_hexapod as ref
+import slides
 from command_line import polypod
 from polypod.analysis import (
     Requirements,
@@ -36,6 +37,12 @@ SIGN = -1.0  # of det J at home, rows [n, r x n]
 @pytest.fixture(scope="module")
 def model():
     return pp.Model(ref.robot())
+
+
+def test_a_robot_without_limits_is_free_everywhere():
+    """A hinge that nothing stops: no operation decides it, and all of its span is in reach."""
+    result = full_workspace(pp.Model(slides.hinge()), 9, {"pitch": (-0.5, 0.5)})
+    assert float(result.volume) == pytest.approx(1.0)
 
 
 def grid(result, names):

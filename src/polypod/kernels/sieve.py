@@ -98,7 +98,7 @@ class Sieve:
         block = Block(1, designs, (_rows(numbers), _rows(derived, written=True))).words()
         self._prepare(block.buffer_info()[0])
         threads = cores() if threads is None else threads
-        share = max(1, min(-(-designs // threads), OPERATIONS_PER_BLOCK // (n * self.operations)))
+        share = max(1, min(-(-designs // threads), OPERATIONS_PER_BLOCK // (n * max(1, self.operations))))
         parts = []
         for start in range(0, designs, share):
             own = derived[start : start + share], bits[start : start + share]

@@ -42,7 +42,7 @@ def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | Non
     if not isinstance(motion, (str, Path)):
         raise InputError(f"motion: {_WANTED} is needed, got {motion!r}")
     if motion == AROUND_HOME:
-        return MotionFile(name=AROUND_HOME, trajectory=around_home(model))
+        return MotionFile(name=AROUND_HOME, trajectory=_around_home(model))
     return _read(motion)
 
 
@@ -103,6 +103,11 @@ def around_home(model: Model) -> Trajectory:
 
     The reach is halved until all poses lie within the robot's limits, so any robot can make the motion.
     """
+    return _around_home(model).for_model(model)
+
+
+def _around_home(model: Model) -> Trajectory:
+    """The same as a file states it: a robot of fewer freedoms moves along its own coordinates."""
     at_home = model.limits(model.robot.home.matrix)
     if not at_home.ok:
         slips = unit_slips(at_home)
@@ -122,7 +127,7 @@ def around_home(model: Model) -> Trajectory:
         )
     times = _SPAN * np.arange(len(offsets))
     if model.robot.freedoms:
-        return OwnCoordinates(path=Through(points=offsets, times=times)).for_model(model)
+        return OwnCoordinates(path=Through(points=offsets, times=times))
     return Poses.through(poses, times)
 
 
