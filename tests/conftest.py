@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 def pytest_configure(config: pytest.Config) -> None:
     """One cache for this run: the workers of pytest-xdist start later and inherit the variable.
 
-    Most tests call a kernel once or twice: code that is compiled in a quarter of the time is enough for them, and
+    Most tests call a kernel once or twice: code that is compiled in a tenth of the time is enough for them, and
     those of the kernels themselves ask for the code that users get (``as_shipped``). Collecting garbage after
     every few hundred objects takes a fifth of the time that symbols take.
     """
