@@ -34,8 +34,3 @@ def pytest_configure(config: pytest.Config) -> None:
         # polypod is imported by those who run tests; who only hands them out starts them two seconds sooner
         config.addinivalue_line("filterwarnings", "ignore::polypod.errors.UnphysicalWarning")
         config.pluginmanager.import_plugin("shared_models")
-
-
-def pytest_sessionfinish() -> None:
-    """Spare pytest its five searches for garbage among millions of objects at the end of every worker."""
-    gc.freeze()
