@@ -136,7 +136,7 @@ class Layout:
 def draw() -> Figure:
     """The packages as boxes, imports as arrows from the imported to the importer."""
     every = edges()
-    names = {package_of(name) for name in modules()} - {""}
+    names = {package_of(name) for name in modules()} - {"", "__main__"}
     layout = Layout(names, reduced(every - KNOWN))
     text = words()
     width = max(layout.x[n] for n in names) - min(layout.x[n] for n in names) + WIDTH
