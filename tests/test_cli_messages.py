@@ -10,10 +10,12 @@ import warnings
 from pathlib import Path
 
 import pytest
+import typer
 
 import polypod as pp
 from command_line import polypod
 from polypod.cli.check import check
+from polypod.cli.extend import extended
 from polypod.cli.new import template
 from polypod.cli.terminal import report_errors
 from polypod.description.advice import advice
@@ -536,3 +538,15 @@ def test_a_note_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
 
     command()
     assert capsys.readouterr().err.count("the pivot is off the robot") == 1
+
+
+def test_a_plain_function_that_takes_no_robot_tells_its_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    """A command need not be decorated: what is made of it ends with a sentence."""
+
+    def command() -> None:
+        raise InputError("sizes: 3 are needed, got 2")
+
+    with pytest.raises(typer.Exit) as ended:
+        extended(command)()
+    assert ended.value.exit_code == 2
+    assert capsys.readouterr().err == "error: sizes: 3 are needed, got 2\n"

@@ -125,6 +125,22 @@ def test_directions_by_hand() -> None:
         assert not direction([0.0, 0.0, 0.0]).full().any()
 
 
+@pytest.mark.parametrize("name", LAWS)
+def test_every_law_is_a_direction(name: str) -> None:
+    """Odd, zero at rest, along the rate and no longer than 1; all of it at a hundred thousand times the width."""
+    for size in (1, 3):
+        rate, width = ca.SX.sym("rate", size), 1e-6
+        direction = ca.Function("direction", [rate], [LAWS[name](width).direction(rate)])
+        along = np.eye(size)[-1]
+        assert not direction(0 * along).full().any()
+        for speed in (1e-7, 1e-6, 1e-1):
+            found, back = (direction(sign * speed * along).full().ravel() for sign in (1, -1))
+            assert np.array_equal(back, -found)
+            assert np.abs(found - found[-1] * along).max() == 0
+            assert 0 < found[-1] <= 1 + 1e-15  # rounding
+        assert found[-1] > 1 - 1e-4
+
+
 def test_a_law_of_its_own_is_one_line_and_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """tanh(|w|/width) instead of the smooth sign, by its name; a pickled model keeps it."""
 

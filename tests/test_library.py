@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 import polypod as pp
 from polypod.cli.check import check
+from polypod.description import LegData
 from polypod.errors import UnphysicalWarning
 from polypod.files import dumps, loads
+from polypod.files.robot_files import expanded_document
 from polypod.files.unit_slips import suspicious_numbers
 from polypod.legs.chain import ChainJoint
 from polypod.motion import make_task
@@ -51,6 +53,12 @@ def model(name: str) -> pp.Model:
 
 def test_these_are_all_robots() -> None:
     assert {*ROBOTS, *papers_robots()} == set(pp.library())
+
+
+def test_every_leg_kind_is_that_of_a_robot() -> None:
+    """The laws that all legs keep are checked on robots."""
+    used = {leg["kind"] for name in pp.library() for leg in expanded_document(name)["legs"]}
+    assert used == {kind for kind, leg in LegData.registry.items() if leg.__module__.startswith("polypod.")}
 
 
 @pytest.mark.parametrize("name", ROBOTS)

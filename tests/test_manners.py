@@ -28,9 +28,12 @@ from polypod.cli.complete import (
 )
 from polypod.cli.new import template
 from polypod.cli.schema import schema
+from polypod.description import LegData
+from polypod.description.quantities import Direction
 from polypod.errors import RobotFileError
 from polypod.files.documents import parse
 from polypod.files.settings import parse_setting
+from polypod.legs import Leg
 from polypod.motion import make_task
 from polypod.tables import table
 
@@ -136,6 +139,21 @@ def test_schemas_know_every_file_of_the_library(kind):
         document, _ = parse(texts["template"], "template", RobotFileError, "a mapping")
         document["legs"][0]["bse"] = [0, 0, 0]
         assert list(validator.iter_errors(document))
+
+
+def test_schemas_have_ends_of_rails_for_the_legs_that_take_them(monkeypatch):
+    """A leg kind with a rail of its own, here one without a start, need not take the end of it."""
+    monkeypatch.setattr(LegData, "registry", dict(LegData.registry))
+
+    class Hung(Leg, kind="Hung"):
+        """A leg that hangs on a rail."""
+
+        rail_direction: Direction
+
+    Hung.__module__ = "polypod.legs.hung"
+    legs = {name: part["properties"] for name, part in schema("robot")["$defs"].items() if name.startswith("leg ")}
+    assert {name for name, fields in legs.items() if "rail_end" in fields} == {"leg PRPaR", "leg PRU", "leg PUS"}
+    assert "rail_direction" in legs["leg Hung"]
 
 
 def test_schema_command_and_the_line_of_templates(tmp_path):

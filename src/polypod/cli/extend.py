@@ -1,4 +1,4 @@
-"""What every command gets: ``--with`` for leg kinds of one's own, and words that the shell completes."""
+"""What every command gets: errors as sentences, ``--with`` for kinds of one's own, words that the shell completes."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _ROBOTS = {"robot", "file", "robots", "study"}
 
 
 def extended(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose words the shell completes, with ``--with FILE`` if it takes a robot."""
+    """A command whose words the shell completes and whose errors are told, with ``--with FILE`` if it takes a robot."""
     signature = inspect.signature(command, eval_str=True)
     for name, parameter in signature.parameters.items():
         if name in COMPLETED:
             for info in get_args(parameter.annotation)[1:]:
                 info.autocompletion = COMPLETED[name]
     if not _ROBOTS & set(signature.parameters):
-        return command
+        return report_errors(command)
     option = inspect.Parameter(
         "with_", inspect.Parameter.KEYWORD_ONLY, default=None,
         annotation=Annotated[list[Path] | None, typer.Option("--with", metavar="FILE", help=_HELP)],

@@ -41,6 +41,7 @@ def schema(kind: str) -> dict[str, Any]:
 def _robot() -> dict[str, Any]:
     from ..description import LegData, Robot
     from ..files.short_forms.forms import Copies, Mirror, Pair
+    from ..legs.rail import RailLeg
 
     definitions: dict[str, Any] = {}
     whole = _collected(Robot.model_json_schema(), definitions)
@@ -50,7 +51,7 @@ def _robot() -> dict[str, Any]:
     for name, leg in _built_in(LegData.registry):
         leg_schema = _collected(leg.model_json_schema(), definitions)
         fields = {key: leg_schema["properties"].get(key, {}) for key in leg.file_fields()}
-        if "rail_direction" in fields:
+        if issubclass(leg, RailLeg):
             fields["rail_end"] = fields["rail_start"]  # a point may stand for the direction
         fields |= {"kind": {"const": name}, "copies": {"$ref": "#/$defs/Copies"}, "mirror": {"$ref": "#/$defs/Mirror"}}
         definitions[f"leg {name}"] = {

@@ -32,7 +32,7 @@ _FORMS = {
     SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
 _SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
-# C's names of functions.
+# C's names of functions, and three that C lacks.
 _CALLS = {
     ca.OP_SQRT: "sqrt", ca.OP_FABS: "fabs", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_EXP: "exp",
     ca.OP_LOG: "log", ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil", ca.OP_COPYSIGN: "copysign", ca.OP_POW: "pow",
@@ -58,8 +58,9 @@ class Dialect:
     """What differs between languages of C's family.
 
     ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``more`` is a further
-    condition for another round of an iteration. ``calls`` are names of functions other than C's, ``suffix`` ends a
-    number. With ``rounds`` an iteration takes that many, whatever its state: those after its last change nothing.
+    condition for another round of an iteration. ``calls`` gives the name of a function by C's; ``smaller``, ``larger``
+    and ``sign`` are none of C's: a language has its own, or defines them. ``suffix`` ends a number. With ``rounds`` an
+    iteration takes that many, whatever its state: those after its last change nothing.
     """
 
     language: str
