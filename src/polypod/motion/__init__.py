@@ -11,25 +11,12 @@ between. A :class:`Task` is a trajectory and the wrench on the platform, sampled
 array([0. , 0. , 1.5])
 """
 
+from . import paths
 from .contract import Coordinates, Motion, Path, Trajectory
 from .files import dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
 from .laws import ConstantSpeed, Cosine, Law, Quintic, Trapezoid
 from .motion_file import MotionFile, Task
-from .paths import (
-    Circle,
-    ConstantAccelerations,
-    Hermite,
-    Line,
-    PathKind,
-    Piecewise,
-    Polynomial,
-    Rest,
-    Sine,
-    Spline,
-    Stack,
-    Sum,
-    Through,
-)
+from .paths import *  # noqa: F403 - all kinds, as their own list has them
 from .published import PUBLISHED, Published, default_motion
 from .sampling import sample_times
 from .tasks import AROUND_HOME, around_home, find_motion, make_task
@@ -42,35 +29,22 @@ __all__ = [
     "CONVENTIONS",
     "PUBLISHED",
     "AxisTurn",
-    "Circle",
-    "ConstantAccelerations",
     "ConstantSpeed",
     "ConstantWrench",
     "Coordinates",
     "Cosine",
     "Euler",
-    "Hermite",
     "Law",
-    "Line",
     "Motion",
     "MotionFile",
     "OwnCoordinates",
     "Path",
-    "PathKind",
-    "Piecewise",
     "Places",
-    "Polynomial",
     "Poses",
     "Published",
     "Quintic",
-    "Rest",
     "Retimed",
-    "Sine",
-    "Spline",
-    "Stack",
-    "Sum",
     "Task",
-    "Through",
     "Track",
     "Trajectory",
     "TrajectoryKind",
@@ -89,3 +63,4 @@ __all__ = [
     "sample_times",
     "with_motion_lines",
 ]
+__all__ += paths.__all__

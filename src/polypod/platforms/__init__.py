@@ -37,7 +37,5 @@ def platform_of(numbers: Numbers, follows_legs: bool = False) -> Platform:
 
     ``follows_legs`` says that what its legs let it do changes from pose to pose.
     """
-    robot = numbers.robot
-    lower = "constrained" if follows_legs else "lower-mobility"
-    kind = "flexible" if robot.flexible else lower if robot.freedoms else "rigid"
-    return PLATFORMS[kind](numbers)
+    (kind,) = (kind for kind in PLATFORMS.values() if kind.suits(numbers.robot, follows_legs))
+    return kind(numbers)

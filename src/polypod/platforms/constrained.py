@@ -5,6 +5,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from ..description import Robot
 from ..parameters import Numbers
 from ..symbols.blocks import BlockFactor
 from ..symbols.inertia import Inertia
@@ -68,6 +69,10 @@ class ConstrainedPlatform(RigidPlatform):
 
     full = False
     follows_legs = True
+
+    @classmethod
+    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
+        return bool(robot.freedoms) and follows_legs and not robot.flexible
 
     def __init__(self, numbers: Numbers) -> None:
         super().__init__(numbers)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..description import Robot
 from ..parameters import Numbers
 from ..symbols.vectors import skew
 from .inputs import Inputs
@@ -131,6 +132,11 @@ class Platform(ABC):
     full: bool = True
     follows_legs: bool = False
     knows_rotations: bool = True
+
+    @classmethod
+    @abstractmethod
+    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
+        """Whether a robot has such a platform; ``follows_legs``: what its legs let it do changes from pose to pose."""
 
     @abstractmethod
     def __init__(self, numbers: Numbers) -> None:

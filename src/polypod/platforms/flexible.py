@@ -9,6 +9,7 @@ from __future__ import annotations
 import casadi as ca
 import numpy as np
 
+from ..description import Robot
 from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.vectors import cross, dot, skew, symmetric
@@ -128,6 +129,10 @@ class FlexibleState(PlatformState):
 
 class FlexiblePlatform(Platform):
     """Six freedoms of the frame and the modes of a plate or a mode file."""
+
+    @classmethod
+    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
+        return robot.flexible
 
     def __init__(self, numbers: Numbers) -> None:
         modes = modes_of(numbers.robot)

@@ -88,6 +88,10 @@ class LowerMobilityPlatform(RigidPlatform):
 
     full = False
 
+    @classmethod
+    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
+        return bool(robot.freedoms) and not (follows_legs or robot.flexible)
+
     def __init__(self, numbers: Numbers) -> None:
         super().__init__(numbers)
         self.freedoms = Freedoms(numbers.robot)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
+from ..description import Robot
 from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.inertia import Inertia
@@ -71,6 +72,10 @@ class RigidState(PlatformState):
 
 class RigidPlatform(Platform):
     """Six freedoms: any pose, twist and acceleration."""
+
+    @classmethod
+    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
+        return not (robot.freedoms or robot.flexible)
 
     def __init__(self, numbers: Numbers) -> None:
         self.body, self.gravity = numbers.platform, numbers.gravity

@@ -1,13 +1,12 @@
 """Paths: coordinates over time with exact first and second derivatives; one class a kind."""
 
-from .base import AnyPath, PathKind
+from .base import PathKind
 from .combined import Piecewise, Stack, Sum
 from .harmonics import Circle, Sine
 from .points import Line, Spline, Through
 from .polynomials import ConstantAccelerations, Hermite, Polynomial, Rest
 
 __all__ = [
-    "AnyPath",
     "Circle",
     "ConstantAccelerations",
     "Hermite",
