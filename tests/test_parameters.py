@@ -11,8 +11,10 @@ import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
 import user_legs as user
@@ -24,6 +26,7 @@ from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
 from polypod.model.derivatives import derivative_functions
 from polypod.parameters import Numbers
+from polypod.parameters.chosen import ChosenNumbers
 from polypod.parameters.design import Design
 from polypod.parameters.paths import unit_at, value_at
 from polypod.symbols.expression import Expression
@@ -141,6 +144,34 @@ def test_every_listed_number_reaches_the_functions(name: str) -> None:
         same = np.array_equal(design.rows(numbers)[0], numbers.values)
         assert same == weightless, path
     assert not any(path.endswith(".side") for path in paths), "integers decide"
+
+
+def test_both_axes_of_a_universal_joint_are_numbers() -> None:
+    """Two directions at one path: each number of the port is the one at its own place, in designs and in symbols."""
+    robot = pp.load("tricept")
+    path, (cross, slide, _) = "legs.0.joints.0.axes", robot.legs[0].joints
+    turned = np.array(cross.axes) @ Rotation.from_rotvec(0.1 * np.array(slide.axis)).as_matrix().T
+    design = Design(robot, {path: [turned, 1.0001 * turned, 1.1 * turned, [turned[0], slide.axis + turned[0]]]})
+    numbers, other = Numbers(robot, design.opened), changed(robot, {path: turned})
+    rows = design.rows(numbers)
+    assert_close(rows[:1], Numbers(other, design.opened).values[None], TIGHT)
+    assert_close(rows[1], rows[0], TIGHT, scale=1.0)
+    assert "length 1, got 1.1, 1.1" in design.reasons.pop(2)
+    assert list(design.reasons) == [3]
+    unsquare = Design(robot, {path: [turned[0], 0.6 * turned[0] + 0.8 * turned[1]]})
+    assert "square to each other, got a cosine of 0.6" in unsquare.reasons[0]
+    chosen = ChosenNumbers(robot, ["all"])
+    assert chosen.port is not None
+    opened = Numbers(robot, chosen.opened)
+    got = ca.Function("port", [chosen.port.symbols], [chosen.expressions(opened)])(chosen.values)
+    assert_close(np.array(got).T, opened.values[None], TIGHT)
+
+
+def test_masses_are_no_limits() -> None:
+    """Two masses at the ends of a link may be equal, or fall; limits of a coordinate may not."""
+    robot = pp.load("lopes")
+    assert Design(robot, {"legs.*.end_masses": [[0.2, 0.2], [0.3, 0.1]]}).reasons == {}
+    assert "from small to large" in Design(pp.load("reachy-mini"), {"legs.0.joints.0.range": [0.2, 0.1]}).reasons[0]
 
 
 # -- equal to the changed robot --------------------------------------------------------------------------------------
@@ -441,7 +472,6 @@ def test_struts_on_crosses_stay_in_line() -> None:
     assert margins == [1.0, 1.0, 0.0, 0.0]
 
 
-@pytest.mark.long
 def test_derivatives_are_of_functions_that_hold_beside_the_line() -> None:
     """What is differentiated by the place of a strut's ball, drawn in line with it, is the changed robot's nearby."""
     robot = pp.Robot.model_validate(ROBOTS["straight UPS"](2))

@@ -8,6 +8,7 @@ import casadi as ca
 
 from ..kernels import Expression, Kernel, Port, port
 from ..platforms.motion import frame_of
+from ..symbols.vectors import axial
 
 
 @cache
@@ -39,9 +40,7 @@ def feedback() -> Expression:
 def pose_error(desired: ca.SX, pose: ca.SX) -> ca.SX:
     """[p_d - p; phi] of row-major poses (16), phi the rotation vector of R_d R^T."""
     difference = frame_of(desired).axes @ frame_of(pose).axes.T
-    twice_sine = ca.vertcat(
-        difference[2, 1] - difference[1, 2], difference[0, 2] - difference[2, 0], difference[1, 0] - difference[0, 1]
-    )
+    twice_sine = axial(difference)
     sine, cosine = 0.5 * ca.norm_2(twice_sine), 0.5 * (ca.trace(difference) - 1)
     # angle over sine; the tiny bound only keeps 0/0 away, where the vector it multiplies is zero
     stretch = ca.atan2(sine, cosine) / ca.fmax(sine, 1e-150)

@@ -167,6 +167,8 @@ def _tensor(value: Any) -> Any:
 
 SYMMETRIC = 1e-12
 """Largest difference of opposite entries of an inertia tensor, relative to its largest entry."""
+SQUARE = 1e-3
+"""Cosine up to which the axes of a universal joint count as square, as printed with three digits."""
 
 
 def _symmetric(value: Matrix3) -> Matrix3:

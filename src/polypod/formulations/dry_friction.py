@@ -2,8 +2,8 @@
 
 Loads L of the joints -> friction -> free bodies -> loads again, until they repeat. Each round changes the reactions by
 the small fraction (friction coefficient times arm over leg length), so a few rounds reach rounding; near singular
-poses the fraction is not small, and Aitken's pace keeps the rounds few. One round from frictionless reactions is the
-explicit form of the paper.
+poses the fraction is not small, and Aitken's relaxation keeps the rounds few. One round from frictionless reactions is
+the explicit form of the paper.
 """
 
 from __future__ import annotations

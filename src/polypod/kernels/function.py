@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ..symbols.graph import Graph
 from ..symbols.program import Loop, Program
 from .emit import Emitter
-from .rows import Rows, States
+from .rows import Rows, States, block_words, pointer
 from .text import INTEGER, Module, Writer
 
 _CACHE_LINE = 64
@@ -31,16 +31,12 @@ def add_function(module: Module, name: str, program: Program, width: int, own_de
     emitter = Emitter(writer, width)
     ends = program.body if program.loop is None else program.loop.finish
     lengths = [*program.body.inputs, *(len(row) for row in ends.outputs)]
-    words = []
-    for k in range(2 + 3 * len(lengths)):
-        place = writer.value(f"getelementptr inbounds {INTEGER}, ptr %block, {INTEGER} {k}")
-        words.append(writer.value(f"load {INTEGER}, ptr {place}"))
+    words = block_words(writer, 2 + 3 * len(lengths))
     with writer.counting(words[0], 1) as design:
         arrays = []
         for k, length in enumerate(lengths):
             address, stride, outer = words[2 + 3 * k : 5 + 3 * k]
-            start = writer.value(f"inttoptr {INTEGER} {address} to ptr")
-            start = writer.offset(start, writer.value(f"mul {INTEGER} {design}, {outer}"))
+            start = writer.offset(pointer(writer, address), writer.value(f"mul {INTEGER} {design}, {outer}"))
             arrays.append(Rows(start, stride, length))
         with writer.counting(words[1], width) as first:
             states = States(emitter, first, words[1])

@@ -145,7 +145,7 @@ class DerivativeFunctions:
         why = (
             "the modes of the platform have no shape at its origin, so its elastic forces are not known"
             if block == "wrench"
-            else "it moves as its legs let it, so components of its motion cannot change one by one"
+            else "the platform moves as its legs let it, so components of its motion cannot change one by one"
         )
         others = ", ".join((*self.possible(name), "parameters"))
         return InputError(f"{caller}: by {block}: {why} ({self._robot.name!r}); there are those by {others}")

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..description import Robot
+from ..legs import Leg
 from ..mechanism import Mechanism, Simplification
 from ..parameters import Entry, Numbers
 from ..parameters.design import Design
@@ -33,17 +35,17 @@ class ParametricRobot(NamedTuple):
     own.
     """
 
-    robot: Any
+    robot: Robot
     paths: tuple[str, ...]
     mechanism: Mechanism
     indices: list[int]
     jacobian: Array
 
     @staticmethod
-    def of(robot: Any, paths: list[str], simplify: Simplification | None) -> ParametricRobot:
+    def of(robot: Robot, paths: list[str], simplify: Simplification | None) -> ParametricRobot:
         """The robot with the numbers at some paths as inputs."""
         jacobian, entries = port_jacobian(robot, paths)
-        mechanism = Mechanism(_aslant(robot, paths), simplify, lambda entry: _key(entry) in entries)
+        mechanism = Mechanism(_in_general_position(robot, paths), simplify, lambda entry: _key(entry) in entries)
         indices = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
         rows = [entries[_key(mechanism.numbers.entries[k])] for k in indices]
         return ParametricRobot(robot, tuple(paths), mechanism, indices, jacobian[rows])
@@ -57,7 +59,7 @@ class ParametricRobot(NamedTuple):
         return found.reshape(*design.shape, *found.shape[1:])
 
 
-def port_jacobian(robot: Any, paths: list[str]) -> tuple[Array, dict[tuple[str, Any], int]]:
+def port_jacobian(robot: Robot, paths: list[str]) -> tuple[Array, dict[tuple[str, Any], int]]:
     """d(number of the port)/d(number of the file): a matrix (k, columns), and the row of each number that depends."""
     if not paths:
         return np.zeros((0, 0)), {}
@@ -70,7 +72,7 @@ def port_jacobian(robot: Any, paths: list[str]) -> tuple[Array, dict[tuple[str, 
     return matrix[used], {key: inverse[k] for key, k in rows.items() if k in inverse}
 
 
-def port_jacobians(robot: Any, numbers: Numbers, given: Mapping[str, Array]) -> Array:
+def port_jacobians(robot: Robot, numbers: Numbers, given: Mapping[str, Array]) -> Array:
     """d(number of the port)/d(number given), (D, k, columns), at D designs ``given`` (D, ...) by path or pattern."""
     count, steps = len(next(iter(given.values()))), len(_STEPS)
     elements = [(path, element) for path, value in given.items() for element in np.ndindex(value.shape[1:])]
@@ -84,10 +86,13 @@ def port_jacobians(robot: Any, numbers: Numbers, given: Mapping[str, Array]) -> 
     return np.asarray(np.einsum("s,csdk->dkc", _WEIGHTS, ports) / sizes)
 
 
-def _aslant(robot: Any, paths: list[str]) -> Any:
+def _in_general_position(robot: Robot, paths: list[str]) -> Robot:
     """The robot whose legs hold beside the line that they are drawn in, if paths name where their joints are."""
     moved = {path.split(".")[1] for path in paths if path[:5] == "legs." and path.rpartition(".")[2] in JOINT_FIELDS}
-    legs = tuple(leg.aslant() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
+    legs = tuple(
+        leg.in_general_position() if str(number) in moved and isinstance(leg, Leg) else leg
+        for number, leg in enumerate(robot.legs)
+    )
     return robot.model_copy(update={"legs": legs}) if moved else robot
 
 

@@ -19,7 +19,7 @@ from ..lazy import lazy
 from ..symbols.expression import Port
 from .moments import symbolic_moments
 from .numbers import MOMENTS, Entry, Numbers
-from .paths import BODY_FIELDS, bodies_of, is_direction, parameter_values, source_of, unit_at, value_at
+from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, parameter_values, source_of, unit_at, value_at
 
 ALL = "all"
 """The pattern of every number that is not zero."""
@@ -77,7 +77,7 @@ class ChosenNumbers:
             elif isinstance(entry.index, str):
                 parts.append(moments[source][MOMENTS.index(entry.index)])
             else:
-                parts.append(self._number(source, entry.path, entry.index))
+                parts.append(self._number(source, index_in(entry, source)))
         return ca.vertcat(*parts)
 
     def _source(self, entry: Entry) -> str | None:
@@ -87,17 +87,11 @@ class ChosenNumbers:
     def _bodies(self) -> list[str]:
         return bodies_of(self.robot, self._symbols)
 
-    def _number(self, source: str, path: str, index: tuple[int, ...]) -> ca.SX:
+    def _number(self, source: str, index: tuple[int, ...]) -> ca.SX:
         symbols = self._symbols[source]
-        if source != path:
-            return symbols[int(path.rpartition(".")[2])]
-        if not index:
-            return symbols[0]
-        if len(index) == 2:
-            return symbols[3 * index[0] + index[1]]
-        # a direction may be given with rounded digits
-        length = ca.norm_2(symbols) if is_direction(self.robot, source) else ca.SX(1)
-        return symbols[index[0]] / length
+        if is_direction(self.robot, source):
+            symbols = _directions(symbols)
+        return symbols[3 * index[0] + index[1] if len(index) == 2 else sum(index)]
 
     def _moments(self, path: str) -> list[ca.SX]:
         """Ten moments of a body as expressions of the chosen numbers."""
@@ -110,3 +104,12 @@ class ChosenNumbers:
         if symbols is not None:
             return symbols
         return ca.SX(ca.DM(np.array(value_at(self.robot, f"{path}.{field}"), dtype=np.float64).ravel()))
+
+
+def _directions(symbols: ca.SX) -> ca.SX:
+    """A direction (3), or two (6) of which the second is square to the first, that may be given with rounded digits."""
+    first = symbols[:3] / ca.norm_2(symbols[:3])
+    if symbols.numel() == 3:
+        return first
+    across = symbols[3:] - ca.dot(symbols[3:], first) * first
+    return ca.vertcat(first, across / ca.norm_2(across))

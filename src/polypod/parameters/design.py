@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..description import Robot
-from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data
+from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data
 from ..errors import InputError, short_repr
 from .moments import central_tensors, moments_of
 from .numbers import MOMENTS, Entry, Numbers
-from .paths import BODY_FIELDS, bodies_of, is_direction, matching_paths, source_of, value_at
+from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, matching_paths, source_of, unit_at, value_at
 
 _UNIT_TOLERANCE = 1e-3
 """How far the length of a direction may be from 1: digits of a file."""
@@ -92,14 +92,30 @@ class Design:
                 words, holds = _COMPARISONS[how]
                 for k in np.flatnonzero(~holds(rows, limit)).tolist():
                     self.reasons.setdefault(k, f"{path}: {words} {limit:g} is needed, got {rows[k]:.6g}")
-            if rows.shape[1:] == (2,):  # a pair of numbers is what a coordinate or length goes from and to
+            # a pair of numbers is what a coordinate or length goes from and to, unless it is two masses
+            if rows.shape[1:] == (2,) and unit_at(self.robot, path) != "kg":
                 for k in np.flatnonzero(~(rows[:, 0] < rows[:, 1])).tolist():
                     self.reasons.setdefault(k, f"{path}: limits go from small to large, got {rows[k].tolist()}")
             if is_direction(self.robot, path):
-                length = np.linalg.norm(rows, axis=1)
-                for k in np.flatnonzero(np.abs(length - 1) > _UNIT_TOLERANCE).tolist():
-                    self.reasons.setdefault(k, f"{path}: a direction must have length 1, got {length[k]:.6g}")
-                self.values[path] = (rows / length[:, None]).reshape(*self.shape, 3)
+                self.values[path] = self._directions(path, rows).reshape(*self.shape, *rows.shape[1:])
+
+    def _directions(self, path: str, rows: Array) -> Array:
+        """Directions (D, 3) of length 1, or pairs of them (D, 2, 3), the second turned square to the first."""
+        length = np.linalg.norm(rows, axis=-1, keepdims=True)
+        off = np.abs(length - 1).reshape(len(rows), -1)
+        for k in np.flatnonzero((off > _UNIT_TOLERANCE).any(axis=1)).tolist():
+            got = ", ".join(f"{one:.6g}" for one in length[k].ravel())
+            self.reasons.setdefault(k, f"{path}: a direction must have length 1, got {got}")
+        units = np.asarray(rows / length)
+        if units.ndim == 2:
+            return units
+        first, second = units[:, 0], units[:, 1]
+        cosine = (first * second).sum(axis=1, keepdims=True)
+        for k in np.flatnonzero(np.abs(cosine) > SQUARE).tolist():
+            text = f"{path}: both axes must be square to each other, got a cosine of {cosine[k, 0]:.4g}"
+            self.reasons.setdefault(k, text)
+        across = second - cosine * first
+        return np.stack([first, across / np.linalg.norm(across, axis=1, keepdims=True)], axis=1)
 
     def value_of(self, entry: Entry) -> Array | None:
         """Values (D,) of one number of the port; None if the design leaves it as it is."""
@@ -108,8 +124,8 @@ class Design:
             return None
         if isinstance(entry.index, str):
             return self._moments[source][:, MOMENTS.index(entry.index)]
-        index: Any = entry.index if source == entry.path else (int(entry.path.rpartition(".")[2]),)
-        return np.asarray(self.flat(source)[(slice(None), *index)])
+        index: Any = (slice(None), *index_in(entry, source))
+        return np.asarray(self.flat(source)[index])
 
     def opened(self, entry: Entry) -> bool:
         """Whether a zero or one of the robot's topology takes another value in some design."""

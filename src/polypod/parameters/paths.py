@@ -134,8 +134,14 @@ def source_of(entry: Entry, paths: Container[str], bodies: Container[str]) -> st
         return entry.path if entry.path in bodies else None
     if entry.path in paths:
         return entry.path
-    pair = entry.path.rpartition(".")[0]  # of two numbers, such as a range: one path, two numbers of the port
+    pair = entry.path.rpartition(".")[0]  # of two numbers or directions, such as a range: one path, two of the port
     return pair if pair in paths else None
+
+
+def index_in(entry: Entry, source: str) -> tuple[int, ...]:
+    """Where a number of the port, no moment, stands in the value at the path that it is from."""
+    assert isinstance(entry.index, tuple)
+    return entry.index if source == entry.path else (int(entry.path.rpartition(".")[2]), *entry.index)
 
 
 def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
@@ -145,9 +151,9 @@ def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
 
 
 def is_direction(robot: Robot, path: str) -> bool:
-    """Whether the value at a path is a direction, a vector of length 1."""
+    """Whether the value at a path is a direction, a vector of length 1, or two that are square to each other."""
     owner = value_at(robot, path.rpartition(".")[0]) if "." in path else robot
-    if not isinstance(owner, Data) or np.shape(value_at(robot, path)) != (3,):
+    if not isinstance(owner, Data) or np.shape(value_at(robot, path)) not in ((3,), (2, 3)):
         return False
     info = type(owner).model_fields.get(path.rpartition(".")[2])
     return info is not None and unit_of(info) == "1"

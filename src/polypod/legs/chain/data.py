@@ -9,7 +9,18 @@ from pydantic import BeforeValidator, Field, model_serializer, model_validator
 
 from ...description import Bearing, Body, Drive, Friction
 from ...description.drive import drive_fields
-from ...description.quantities import Data, Direction, Frozen, HalfAngle, Number, Position, Triple, in_either, list_of
+from ...description.quantities import (
+    SQUARE,
+    Data,
+    Direction,
+    Frozen,
+    HalfAngle,
+    Number,
+    Position,
+    Triple,
+    in_either,
+    list_of,
+)
 from ...description.units import wrong_motion
 from ...errors import InputError, UnknownNameError
 
@@ -17,8 +28,6 @@ JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spheri
 FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
 """Freedoms of each kind of joint."""
 _OF_ACTUATORS = ("offset", "ratio", "rotor", *Drive.model_fields)
-SQUARE = 1e-3
-"""Cosine up to which the axes of a universal joint count as square, as printed with three digits."""
 
 
 Motion = Annotated[Number, BeforeValidator(in_either("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})]

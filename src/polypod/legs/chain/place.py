@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 
 from ...symbols.inertia import Inertia
-from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
+from ...symbols.vectors import Frame, absent, axial, cross, dot, norm, unit, vector
 from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from ..rail import guide
 from .coordinates import UnknownCoordinates
@@ -324,8 +324,7 @@ class PlacedChain:
         joint = self.leg.joints[number]
         first, second = (self.bodies[self.plan.group[name]] for name in joint.between)
         turn = first.vector(ca.SX.eye(3)).T @ second.vector(ca.SX.eye(3))
-        sines = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
-        return 2 * ca.atan2(dot(vector(joint.cone.axis), sines), 1 + ca.trace(turn))
+        return 2 * ca.atan2(dot(vector(joint.cone.axis), axial(turn)), 1 + ca.trace(turn))
 
     def _actuators(self) -> tuple[Actuator, ...]:
         actuators = []
