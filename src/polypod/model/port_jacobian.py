@@ -43,7 +43,7 @@ class ParametricRobot(NamedTuple):
     def of(robot: Any, paths: list[str], simplify: Simplification | None) -> ParametricRobot:
         """The robot with the numbers at some paths as inputs."""
         jacobian, entries = port_jacobian(robot, paths)
-        mechanism = Mechanism(_aslant(robot, paths), simplify, lambda entry: _key(entry) in entries)
+        mechanism = Mechanism(_in_general_position(robot, paths), simplify, lambda entry: _key(entry) in entries)
         indices = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
         rows = [entries[_key(mechanism.numbers.entries[k])] for k in indices]
         return ParametricRobot(robot, tuple(paths), mechanism, indices, jacobian[rows])
@@ -84,10 +84,10 @@ def port_jacobians(robot: Any, numbers: Numbers, given: Mapping[str, Array]) -> 
     return np.asarray(np.einsum("s,csdk->dkc", _WEIGHTS, ports) / sizes)
 
 
-def _aslant(robot: Any, paths: list[str]) -> Any:
-    """The robot whose legs hold beside the line that they are drawn in, if paths name where their joints are."""
+def _in_general_position(robot: Any, paths: list[str]) -> Any:
+    """The robot with legs that take nothing as straight or square, where paths name points or axes of their joints."""
     moved = {path.split(".")[1] for path in paths if path[:5] == "legs." and path.rpartition(".")[2] in JOINT_FIELDS}
-    legs = tuple(leg.aslant() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
+    legs = tuple(leg.in_general_position() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
     return robot.model_copy(update={"legs": legs}) if moved else robot
 
 
