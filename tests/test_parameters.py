@@ -441,7 +441,6 @@ def test_struts_on_crosses_stay_in_line() -> None:
     assert margins == [1.0, 1.0, 0.0, 0.0]
 
 
-@pytest.mark.long
 def test_derivatives_are_of_functions_that_hold_beside_the_line() -> None:
     """What is differentiated by the place of a strut's ball, drawn in line with it, is the changed robot's nearby."""
     robot = pp.Robot.model_validate(ROBOTS["straight UPS"](2))
