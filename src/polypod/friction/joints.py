@@ -56,7 +56,11 @@ class Loads:
         limit = coefficients.limit(self.values.get(key, ca.SX(0)))
         if coefficients.static_exceeds_kinetic and not absent(coefficients.stribeck):
             limit = limit * coefficients.stribeck_factor(rate, coefficients.stribeck**2)
-        return limit * self.law.direction(rate)
+        return limit * self.direction(key, rate)
+
+    def direction(self, key: Key, rate: ca.SX) -> ca.SX:
+        """The direction of a joint's rate; bounds along motions take symbols in its place."""
+        return self.law.direction(rate)
 
 
 @dataclass(frozen=True)

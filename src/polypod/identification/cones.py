@@ -13,8 +13,8 @@ from ..description import Body
 from ..files.extremes import densest_radius
 from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
+from ..symbols.inertia import SECOND_MOMENTS
 from .base import BaseParameters
-from .moments import PAIRS
 from .numbers import LinearModel
 
 FLAT = 1e-9
@@ -150,7 +150,7 @@ def _pseudo_inertia() -> Array:
     parts[0, 3, 3] = 1.0
     for k in range(3):
         parts[1 + k, k, 3] = parts[1 + k, 3, k] = 1.0
-    for k, (i, j) in enumerate(PAIRS):
+    for k, (i, j) in enumerate(SECOND_MOMENTS):
         parts[4 + k, i, j] = parts[4 + k, j, i] = 1.0
     return parts
 

@@ -11,20 +11,20 @@ from ..arrays import Array
 from ..errors import InputError
 from ..mechanism import Mechanism
 from ..parameters.paths import value_at
+from ..symbols.inertia import SECOND_MOMENTS
 
-PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _ALIKE = 1e-6
 
 
-def moments_of(mass: float, first: Array, second: Array) -> Array:
+def ten_moments(mass: float, first: Array, second: Array) -> Array:
     """Ten moments (10,) from m, s (3,) and Sigma (3, 3)."""
-    return np.array([mass, *first, *(second[i, j] for i, j in PAIRS)])
+    return np.array([mass, *first, *(second[i, j] for i, j in SECOND_MOMENTS)])
 
 
 def parts_of(moments: Array) -> tuple[Array, Array, Array]:
     """m (...), s (..., 3) and Sigma (..., 3, 3) from ten moments (..., 10)."""
     second = np.zeros((*moments.shape[:-1], 3, 3))
-    for k, (i, j) in enumerate(PAIRS):
+    for k, (i, j) in enumerate(SECOND_MOMENTS):
         second[..., i, j] = second[..., j, i] = moments[..., 4 + k]
     return moments[..., 0], moments[..., 1:4], second
 
@@ -40,7 +40,7 @@ def moment_transform(turn: Array, shift: Array) -> Array:
         s = turn @ first
         across = np.outer(s, shift)
         columns.append(
-            moments_of(
+            ten_moments(
                 float(mass),
                 s + mass * shift,
                 turn @ second @ turn.T + across + across.T + mass * np.outer(shift, shift),
@@ -82,10 +82,10 @@ def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
         line = (end - start) / np.linalg.norm(end - start)
         along = np.outer(line, line)
         local = [
-            moments_of(1.0, np.zeros(3), np.zeros((3, 3))),
-            moments_of(0.0, line, np.zeros((3, 3))),
-            moments_of(0.0, np.zeros(3), along),
-            moments_of(0.0, np.zeros(3), np.eye(3) - along),
+            ten_moments(1.0, np.zeros(3), np.zeros((3, 3))),
+            ten_moments(0.0, line, np.zeros((3, 3))),
+            ten_moments(0.0, np.zeros(3), along),
+            ten_moments(0.0, np.zeros(3), np.eye(3) - along),
         ]
         found[path] = moment_transform(np.eye(3), start) @ np.stack(local, axis=1)
     return found
@@ -110,7 +110,7 @@ def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array])
         before, after = old[1] - old[0], new[1] - new[0]
         part = float((com - old[0]) @ before / (before @ before))
         turn = Rotation.align_vectors(after[None], before[None])[0].as_matrix()
-        moments = moments_of(body.mass, body.mass * com, np.array(body.second_moment))
+        moments = ten_moments(body.mass, body.mass * com, np.array(body.second_moment))
         found[path] = moment_transform(turn, new[0] + part * after - turn @ (old[0] + part * before)) @ moments
     return found
 

@@ -126,7 +126,7 @@ class _VolumeBounds:
     def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
         self.start, self.indices = start, indices
         self.enclosure = enclosure_of(space)
-        # of poses that follow the last indices are remembered, one call after the other
+        # of poses that follow, places found in one call are where the next one starts: calls come one after the other
         self.threads = 1 if isinstance(self.enclosure, ImplicitEnclosure) else cores()
         self.scale = np.where(space.turns, space.model.size, 1.0)[indices]
 

@@ -15,7 +15,7 @@ from ...model import Model
 from ..progress import tracked
 from .compiled import sieve, sieve_designs
 from .extent import extent
-from .maps import BLOCK, MOST, POINTS, labelled, volume_unit
+from .maps import BLOCK, MOST, POINTS, cell_sizes, labelled, volume_unit
 from .space import Judge, Requirements, Space
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _ALL_LANES = np.concatenate(_LANES)
 class _Found(NamedTuple):
     """Numbers of poses inside: by limits alone, with the sign of det J too, and these by position.
 
-    ``orientations`` are cells inside by orientation, of which those at the ends of a span are halves; ``kept`` the
+    ``orientations`` are the volumes of positions inside by orientation (1 for each without displacements); ``kept`` the
     poses inside by number, None if they were too many or not asked for.
     """
 
@@ -81,29 +81,28 @@ def full_workspace(
         )
     compiled = judge.requirements.plain and _closed_form(space)
     found = (_sieved if compiled else _judged)(judge, values, turning, moving, connected, progress)
-    cells = float((_in_span(values, turning) * found.orientations).sum())
+    volume = float((cell_sizes({name: values[name] for name in turning}).ravel() * found.orientations).sum())
     data: dict[str, Any] = {
         "fraction": ((), found.inside / total, {"units": "1"}),
         "fraction_limits": ((), found.limits / total, {"units": "1"}),
         "poses": ((), float(total), {"long_name": "poses of the grid"}),
-        "volume": ((), cells * _cell(values), {"units": volume_unit(space, space.names)}),
+        "volume": ((), volume, {"units": volume_unit(space, space.names)}),
     }
     part = _connected_part(found.kept, (*shapes[0], *shapes[1]), _home(values, turning, moving))
     data["fraction_connected"] = ((), part / total, {"units": "1"})
     if moving:
         share = (found.positions / prod(shapes[0])).reshape(shapes[1])
-        own = _cell({name: values[name] for name in moving})
-        size = _in_span(values, moving).reshape(shapes[1])
+        size = cell_sizes({name: values[name] for name in moving})
         unit = {"units": volume_unit(space, tuple(moving))}
         data |= {
             "orientation_share": (moving, share, {"units": "1"}),
             "reachable": (moving, share > 0),
             "dexterous": (moving, share == 1),
-            "reachable_volume": ((), float(((share > 0) * size).sum() * own), unit),
-            "dexterous_volume": ((), float(((share == 1) * size).sum() * own), unit),
+            "reachable_volume": ((), float(((share > 0) * size).sum()), unit),
+            "dexterous_volume": ((), float(((share == 1) * size).sum()), unit),
         }
         if turning:
-            data["position_volume"] = (turning, found.orientations.reshape(shapes[0]) * own, unit)
+            data["position_volume"] = (turning, found.orientations.reshape(shapes[0]), unit)
     return labelled(space, judge, data, values, space.point())
 
 
@@ -182,7 +181,7 @@ def _sieved(
     columns = (y[:, :3] if space.full else y @ space.model.mobility.basis[:3].T).T
     n = columns.shape[1]
     by_orientation, by_position = np.zeros(len(designs)), np.zeros(n, dtype=np.int64)
-    size = _in_span(values, moving)
+    size = cell_sizes({name: values[name] for name in moving}).ravel()
     limits, kept, count = 0, [], 0
     for first in tracked(range(0, len(designs), DESIGNS), "counting", bar):
         for start in range(0, n, TILE):
@@ -216,7 +215,7 @@ def _judged(
     n = prod(len(values[name]) for name in moving)
     total = prod(shape)
     by_orientation, by_position = np.zeros(total // n), np.zeros(n, dtype=np.int64)
-    size = _in_span(values, moving)
+    size = cell_sizes({name: values[name] for name in moving}).ravel()
     limits, kept, count = 0, [], 0
     for first in tracked(range(0, total, BLOCK), "counting", bar):
         rows = np.arange(first, min(first + BLOCK, total))
@@ -269,21 +268,3 @@ def _connected_part(kept: Index | None, shape: tuple[int, ...], home: tuple[int,
         index = np.stack(np.unravel_index(kept, shape), axis=1)
         at_home = int(np.abs(index - np.array(home)).sum(axis=1).argmin())
     return float((parts == parts[at_home]).sum())
-
-
-def _cell(values: Mapping[str, Array]) -> float:
-    """Volume of a cell of a grid of evenly spaced points."""
-    return float(prod((axis[-1] - axis[0]) / (len(axis) - 1) for axis in values.values()))
-
-
-def _in_span(values: Mapping[str, Array], names: list[str]) -> Array:
-    """Part (n,) of the cell around each combination of some coordinates' points that is within their spans.
-
-    A half for every coordinate that is at an end of its span.
-    """
-    sizes = np.ones(())
-    for name in names:
-        own = np.ones(len(values[name]))
-        own[[0, -1]] = 0.5
-        sizes = sizes[..., None] * own
-    return sizes.ravel()

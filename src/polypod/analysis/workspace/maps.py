@@ -82,7 +82,7 @@ def workspace_map(
     size = cell_sizes(values)
     data: dict[str, Any] = {
         "inside": (names, inside, {"long_name": "all requirements hold"}),
-        "connected": (names, connected, {"long_name": "inside, and hangs together with the point asked for"}),
+        "connected": (names, connected, {"long_name": "inside, and connected with the point asked for"}),
         "margin": (names, margin.reshape(shape), {"long_name": "smallest margin of the limits", "units": "1"}),
         "binding": (names, binding.reshape(shape), {"long_name": "limit with the smallest margin"}),
         "determinant": (names, relative.reshape(shape), {"long_name": "det J over that at home", "units": "1"}),
