@@ -32,7 +32,7 @@ from user_legs import PSU
 
 Array = NDArray[np.float64]
 ROBOTS = ("long", "pedrammehr", "kim-ryu", "lopes")
-COUNT = 2
+COUNT = 3
 # Both sides round in double precision; solves magnify it by the condition of J (below 200 here): 1e-14 is reached.
 ROUNDING = 1e-12
 
@@ -569,8 +569,8 @@ def test_states_without_answer_are_named() -> None:
     with pytest.raises(StateError, match="leg1: the platform joint is farther from the rail than the link is long"):
         model.direct_dynamics(poses[2], states[2].twist, states[2].force, **states[2].shape)
     bad = s.elastic.copy()
-    bad[1, 1] = np.nan
-    with pytest.raises(InputError, match=r"elastic: .*nan at \[1\] of state 1"):
+    bad[1, 2] = np.nan
+    with pytest.raises(InputError, match=r"elastic: .*nan at \[2\] of state 1"):
         model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=bad, elastic_rate=s.rate)
     with pytest.raises(InputError, match=rf"elastic_rate: shape \(..., {COUNT}\)"):
         model.bias(s.pose, s.twist, elastic=s.elastic, elastic_rate=s.rate[:, :-1])
