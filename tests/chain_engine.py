@@ -87,6 +87,7 @@ class FrictionPair:
     at: Array
     axis: Array | None
     viscous: float
+    drag: float = 0.0
     coulomb: float = 0.0
     joint: tuple[int, str] = (0, "")
 
@@ -179,7 +180,7 @@ class Engine:
         turning = joint.get("friction", {}) if kind != "prismatic" else {}
         sliding = joint.get("friction", {}) if kind == "prismatic" else {}
         for line, given in ((None, both.get("rotation", turning)), (axis, both.get("translation", sliding))):
-            numbers = [given.get(name, 0.0) for name in ("viscous", "coulomb")]
+            numbers = [given.get(name, 0.0) for name in ("viscous", "drag", "coulomb")]
             if any(numbers):
                 self.frictions.append(FrictionPair(first, second, at, line, *numbers, key))
 
@@ -453,10 +454,13 @@ class Engine:
         return lines
 
     def friction(self, place: Place, velocity: Array) -> Array:
-        """What overcomes viscous friction: (6 b)."""
-        return sum(
-            (f.viscous * self._resisted(place, velocity, f)[0] for f in self.frictions), np.zeros(6 * self.count)
-        )
+        """What overcomes viscous friction and drag: (6 b)."""
+        return sum((self._braked(place, velocity, f) for f in self.frictions), np.zeros(6 * self.count))
+
+    def _braked(self, place: Place, velocity: Array, f: FrictionPair) -> Array:
+        """What overcomes the friction of one joint but for what its load adds: (6 b)."""
+        whole, rate = self._resisted(place, velocity, f)
+        return (f.viscous + (f.drag / rate if f.drag else 0.0)) * whole
 
     def _resisted(self, place: Place, velocity: Array, f: FrictionPair) -> tuple[Array, float]:
         """What overcomes a resistance of 1 times the rate of a joint, (6 b), and the size of that rate."""
@@ -536,7 +540,7 @@ class Engine:
                 push = push + rows[joint.drive] * force[joint.drive]
             for f in self.frictions if friction else ():
                 if f.joint == key:
-                    push = push - f.viscous * self._resisted(place, motion.velocity, f)[0]
+                    push = push - self._braked(place, motion.velocity, f)
             body = joint.second if joint.second >= 0 else joint.first
             own = push.reshape(self.count, 6)[body] * (1 if joint.second >= 0 else -1)
             arm = self._arm(place, body, joint.at)
