@@ -95,6 +95,8 @@ print([os.waitpid(child, 0)[1] for child in children])
 """
 
 
+# Not every day: in one of thirty runs a child waited for ever, for a reason that is not found yet.
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_while_another_thread_compiles(tmp_path: Path) -> None:
     import subprocess
