@@ -22,7 +22,7 @@ EXAMPLE = "Example: python -m bench --quick"
 def command(
     robots: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ROBOT]...", help="Six-freedom robots; pedrammehr and kim-ryu without one."),
+        typer.Argument(metavar="[ROBOT]...", help="Six-degree-of-freedom robots; pedrammehr and kim-ryu without one."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the time, rougher numbers.")] = False,
     figure: Annotated[Path | None, typer.Option("--figure", help="Also draw growth curves to this PNG.")] = None,

@@ -27,14 +27,14 @@ _STEP = 1e-3
 
 
 def measure(robot: str, seconds: float) -> Iterator[Row]:
-    """Rows of one robot of six freedoms, of its kernels in one thread."""
+    """Rows of one robot of six degrees of freedom, of its kernels in one thread."""
     model = Model(robot)
     at = states(model, BATCH)
     state = at.pose, at.twist, at.acceleration
     none = np.zeros((1, 6))
     plain = model.kernel("inverse_dynamics", False)
     functions, mechanism = derivative_functions(model), model.kernels.mechanism
-    slopes = functions._kernel("inverse_dynamics", ("pose", "twist", "acceleration"), (), False)[1]
+    derivatives = functions._kernel("inverse_dynamics", ("pose", "twist", "acceleration"), (), False)[1]
     linear = functions._regressor(mechanism).at(mechanism.numbers.values)
     matrix, _, values = model.regressor(*state)
     spread = model.kernel("conditioning")
@@ -43,10 +43,10 @@ def measure(robot: str, seconds: float) -> Iterator[Row]:
     rows = {
         "inverse dynamics": (_bound(plain, *state, none), BATCH, plain.operations, None),
         "derivatives by pose, twist, acceleration (6 x 18)": (
-            _bound(slopes, *state, none),
+            _bound(derivatives, *state, none),
             BATCH,
-            slopes.operations,
-            relative_difference(_along(slopes(*state, none)), _difference(model, at)),
+            derivatives.operations,
+            relative_difference(_along(derivatives(*state, none)), _difference(model, at)),
         ),
         f"regressor (6 x {matrix.shape[-1]})": (
             _bound(linear, *state),
@@ -79,7 +79,8 @@ def measure(robot: str, seconds: float) -> Iterator[Row]:
 
 
 def checked(robot: str, seconds: float) -> Iterator[Row]:
-    """The checked call of a robot of fewer freedoms beside its kernel, in one thread, at some sizes of the batch."""
+    """The checked call of a robot of fewer degrees of freedom beside its kernel, in one thread, at some sizes of the
+    batch."""
     model, none = Model(robot), np.zeros((1, 6))
     kernel, m = model.kernel("inverse_dynamics", False), model.mobility.count
     for size in (64, BATCH, 8 * BATCH):

@@ -49,7 +49,7 @@ def compare(name: str, seconds: float = 2.0) -> Compared:
     tree, got, wanted = LinkageTree(model.robot), *_held(model)
     pose, twist, acceleration = around_home(model)
     kernel = model.kernel("inverse_dynamics", False)
-    # no external wrench; where there are more actuators than freedoms, equal weights and no preload
+    # no external wrench; where there are more actuators than degrees of freedom, equal weights and no preload
     rest = [np.full((1, *p.shape), 1.0 if p.name == "weights" else 0.0) for p in kernel.inputs[3:]]
     outputs = kernel(pose, twist, acceleration, *rest, threads=1)
     random = np.random.default_rng(0)
@@ -75,10 +75,10 @@ def _held(model: Model) -> tuple[Array, Array]:
 def around_home(model: Model) -> tuple[Array, Array, Array]:
     """Poses (n, 4, 4), twists and accelerations (n, 6) that the robot can make, within 2 % of its size of home."""
     random, robot = np.random.default_rng(1), model.robot
-    m = len(robot.freedoms) or 6
+    m = len(robot.dof) or 6
     x, xdot, xddot = 0.02 * random.uniform(-1, 1, (BATCH, m)), *random.normal(size=(2, BATCH, m))
-    if robot.freedoms:
-        turns = np.array([freedom.motion == "rotation" for freedom in robot.freedoms])
+    if robot.dof:
+        turns = np.array([coordinate.motion == "rotation" for coordinate in robot.dof])
         return tuple(model.motion(x * np.where(turns, 1.0, model.size), xdot, xddot))  # type: ignore[return-value]
     pose = np.tile(robot.home.matrix, (BATCH, 1, 1))
     pose[:, :3, 3] += model.size * x[:, :3]

@@ -21,7 +21,7 @@ from polypod.errors import UnphysicalWarning
 from polypod.motion import Published
 from polypod.simulation import simulate
 
-ROUNDS = 7
+ITERATIONS = 7
 DURATION, RATE = 1.0, 1000.0
 
 
@@ -69,12 +69,12 @@ def main() -> None:
     model = pp.Model("pedrammehr")
     controller = ComputedTorque(model, Published(name="pedrammehr-path-3"), friction=False)
     ours(model, controller)
-    runs = [ours(model, controller) for _ in range(ROUNDS)]
+    runs = [ours(model, controller) for _ in range(ITERATIONS)]
     times = [run[0] for run in runs]
     print(f"{DURATION:g} s of pedrammehr on Path 3, computed torque at {RATE:g} Hz, RK4 of {1e3 / RATE:g} ms")
     print(f"polypod: best {min(times):.4f} s, median {median(times):.4f} s; tracking error {runs[0][1]:.2e}")
     try:
-        rivals = [mujoco(model, controller) for _ in range(ROUNDS)]
+        rivals = [mujoco(model, controller) for _ in range(ITERATIONS)]
     except ImportError as error:
         print(f"MuJoCo: not installed ({error})")
         return

@@ -16,7 +16,7 @@ from bench.timing import best_time
 from polypod.design import loads_study
 from polypod.design.prepared import Prepared, prepare
 from polypod.design.sweep import run
-from polypod.fastest import Limits, fastest, way
+from polypod.fastest import Limits, fastest, prepare_grid
 from polypod.kernels.threads import cores
 from polypod.model import Model
 
@@ -82,15 +82,15 @@ def one_call(designs: int = 10_000, count: int = 1_000) -> None:
 def fastest_motions(points: int = 1000) -> None:
     """The fastest motion along the circle of Kim and Ryu on a prepared way, without and with friction."""
     model = Model("kim-ryu")
-    circle = way(model, "kim-ryu-circle", points)
-    prepared = best_time(lambda: way(model, "kim-ryu-circle", points), 10, time.process_time)
+    circle = prepare_grid(model, "kim-ryu-circle", points)
+    prepared = best_time(lambda: prepare_grid(model, "kim-ryu-circle", points), 10, time.process_time)
     for friction, force in ((False, 60.0), (True, 85.0)):
         limits = Limits(force=force)
         found = fastest(model, circle, limits, friction=friction)
         taken = best_time(lambda f=friction, a=limits: fastest(model, circle, a, friction=f), 20, time.process_time)  # type: ignore[misc]
         print(
             f"fastest motion, {points} points, {'with' if friction else 'without'} friction: {found.duration:.4f} s in "
-            f"{1e3 * taken:.2f} ms of CPU, {found.rounds} rounds (the way itself {1e3 * prepared:.2f} ms)"
+            f"{1e3 * taken:.2f} ms of CPU, {found.iterations} rounds (the way itself {1e3 * prepared:.2f} ms)"
         )
 
 

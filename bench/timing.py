@@ -23,7 +23,7 @@ _BURST = 2e-4
 
 
 def take_turns(rivals: Mapping[str, Callable[[], object]], seconds: float = 1.0, rounds: int = 7) -> dict[str, Timing]:
-    """Time each rival in turn, ``rounds`` times; a turn is bursts of calls for its share of ``seconds``."""
+    """Time each rival in turn, ``iterations`` times; a turn is bursts of calls for its share of ``seconds``."""
     share = seconds / (rounds * max(len(rivals), 1))
     repeats: dict[str, int] = {}
     for name, call in rivals.items():

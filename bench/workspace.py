@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 import reference_hexapod as ref
 from polypod.analysis import certified_box, certified_volume, full_workspace
 from polypod.analysis.certified import Enclosure
-from polypod.analysis.workspace import Space
-from polypod.analysis.workspace.compiled import sieve
+from polypod.analysis.workspace import PoseCoordinates
+from polypod.analysis.workspace.compiled import predicate
 from polypod.kernels.threads import cores
 from polypod.model import Model
 
@@ -54,7 +54,7 @@ def numpy_loop(count: int = 3000) -> float:
 def main(points: int) -> None:
     """Print each goal beside what this machine gives."""
     model = Model(ref.robot())
-    tool, wall, own = timed(lambda: sieve(model))
+    tool, wall, own = timed(lambda: predicate(model))
     print(f"conditions: {tool.operations} operations a pose, vectors of {tool.width}, ready in {wall:.2f} s")
     full_workspace(model, 4, ref.SPAN)
     result, wall, own = timed(lambda: full_workspace(model, points, ref.SPAN, connected=False))
@@ -68,7 +68,7 @@ def main(points: int) -> None:
           f"{cores() * loop * poses / own:.0f} on {cores()} (goal 2000)")  # fmt: skip
     result, wall, own = timed(lambda: full_workspace(model, points, ref.SPAN))
     print(f"  with the part that hangs together with home ({float(result.fraction_connected):.6f}): {own:.1f} s")
-    Enclosure(Space(model))(np.zeros((9, 6)), np.zeros((9, 6)))
+    Enclosure(PoseCoordinates(model))(np.zeros((9, 6)), np.zeros((9, 6)))
     for names in (("x", "y", "z"), ("roll", "pitch", "yaw"), None):
         found, wall, own = timed(lambda names=names: certified_volume(model, names, seconds=30))
         print(f"certified volume over {', '.join(found.names)}: {found.low:.5g} to {found.high:.5g} "

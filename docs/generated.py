@@ -25,9 +25,9 @@ from polypod.description import (
     Bearing,
     Body,
     ConeLimit,
+    DegreeOfFreedom,
     Drive,
     FlexiblePlatform,
-    Freedom,
     Friction,
     LegData,
     Payload,
@@ -47,7 +47,7 @@ from polypod.files import library, load
 from polypod.files.robot_files import expanded_document
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
-from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
+from polypod.motion import AROUND_HOME, PUBLISHED, MotionFile, PathKind, TimeLaw, TrajectoryKind, Waypoint, Wrench
 from polypod.motion.columns import COLUMN_UNITS
 from polypod.motion.contract import INTERVALS
 from polypod.motion.sampling import MAX_SAMPLES
@@ -56,7 +56,7 @@ from polypod.papers.shared.page import shown
 from polypod.view.extras import EXTRAS
 
 CIRCLE = """name: circle
-rate: 200 # samples a second
+rate: 200 # samples per second
 trajectory:
   kind: euler
   relative_to: home # the circle's centre counts from the robot's home pose
@@ -87,7 +87,7 @@ _SECTIONS = {
     "FlexiblePlatform": "[flexible platform](#flexible-platform)",
     "PlateData": "[plate](#plate)",
     "Pose": "[pose](#pose)",
-    "Freedom": "[freedom](#freedom)",
+    "DegreeOfFreedom": "[degree of freedom](#degree of freedom)",
     "Friction": "[friction](#friction)",
     "ConeLimit": "[cone limit](#cone-limit)",
     "ChainJoint": "[joint of a chain](#joint-of-a-chain)",
@@ -130,7 +130,7 @@ def robot_files() -> str:
             "```\n",
             section("Plate", PlateData, 3),
             section("Pose", Pose, 3),
-            section("Freedom", Freedom, 3),
+            section("DegreeOfFreedom", DegreeOfFreedom, 3),
             section("Friction", Friction, 3),
             section("Cone limit", ConeLimit, 3),
             section("Drive", Drive, 3),
@@ -157,7 +157,8 @@ def robot_files() -> str:
             "[kg m^2] about its centre of mass. `com` is the middle of the two joints unless it is given.\n",
             "### Directions of a joint of a chain\n",
             "`{to: JOINT}` is the direction at home from this joint to another of the leg, for `axis`, `axes` and the "
-            "directions of a `cone`. `{across: JOINT}`, as the second of a universal joint's `axes`, is square to the "
+            "directions of a `cone`. `{across: JOINT}`, as the second of a universal joint's `axes`, is "
+            "perpendicular to the "
             "first and to the direction to that joint.\n",
         ]
     )
@@ -191,7 +192,7 @@ def motion_files() -> str:
             "(R = Rz(yaw) Ry(pitch) Rx(roll)) |\n"
             "| path in `euler` | `x`, `y`, `z`, `a1`, `a2`, `a3`, or those of its part of a `stack` |\n"
             "| path in `axis` | `x`, `y`, `z` of the position; `angle` |\n"
-            "| path in `coordinates` | the names of the robot's freedoms |\n"
+            "| path in `coordinates` | the names of the robot's degrees of freedom |\n"
             "| wrench | `fx`, `fy`, `fz`, `mx`, `my`, `mz` |\n",
             "A column may state its unit in brackets and is in SI units without: "
             f"{'; '.join(f'{quantity} {_code(units)}' for quantity, units in COLUMN_UNITS.items())}. "
@@ -211,7 +212,8 @@ def motion_files() -> str:
             "## Published motions\n",
             "| name | robot | what it is |\n|---|---|---|",
             *(f"| `{name}` | `{entry.robot}` | {entry.title} |" for name, entry in PUBLISHED.items()),
-            f"| `{AROUND_HOME}` | any | each freedom in turn, there and back about home (published by no paper) |",
+            f"| `{AROUND_HOME}` | any | each degree of freedom in turn, there and back about home (published by "
+            "no paper) |",
             "\n## Fields\n",
             section("Motion", MotionFile, 3),
             section("Waypoint", Waypoint, 3),
@@ -221,7 +223,7 @@ def motion_files() -> str:
             *(section(f"Path kind {name}", kind, 3, name) for name, kind in kinds(PathKind)),
             "## Time laws\n",
             "A law is written by its kind alone (`law: cosine`), or as a mapping if it has numbers.\n",
-            *(section(f"Time law {name}", kind, 3, name) for name, kind in kinds(Law)),
+            *(section(f"Time law {name}", kind, 3, name) for name, kind in kinds(TimeLaw)),
             "## Wrenches\n",
             "The `kind` may be left out: `value` is a constant wrench, `values` or `csv` a table.\n",
             *(section(f"Wrench kind {name}", kind, 3, name) for name, kind in kinds(Wrench)),
@@ -457,10 +459,12 @@ def survey() -> dict[str, Any]:
         kinds = sorted({leg["kind"] for leg in robot["legs"]})
         robots.append(
             {"name": name, "title": robot.get("title", ""), "legs": len(robot["legs"]), "kinds": kinds,
-             "freedoms": len(robot.get("freedoms", ())) or 6, "reference": robot.get("reference", "")}
+             "dof": len(robot.get("dof", ())) or 6, "reference": robot.get("reference", "")}
         )  # fmt: skip
     motions = [{"name": name, "robot": entry.robot, "title": entry.title} for name, entry in PUBLISHED.items()]
-    motions.append({"name": AROUND_HOME, "robot": "any", "title": "each freedom in turn, there and back about home"})
+    motions.append(
+        {"name": AROUND_HOME, "robot": "any", "title": "each degree of freedom in turn, there and back about home"}
+    )
     legs = [
         {"kind": kind, "about": _about(leg)}
         for kind, leg in LegData.registry.items()

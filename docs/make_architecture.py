@@ -194,7 +194,7 @@ def _arrow(axes: Axes, places: list[tuple[float, float]]) -> None:
 
 
 def _breach(axes: Axes, imported: tuple[float, float], importer: tuple[float, float]) -> None:
-    """An import against the order, still to be mended."""
+    """An import against the order, still to be fixed."""
     line = {"linestyle": (0, (3, 2)), "color": "#c23b3b", "linewidth": 0.9, "connectionstyle": "arc3,rad=0.25"}
     axes.add_patch(
         FancyArrowPatch(imported, importer, arrowstyle="-|>", mutation_scale=9, shrinkA=26, shrinkB=26, **line)

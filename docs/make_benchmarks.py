@@ -18,13 +18,13 @@ HERE = Path(__file__).parent
 _INTRODUCTION = """# Benchmarks
 
 In a checkout `python -m bench` measures all of this on your machine: every rival in one process, taking turns, best of
-many rounds, and answers compared first: a faster wrong answer gets no ratio, and a row without a difference is a part
-of the work whose answer cannot be compared (`rnea` on the open tree). `mj_inverse` loads passive joints too, so
-what it gives the drives is not the actuators' force of the robot. Ratios are to Pinocchio on the same robot
-(`rnea` on the open tree alone, without the loops; `constraintDynamics` with them); above 1 is faster. Operations count
-products, sums, divisions, roots, comparisons and choices one each; the peak is that of one core, measured by a kernel
-made the same way. Builds are in processor time. Where other programs ran too, as the load says, medians, rows of two
-threads and the largest batches are theirs as much as polypod's.
+many iterations, and answers compared first: a faster wrong answer gets no ratio, and a row without a difference is a
+part of the work whose answer cannot be compared (`rnea` on the open tree). `mj_inverse` loads passive joints too, so
+what it gives the drives is not the actuators' force of the robot. Ratios are to Pinocchio on the same robot (`rnea` on
+the open tree alone, without the loops; `constraintDynamics` with them); above 1 is faster. Operations count products,
+sums, divisions, roots, comparisons and choices one each; the peak is that of one core, measured by a kernel made the
+same way. Builds are in processor time. Where other programs ran too, as the load says, medians, rows of two threads and
+the largest batches are theirs as much as polypod's.
 """
 
 

@@ -28,7 +28,7 @@ def run(robot: str, rate: float, seconds: float, folder: Path) -> dict[str, list
     if compiler is None:
         raise SystemExit("control_loop: no C compiler found (cc, gcc or clang); install one")
     model = pp.Model(robot)
-    name, header, source = export_c(model, "control_step", friction=False, rounds=6)
+    name, header, source = export_c(model, "control_step", friction=False, iterations=6)
     (folder / f"{name}.h").write_text(header)
     (folder / f"{name}.c").write_text(source)
     home = model.robot.home.matrix

@@ -25,10 +25,10 @@ from polypod.symbols.vectors import Frame, columns, cross, dot, norm, vector
 class RUS(Leg, kind="RUS"):
     """A crank turning about ``axis`` at ``base``, and a rod from its end (universal joint) to the platform (spherical).
 
-    The actuated coordinate is the crank's angle from ``start``, a direction square to ``axis``. ``side`` 1 or -1 picks
-    one of the two angles that reach a point. ``rotor`` is the motor's inertia, turning with the crank. Crank frame:
-    origin at the motor, x along the crank, z = axis. Rod frame: origin at the universal joint, x along the rod n,
-    y = axis x n/|axis x n|.
+    The actuated coordinate is the crank's angle from ``start``, a direction perpendicular to ``axis``. ``side`` 1 or -1
+    picks one of the two angles that reach a point. ``rotor`` is the motor's inertia, turning with the crank. Crank
+    frame: origin at the motor, x along the crank, z = axis. Rod frame: origin at the universal joint, x along the rod
+    n, y = axis x n/|axis x n|.
     """
 
     base: Position

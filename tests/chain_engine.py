@@ -38,7 +38,7 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class Term:
-    """One constraint: a gap along a direction of the first body (or of the base), or two directions square to
+    """One constraint: a gap along a direction of the first body (or of the base), or two directions perpendicular to
     each other."""
 
     kind: str
@@ -123,11 +123,11 @@ class Engine:
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
         self.lines = self._spin_lines()
         self.chosen = np.eye(6)
-        if robot.get("freedoms"):
-            self.chosen = np.zeros((len(robot["freedoms"]), 6))
-            for row, freedom in zip(self.chosen, robot["freedoms"], strict=True):
-                axis = np.array(freedom["axis"], dtype=float)
-                row[3 * (freedom["motion"] == "rotation") :][:3] = axis / np.linalg.norm(axis)
+        if robot.get("dof"):
+            self.chosen = np.zeros((len(robot["dof"]), 6))
+            for row, coordinate in zip(self.chosen, robot["dof"], strict=True):
+                axis = np.array(coordinate["axis"], dtype=float)
+                row[3 * (coordinate["motion"] == "rotation") :][:3] = axis / np.linalg.norm(axis)
 
     def _add(self, number: int, leg: dict[str, Any]) -> None:
         index = {"base": -1, "platform": 0}
@@ -272,7 +272,7 @@ class Engine:
                            "square": (first @ t.one) @ (second @ t.two)}[t.kind])  # fmt: skip
         return np.array(values)
 
-    def slopes(self, place: Place) -> Array:
+    def derivatives(self, place: Place) -> Array:
         """Derivatives of the constraints by all twists, (terms, 6 b)."""
         rows = np.zeros((len(self.terms), self.count, 6))
         for row, t in zip(rows, self.terms, strict=True):
@@ -328,7 +328,7 @@ class Engine:
         """Constraints and more rows with lengths by the robot's size, so that singular values can be compared."""
         scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
         lengths = np.array([self.size if t.kind != "square" else 1.0 for t in self.terms])
-        return np.vstack([self.slopes(place) * scale / lengths[:, None], rows * scale])
+        return np.vstack([self.derivatives(place) * scale / lengths[:, None], rows * scale])
 
     def _solved(self, place: Place, right: Array, chosen: Array) -> tuple[Array, Array]:
         """Velocities (b, 6) of least size with constraint rates ``right`` and chosen components of the platform."""
@@ -344,7 +344,7 @@ class Engine:
         rest = whole @ solution - wanted
         return (solution * scale).reshape(self.count, 6), rest
 
-    def freedoms(self, place: Place) -> Array:
+    def dof(self, place: Place) -> Array:
         """All velocities (6 b, k) that the constraints allow."""
         scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
         matrix = self._scaled(place, np.zeros((0, 6 * self.count)))
@@ -354,7 +354,7 @@ class Engine:
 
     def free_twists(self, place: Place) -> Array:
         """Twists (6, m) of the platform that the constraints allow, an orthonormal basis; lengths by the size."""
-        free = self.freedoms(place)[:6] / np.r_[np.full(3, self.size), np.ones(3)][:, None]
+        free = self.dof(place)[:6] / np.r_[np.full(3, self.size), np.ones(3)][:, None]
         left, values, _ = np.linalg.svd(free)
         return left[:, : int((values > 1e-6).sum())] if free.size else np.zeros((6, 0))
 
@@ -510,11 +510,11 @@ class Engine:
         return load + self.friction(place, motion.velocity) if friction else load
 
     def inverse_dynamics(self, place: Place, motion: Motion, wrench: Array, friction: bool = False) -> Array:
-        """Forces (n) of the drives, of least norm where there are more than freedoms.
+        """Forces (n) of the drives, of least norm where there are more than degrees of freedom.
 
         For every motion N that constraints allow: N^T (load - G^T f) = 0.
         """
-        free, rows = self.freedoms(place), self.drive_rows(place)
+        free, rows = self.dof(place), self.drive_rows(place)
         load = free.T @ self._load(place, motion, wrench, friction)
         rotors = np.array([d.rotor for d in self.drives])
         load = load + (rows @ free).T @ (rotors * self.drive_accelerations(place, *motion))
@@ -530,12 +530,12 @@ class Engine:
 
         J^T lambda + G^T f = load; only for robots whose joints hold nothing twice, and no rotors.
         """
-        slopes, rows = self.slopes(place), self.drive_rows(place)
+        derivatives, rows = self.derivatives(place), self.drive_rows(place)
         rest = self._load(place, motion, wrench, friction) - rows.T @ force
-        multipliers = np.linalg.lstsq(slopes.T, rest, rcond=1e-10)[0]
+        multipliers = np.linalg.lstsq(derivatives.T, rest, rcond=1e-10)[0]
         found = {}
         for key, joint in self.joints.items():
-            push = slopes[joint.begin : joint.end].T @ multipliers[joint.begin : joint.end]
+            push = derivatives[joint.begin : joint.end].T @ multipliers[joint.begin : joint.end]
             if joint.drive is not None:
                 push = push + rows[joint.drive] * force[joint.drive]
             for f in self.frictions if friction else ():
@@ -549,14 +549,14 @@ class Engine:
 
     def direct_dynamics(self, place: Place, velocity: Array, force: Array, wrench: Array, friction: bool) -> Array:
         """Acceleration (6) of the platform."""
-        coasting = self.acceleration(place, velocity, np.zeros(len(self.chosen)))
-        free, rows = self.freedoms(place), self.drive_rows(place)
+        drift_acceleration = self.acceleration(place, velocity, np.zeros(len(self.chosen)))
+        free, rows = self.dof(place), self.drive_rows(place)
         rotors = np.diag([d.rotor for d in self.drives])
         matrix = free.T @ (self.inertia(place) + rows.T @ rotors @ rows) @ free
-        load = self._load(place, Motion(velocity, coasting), wrench, friction)
-        load = load + rows.T @ (rotors @ self.drive_accelerations(place, velocity, coasting))
+        load = self._load(place, Motion(velocity, drift_acceleration), wrench, friction)
+        load = load + rows.T @ (rotors @ self.drive_accelerations(place, velocity, drift_acceleration))
         change = np.linalg.solve(matrix, free.T @ (rows.T @ force - load))
-        return (coasting.ravel() + free @ change)[:6]
+        return (drift_acceleration.ravel() + free @ change)[:6]
 
     def mass_matrix(self, place: Place) -> Array:
         """Mass matrix (m, m) in the rates of the chosen components, rotors included."""

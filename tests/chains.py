@@ -31,7 +31,7 @@ def _leg(angle: float, places: dict[str, Any], kinds: dict[str, str], driven: st
     return {"kind": "chain", "bodies": bodies, "joints": joints}
 
 
-def _freedom(name: str, motion: str, axis: int) -> dict[str, Any]:
+def _dof(name: str, motion: str, axis: int) -> dict[str, Any]:
     return {"name": name, "motion": motion, "axis": np.eye(3)[axis].tolist()}
 
 
@@ -40,10 +40,10 @@ def planar() -> pp.Robot:
     places = {"motor": (0.5, 0.0, 0), "elbow": (0.4, 0.25, 0), "wrist": (0.15, 0.05, 0)}
     axes = dict.fromkeys(places, (0, 0, 1))
     legs = [_leg(a, places, dict.fromkeys(places, "revolute"), "motor", axes) for a in 2 * np.pi / 3 * np.arange(3)]
-    freedoms = [_freedom("x", "translation", 0), _freedom("y", "translation", 1), _freedom("theta", "rotation", 2)]
+    dof = [_dof("x", "translation", 0), _dof("y", "translation", 1), _dof("theta", "rotation", 2)]
     return pp.Robot.model_validate(
         {"name": "planar", "platform": {"mass": 1.0, "inertia": [0.01, 0.01, 0.02]}, "gravity": (0.0, -9.81, 0.0),
-         "freedoms": freedoms, "legs": [leg | {"closing": "newton"} for leg in legs]}
+         "dof": dof, "legs": [leg | {"closing": "newton"} for leg in legs]}
     )  # fmt: skip
 
 
@@ -53,8 +53,8 @@ def tripod() -> pp.Robot:
     kinds = {"hinge": "revolute", "slide": "prismatic", "ball": "spherical"}
     axes = {"hinge": (0, 1, 0), "slide": (-0.2, 0, 0.6)}
     legs = [_leg(a, places, kinds, "slide", axes) for a in 2 * np.pi / 3 * np.arange(3)]
-    freedoms = [_freedom("z", "translation", 2), _freedom("roll", "rotation", 0), _freedom("pitch", "rotation", 1)]
+    dof = [_dof("z", "translation", 2), _dof("roll", "rotation", 0), _dof("pitch", "rotation", 1)]
     return pp.Robot.model_validate(
-        {"name": "tripod", "platform": {"mass": 2.0, "inertia": [0.02, 0.02, 0.04]}, "freedoms": freedoms,
+        {"name": "tripod", "platform": {"mass": 2.0, "inertia": [0.02, 0.02, 0.04]}, "dof": dof,
          "home": {"position": [0.0, 0.0, 0.6]}, "legs": legs}
     )  # fmt: skip

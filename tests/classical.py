@@ -124,7 +124,8 @@ def _inertia(body: PlacedBody) -> tuple[float, Array, Array]:
 
 
 class Balance(NamedTuple):
-    """Virtual powers for each of the robot's freedoms: those of unit actuator forces (n, m), and the power asked (m).
+    """Virtual powers for each of the robot's degrees of freedom: those of unit actuator forces (n, m), and the power
+    asked (m).
 
     ``size`` (m) is the sum of the absolute parts of what is asked, for tolerances.
     """
@@ -156,13 +157,13 @@ def dalembert(robot: pp.Robot, state: Any, resistance: Resistance | None = None)
         moved = [leg_state(robot, number, state.pose, u, still) for u in axes.T]
         for name, b in now.bodies.items():
             parts.append(np.array([b.force @ m.bodies[name].velocity + b.moment @ m.bodies[name].omega for m in moved]))
-        slopes = np.array([m.coordinates[1] for m in moved]).T
+        derivatives = np.array([m.coordinates[1] for m in moved]).T
         for k, actuator in enumerate(_leg(robot, number).actuators):
-            parts.append(float(actuator.rotor) * now.coordinates[2, k] * slopes[k])
+            parts.append(float(actuator.rotor) * now.coordinates[2, k] * derivatives[k])
         for joint in _leg(robot, number).joints if resistance is not None else ():
             push = resistance(leg, joint, now.rates[joint.name])
             parts.append(np.array([push @ m.rates[joint.name] for m in moved]))
-        rows.append(slopes)
+        rows.append(derivatives)
     return Balance(np.concatenate(rows), np.sum(parts, axis=0), np.sum(np.abs(parts), axis=0))
 
 

@@ -1,4 +1,5 @@
-"""What a run of tests shares: one folder of compiled kernels, code compiled in haste, little collecting of garbage."""
+"""What a run of tests shares: one folder of compiled kernels, code compiled unoptimised, little collecting of
+garbage."""
 
 from __future__ import annotations
 

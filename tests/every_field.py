@@ -45,7 +45,7 @@ def rich_struts() -> Robot:
         data |= {"universal_stiffness": 3e8, "spherical_stiffness": 4e8, "bearings": {"universal": _RATING}}
         legs.append(data)
     whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
-    _assert_given(whole, {"freedoms"})
+    _assert_given(whole, {"dof"})
     for leg in whole.legs:
         _assert_given(leg, {"actuated"})
     return whole
@@ -66,7 +66,7 @@ def rich_chain() -> Robot:
             joints.append(data)
             fields |= set(data)
         legs.append(leg.model_dump(exclude_unset=True) | {"kind": "chain", "name": leg.name, "joints": joints})
-    assert fields == set(ChainJoint.model_fields) - OF_SEVERAL_FREEDOMS - {"lead"}
+    assert fields == set(ChainJoint.model_fields) - OF_SEVERAL_DOF - {"lead"}
     whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
     _assert_given(whole, set())
     return whole
@@ -83,11 +83,11 @@ def rich_joints() -> Robot:
             if "actuated" in joint:
                 joint |= {"range": [-0.3, 0.45]} | ({} if joint["kind"] == "revolute" else {"lead": 0.005})
             fields |= set(joint)
-    assert {*OF_SEVERAL_FREEDOMS, "lead"} <= fields
+    assert {*OF_SEVERAL_DOF, "lead"} <= fields
     return Robot.model_validate(data)
 
 
-OF_SEVERAL_FREEDOMS = {"axes", "ranges", "frictions"}
+OF_SEVERAL_DOF = {"axes", "ranges", "frictions"}
 _CONE = {"axis": [0, 0, 1], "half_angle": 1.2}
 _SEVERAL: dict[str, dict[str, Any]] = {
     "universal": {"ranges": {"first": [-0.7, 0.6], "second": [-0.5, 0.9]}},

@@ -54,8 +54,8 @@ class Solved(NamedTuple):
 class TreeRobot(ABC):
     """A robot on a Pinocchio tree: a massless free frame, parts on joints from it that the modes tie, and the legs.
 
-    ``tied`` are the parts' joints with their rates for a unit of each elastic rate (joint's freedoms, N), their
-    coordinates being the same product with the elastic coordinates; ``ends`` are the frames the legs' tips meet.
+    ``tied`` are the parts' joints with their rates for a unit of each elastic rate (joint's degrees of freedom, N),
+    their coordinates being the same product with the elastic coordinates; ``ends`` are the frames the legs' tips meet.
     """
 
     def __init__(self, robot: Robot, modes: Modes) -> None:

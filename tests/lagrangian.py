@@ -20,7 +20,7 @@ from polypod.symbols.expression import port
 Array = NDArray[np.float64]
 
 
-class Numbers(NamedTuple):
+class ParameterVector(NamedTuple):
     """I (..., m, m), V (..., m, m) and G (..., m) of I du/dt + V u + G."""
 
     inertia: Array
@@ -50,10 +50,10 @@ class Lagrangian:
         self._mechanism = model.kernels.mechanism
         self._kernels: dict[str, Kernel] = {}
 
-    def matrices(self, place: Any, rate: ArrayLike, part: str | None = None) -> Numbers:
+    def matrices(self, place: Any, rate: ArrayLike, part: str | None = None) -> ParameterVector:
         """I, V and G of a part (one of ``PARTS``) or of the whole robot; V depends on the rates, I and G do not."""
         kernel = self._kernel(f"matrices {part}", lambda: matrices(self._mechanism, part, self.coordinates))
-        return Numbers(*self._call(kernel, place, rate))
+        return ParameterVector(*self._call(kernel, place, rate))
 
     def _kernel(self, name: str, build: Callable[[], Expression]) -> Kernel:
         if name not in self._kernels:

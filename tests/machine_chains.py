@@ -36,13 +36,13 @@ def wishbones(seed: int) -> Data:
         ("P9", "tube piston", [0.42, 0.05, 0.4], [-0.1, 0.0, 0.5]),
         ("S10", "base piston", [0.35, 0.05, 0.62], 0),
     ]
-    freedoms = [moves("z", Z), rotation("steer", Z)]
+    dof = [moves("z", Z), rotation("steer", Z)]
     leg = linked(rng, joints, "P5 P9")
-    return robot(rng, [leg], {"position": [0.75, 0.0, 0.28]}, freedoms, "double wishbone")
+    return robot(rng, [leg], {"position": [0.75, 0.0, 0.28]}, dof, "double wishbone")
 
 
 def five_rods(seed: int) -> Data:
-    """A wheel on five rods: one freedom, a damper drives it; each rod is a leg."""
+    """A wheel on five rods: one degree of freedom, a damper drives it; each rod is a leg."""
     rng = np.random.default_rng(seed)
     ends = [
         ([0.2, 0.2, 0.1], [0.6, 0.1, 0.12]),
@@ -88,8 +88,8 @@ def excavator(seed: int) -> Data:
         ("R15", "piston3 rocker", link, Y),
     ]
     leg = linked(rng, joints, "R0 P3 P7 P14")
-    freedoms = [moves("x", X), moves("y", Y), moves("z", Z), rotation("pitch", Y)]
-    return robot(rng, [leg], {"position": [1.5, 0.0, 0.1]}, freedoms, "excavator")
+    dof = [moves("x", X), moves("y", Y), moves("z", Z), rotation("pitch", Y)]
+    return robot(rng, [leg], {"position": [1.5, 0.0, 0.1]}, dof, "excavator")
 
 
 def palletiser(seed: int) -> Data:
@@ -110,8 +110,8 @@ def palletiser(seed: int) -> Data:
         ("R10", "wrist platform", shoulder + up + ahead - [0, 0, 0.05], Z),
     ]
     leg = linked(rng, joints, "R1 R2 R6 R10")
-    freedoms = [*XYZ, rotation("yaw", Z)]
-    return robot(rng, [leg], {"position": [0.8, 0.0, 0.8]}, freedoms, "palletiser")
+    dof = [*XYZ, rotation("yaw", Z)]
+    return robot(rng, [leg], {"position": [0.8, 0.0, 0.8]}, dof, "palletiser")
 
 
 def arm(seed: int) -> Data:
@@ -142,8 +142,8 @@ def tricept_with_wrist(seed: int) -> Data:
     joints += [("U4", "base post", [0, 0, 0], (X, Y)), ("P5", "post plate", [0, 0, 0.5], Z)]
     joints += [("R6", "plate fork", plate, Z), ("R7", "fork platform", plate + 0.1 * Z, X + 0.5 * Z)]
     leg = linked(rng, joints, "P0 P1 P2 R6 R7")
-    freedoms = [*XYZ, rotation("roll", X), rotation("yaw", Z)]
-    return robot(rng, [leg], {"position": [0.05, 0.0, 1.1]}, freedoms, "tricept with wrist")
+    dof = [*XYZ, rotation("roll", X), rotation("yaw", Z)]
+    return robot(rng, [leg], {"position": [0.05, 0.0, 1.1]}, dof, "tricept with wrist")
 
 
 def delta_with_shaft(seed: int) -> Data:
@@ -164,8 +164,8 @@ def delta_with_shaft(seed: int) -> Data:
         ("R7", "plate platform", [0, 0, -0.4], Z),
     ]
     leg = linked(rng, joints, "R0 R1 R2 R3")
-    freedoms = [*XYZ, rotation("yaw", Z)]
-    return robot(rng, [leg], {"position": [0.0, 0.0, -0.45]}, freedoms, "delta with shaft")
+    dof = [*XYZ, rotation("yaw", Z)]
+    return robot(rng, [leg], {"position": [0.0, 0.0, -0.45]}, dof, "delta with shaft")
 
 
 def quattro(seed: int) -> Data:
@@ -188,8 +188,8 @@ def quattro(seed: int) -> Data:
         ("R8", "long2 short", [-0.06, -0.08, -0.7], Z),
     ]
     leg = linked(rng, joints, "R0 R1 R2 R3")
-    freedoms = [*XYZ, rotation("yaw", Z)]
-    return robot(rng, [leg], {"position": [0.06, 0.0, -0.75]}, freedoms, "quattro")
+    dof = [*XYZ, rotation("yaw", Z)]
+    return robot(rng, [leg], {"position": [0.06, 0.0, -0.75]}, dof, "quattro")
 
 
 def quadrupteron(seed: int) -> Data:
@@ -237,7 +237,8 @@ def tau(seed: int) -> Data:
     return robot(rng, legs, home, XYZ, "Gantry-Tau")
 
 
-# -- six freedoms ------------------------------------------------------------------------------------------------------
+# -- six degrees of freedom
+# ------------------------------------------------------------------------------------------------------
 
 
 def eclipse(seed: int) -> Data:
@@ -319,7 +320,7 @@ def shared_rails(seed: int) -> Data:
     for k in range(6):
         out, side = around(k // 2)
         rail = unit(side + 0.3 * Z)
-        foot = 0.6 * out + (-1) ** k * 0.35 * rail  # rods that are not square to their rails
+        foot = 0.6 * out + (-1) ** k * 0.35 * rail  # rods that are not perpendicular to their rails
         tip = 0.2 * around(k // 2, off=(-1) ** k * 0.5)[0] + 0.4 * Z
         one = unit(np.cross(tip - foot, out))
         joints = [

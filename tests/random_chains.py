@@ -137,7 +137,7 @@ def with_fixed(rng: np.random.Generator, leg: Data) -> Data:
     return {**leg, "bodies": bodies, "joints": joints}
 
 
-def robot(rng: np.random.Generator, legs: list[Data], home: Data, freedoms: Any = (), name: str = "random") -> Data:
+def robot(rng: np.random.Generator, legs: list[Data], home: Data, dof: Any = (), name: str = "random") -> Data:
     """A robot on legs at home."""
     mass = 4.0
     data = {
@@ -147,8 +147,8 @@ def robot(rng: np.random.Generator, legs: list[Data], home: Data, freedoms: Any 
         "home": home,
         "legs": legs,
     }
-    if freedoms:
-        data["freedoms"] = list(freedoms)
+    if dof:
+        data["dof"] = list(dof)
     return data
 
 
@@ -188,7 +188,7 @@ def _firmness(leg: Data) -> float:
 
 
 def tricept(seed: int) -> Data:
-    """3-UPS and a passive leg UP whose slide is part of the platform: it keeps three freedoms."""
+    """3-UPS and a passive leg UP whose slide is part of the platform: it keeps three degrees of freedom."""
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
@@ -209,12 +209,12 @@ def tricept(seed: int) -> Data:
     }
     passive["joints"][0]["friction"] = {"viscous": 0.7}
     passive["joints"][1]["friction"] = {"viscous": 11.0}
-    freedoms = [translation("x", [1, 0, 0]), translation("y", [0, 1, 0]), translation("z", [0, 0, 1])]
-    return robot(rng, [*legs[:2], passive, legs[2]], {"position": [0.0, 0.0, 0.9]}, freedoms, "tricept")
+    dof = [translation("x", [1, 0, 0]), translation("y", [0, 1, 0]), translation("z", [0, 0, 1])]
+    return robot(rng, [*legs[:2], passive, legs[2]], {"position": [0.0, 0.0, 0.9]}, dof, "tricept")
 
 
 def _plane(rng: np.random.Generator) -> tuple[Array, Array]:
-    """A tilted plane: axes (3, 3) whose third is square to it, and a point of it."""
+    """A tilted plane: axes (3, 3) whose third is perpendicular to it, and a point of it."""
     return Rotation.from_rotvec(rng.normal(size=3)).as_matrix(), rng.normal(size=3)
 
 
@@ -247,10 +247,10 @@ def planar(seed: int, count: int = 3) -> Data:
         flat = [0.6 * out, 0.4 * out + 0.25 * side, 0.15 * out]
         points = [origin + axes @ np.r_[p + 0.02 * rng.normal(size=2), rng.uniform(-0.1, 0.1)] for p in flat]
         legs.append(_planar_leg(rng, points, axes[:, 2]))
-    freedoms = [translation("a", axes[:, 0]), translation("b", axes[:, 1]), rotation("turn", axes[:, 2])]
+    dof = [translation("a", axes[:, 0]), translation("b", axes[:, 1]), rotation("turn", axes[:, 2])]
     turn = Rotation.from_rotvec(rng.normal(size=3)).as_matrix()
     home = {"position": numbers(origin), "rotation": numbers(turn)}
-    return robot(rng, legs, home, freedoms, f"planar {count}-RRR")
+    return robot(rng, legs, home, dof, f"planar {count}-RRR")
 
 
 def five_bar(seed: int) -> Data:
@@ -260,8 +260,8 @@ def five_bar(seed: int) -> Data:
     flat = [[-0.15, -0.5], [-0.3, -0.25], [0.02, 0.01], [0.17, -0.5], [0.33, -0.2]]
     p = [origin + axes @ np.r_[x, rng.uniform(-0.05, 0.05)] for x in flat]
     legs = [_planar_leg(rng, p[:3], axes[:, 2]), _planar_leg(rng, p[3:], axes[:, 2])]
-    freedoms = [translation("a", axes[:, 0]), translation("b", axes[:, 1])]
-    return robot(rng, legs, {"position": numbers(p[2])}, freedoms, "five-bar")
+    dof = [translation("a", axes[:, 0]), translation("b", axes[:, 1])]
+    return robot(rng, legs, {"position": numbers(p[2])}, dof, "five-bar")
 
 
 def spherical(seed: int) -> Data:
@@ -284,8 +284,8 @@ def spherical(seed: int) -> Data:
                 for i in range(3)
             ],
         })  # fmt: skip
-    freedoms = [rotation(name, axis) for name, axis in zip(("roll", "pitch", "yaw"), np.eye(3), strict=True)]
-    return robot(rng, legs, {"position": numbers(centre)}, freedoms, "agile eye")
+    dof = [rotation(name, axis) for name, axis in zip(("roll", "pitch", "yaw"), np.eye(3), strict=True)]
+    return robot(rng, legs, {"position": numbers(centre)}, dof, "agile eye")
 
 
 def three_prs(seed: int) -> Data:
@@ -310,8 +310,8 @@ def three_prs(seed: int) -> Data:
              "friction": {"viscous": 0.1}},
         ]  # fmt: skip
         legs.append({"kind": "chain", "bodies": bodies, "joints": joints})
-    freedoms = [translation("z", [0, 0, 1]), rotation("roll", [1, 0, 0]), rotation("pitch", [0, 1, 0])]
-    return robot(rng, legs, {"position": [0.0, 0.0, 0.6]}, freedoms, "3-PRS")
+    dof = [translation("z", [0, 0, 1]), rotation("roll", [1, 0, 0]), rotation("pitch", [0, 1, 0])]
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.6]}, dof, "3-PRS")
 
 
 def three_upu(seed: int) -> Data:
@@ -338,8 +338,8 @@ def three_upu(seed: int) -> Data:
              "axes": [numbers(across), numbers(side)], "friction": {"viscous": 0.2}},
         ]  # fmt: skip
         legs.append({"kind": "chain", "bodies": bodies, "joints": joints})
-    freedoms = [translation(name, axis) for name, axis in zip("xyz", np.eye(3), strict=True)]
-    return robot(rng, legs, {"position": [0.0, 0.0, 0.7]}, freedoms, "3-UPU")
+    dof = [translation(name, axis) for name, axis in zip("xyz", np.eye(3), strict=True)]
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.7]}, dof, "3-UPU")
 
 
 def delta(seed: int) -> Data:
@@ -364,8 +364,8 @@ def delta(seed: int) -> Data:
                  "at": numbers(wrist + shift), "friction": {"viscous": 0.05}},
             ]  # fmt: skip
         legs.append({"kind": "chain", "bodies": bodies, "joints": joints})
-    freedoms = [translation(name, axis) for name, axis in zip("xyz", np.eye(3), strict=True)]
-    return robot(rng, legs, {"position": [0.0, 0.0, -0.4]}, freedoms, "delta of balls")
+    dof = [translation(name, axis) for name, axis in zip("xyz", np.eye(3), strict=True)]
+    return robot(rng, legs, {"position": [0.0, 0.0, -0.4]}, dof, "delta of balls")
 
 
 def inner_loop(seed: int) -> Data:
@@ -396,7 +396,8 @@ def inner_loop(seed: int) -> Data:
 
 
 def straight(seed: int, letters: str, change: Any = None) -> Data:
-    """Legs as they are built: slides along the line between their ends, crosses square to the rods they carry."""
+    """Legs as they are built: slides along the line between their ends, crosses perpendicular to the rods they
+    carry."""
     rng = np.random.default_rng(seed)
     data = hexapod(seed, letters, 1 if letters[0] == "U" else 0)
     for k, leg in enumerate(data["legs"]):
@@ -432,8 +433,8 @@ def ankle(seed: int) -> Data:
     axes = [numbers(first), numbers(np.cross([0, 0, 1], first))]
     pivot = {"name": "pivot", "kind": "universal", "between": ["platform", "base"], "at": at, "axes": axes}
     legs = [*data["legs"], {"kind": "chain", "bodies": {}, "joints": [{**pivot, "friction": {"viscous": 0.3}}]}]
-    freedoms = [rotation("roll", [1, 0, 0]), rotation("pitch", [0, 1, 0])]
-    return {**data, "legs": legs, "freedoms": freedoms, "name": "ankle"}
+    dof = [rotation("roll", [1, 0, 0]), rotation("pitch", [0, 1, 0])]
+    return {**data, "legs": legs, "dof": dof, "name": "ankle"}
 
 
 def all_driven(seed: int) -> Data:
@@ -469,18 +470,18 @@ def carried(data: Data, turn: Array, shift: Any = (0.0, 0.0, 0.0)) -> Data:
         legs.append({**leg, "bodies": bodies, "joints": joints})
     rotation_at_home = np.array(data["home"].get("rotation", np.eye(3)))
     home = {"position": place(data["home"]["position"]), "rotation": numbers(turn @ rotation_at_home)}
-    freedoms = [{**f, "axis": direction(f["axis"])} for f in data.get("freedoms", ())]
-    return {**data, "gravity": direction(data["gravity"]), "legs": legs, "home": home, "freedoms": freedoms}
+    dof = [{**f, "axis": direction(f["axis"])} for f in data.get("dof", ())]
+    return {**data, "gravity": direction(data["gravity"]), "legs": legs, "home": home, "dof": dof}
 
 
 def turned(seed: int) -> Data:
-    """3-PRS carried to another place and attitude in the base: freedoms along axes that are no base axes."""
+    """3-PRS carried to another place and attitude in the base: degrees of freedom along axes that are no base axes."""
     turn = Rotation.from_rotvec([0.7, -0.4, 1.1]).as_matrix()
     return {**carried(three_prs(seed), turn, np.r_[0.3, -0.2, 0.5]), "name": "3-PRS turned"}
 
 
 def as_chains(robot: pp.Robot) -> Data:
-    """A robot of six freedoms whose legs are of short kinds, as bodies and joints at home."""
+    """A robot of six degrees of freedom whose legs are of short kinds, as bodies and joints at home."""
     home = robot.home.matrix
     legs = []
     for leg in robot.legs:
@@ -542,7 +543,7 @@ def geared(seed: int) -> Data:
 
 
 def two_drives(seed: int) -> Data:
-    """Three legs of six freedoms with two drives each."""
+    """Three legs of six degrees of freedom with two drives each."""
     return {**hexapod(seed, "RRRS", (0, 1), count=3), "name": "two drives"}
 
 

@@ -17,7 +17,7 @@ from polypod.friction import Loads
 from polypod.friction.laws import Exact
 from polypod.mechanism import Mechanism, kinematics
 from polypod.model.actuators import actuators_of
-from polypod.platforms import Freedoms
+from polypod.platforms import DegreesOfFreedom
 
 Array = NDArray[np.float64]
 
@@ -189,7 +189,7 @@ class Sampled:
     def __init__(self, functions: Interpreted) -> None:
         self._functions, self.robot = functions, functions.robot
         self.actuators = actuators_of(functions.mechanism)
-        self.mobility = Freedoms(functions.robot)
+        self.mobility = DegreesOfFreedom(functions.robot)
         self.size = self.robot.platform_size
 
     def jacobian(self, poses: Array, errors: str) -> Array:

@@ -1,4 +1,4 @@
-"""Robots of one freedom whose forces are known by hand, and their studies along a sine."""
+"""Robots of one degree of freedom whose forces are known by hand, and their studies along a sine."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def hinge(bearing: dict[str, Any] | None = None, **joint: Any) -> pp.Robot:
     )  # fmt: skip
 
 
-def _robot(name: str, gravity: Any, com: Any, freedom: Any, legs: Any) -> pp.Robot:
+def _robot(name: str, gravity: Any, com: Any, dof: Any, legs: Any) -> pp.Robot:
     platform = {"mass": MASS, "com": com, "inertia": [MOMENT, MOMENT, MOMENT]}
-    data = {"name": name, "gravity": gravity, "platform": platform, "freedoms": [freedom], "legs": legs}
+    data = {"name": name, "gravity": gravity, "platform": platform, "dof": [dof], "legs": legs}
     return pp.Robot.model_validate(data)
 
 

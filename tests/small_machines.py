@@ -1,4 +1,5 @@
-"""Robots of chain legs with one, two or three freedoms, dictionaries of the file format: linkages, wrists, tables."""
+"""Robots of chain legs with one, two or three degrees of freedom, dictionaries of the file format: linkages, wrists,
+tables."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ def ruu(seed: int) -> Data:
 
 
 def urs_of_cylinders(seed: int) -> Data:
-    """3-CRU: driven along cylindrical joints square to each other."""
+    """3-CRU: driven along cylindrical joints perpendicular to each other."""
     rng, legs = np.random.default_rng(seed), []
     for k in range(3):
         x, y, z = np.roll(np.eye(3), k, axis=0)
@@ -149,7 +150,7 @@ def rrp(seed: int) -> Data:
 
 
 def ppr(seed: int) -> Data:
-    """Planar 3-PPR: all freedoms are slides and one hinge a leg; redundant with a fourth."""
+    """Planar 3-PPR: all degrees of freedom are slides and one hinge a leg; redundant with a fourth."""
     rng, legs = np.random.default_rng(seed), []
     for k in range(4):
         out, side = around(k, 4, off=0.2)
@@ -217,7 +218,8 @@ def uru(seed: int) -> Data:
     return robot(rng, legs, {"position": [0.0, 0.0, 0.5]}, XYZ, "3-URU")
 
 
-# -- one or two freedoms -----------------------------------------------------------------------------------------------
+# -- one or two degrees of freedom
+# -----------------------------------------------------------------------------------------------
 
 
 def slider_crank(seed: int) -> Data:
@@ -373,8 +375,8 @@ def ups_rr(seed: int) -> Data:
         out = np.r_[np.cos(a), np.sin(a), 0]
         legs.append(serial(rng, 0.5 * out, 0.2 * out + 0.7 * Z, "UPS", 1))
     column = [("R1", "base ring", [0, 0, 0.5], X), ("R2", "platform ring", [0, 0.0, 0.55], Y)]
-    freedoms = [rotation("roll", X), rotation("pitch", Y)]
-    return robot(rng, [linked(rng, column, ""), *legs], {"position": [0, 0, 0.7]}, freedoms, "2-UPS+RR")
+    dof = [rotation("roll", X), rotation("pitch", Y)]
+    return robot(rng, [linked(rng, column, ""), *legs], {"position": [0, 0, 0.7]}, dof, "2-UPS+RR")
 
 
 def sps_ball(seed: int) -> Data:
@@ -398,8 +400,8 @@ def spherical_five_bar(seed: int) -> Data:
     ]
     right = [("R1", "base right", 0.3 * a[4], a[4]), ("R2", "right platform", 0.2 * a[3], a[3])]
     legs = [linked(rng, near, "R1"), linked(rng, right, "R1")]
-    freedoms = [rotation("roll", X), rotation("pitch", Y)]
-    return robot(rng, legs, {"position": [0.1, 0, 0.2]}, freedoms, "spherical five-bar")
+    dof = [rotation("roll", X), rotation("pitch", Y)]
+    return robot(rng, legs, {"position": [0.1, 0, 0.2]}, dof, "spherical five-bar")
 
 
 SMALL_MACHINES: dict[str, Callable[[int], Data]] = {

@@ -36,7 +36,8 @@ class States(NamedTuple):
 
 
 EACH_KIND = ("kim-ryu", "pedrammehr", "staicu")
-"""Papers' robots of every leg kind, kind of friction and mobility; lopes and long have legs and freedoms of these."""
+"""Papers' robots of every leg kind, kind of friction and mobility; lopes and long have legs and degrees of freedom
+of these."""
 
 
 def mostly_long(names: Iterable[Any], kept: Collection[Any], label: Callable[[Any], str] = str) -> list[Any]:
@@ -51,9 +52,9 @@ def papers_robots() -> tuple[str, ...]:
 
 def basis(robot: pp.Robot) -> Array:
     """The motions a robot can make, (6, m), from its description alone."""
-    if not robot.freedoms:
+    if not robot.dof:
         return np.eye(6)
-    columns = [np.r_[f.axis, 0, 0, 0] if f.motion == "translation" else np.r_[0, 0, 0, f.axis] for f in robot.freedoms]
+    columns = [np.r_[f.axis, 0, 0, 0] if f.motion == "translation" else np.r_[0, 0, 0, f.axis] for f in robot.dof]
     return np.array(columns).T
 
 
@@ -110,7 +111,7 @@ def random_poses(model: pp.Model, count: int, rng: np.random.Generator, move: fl
 
 
 def with_motion(model: pp.Model, poses: Array, rng: np.random.Generator, speed: float = 1.0) -> States:
-    """Poses with random motions of the robot's freedoms, wrenches and forces."""
+    """Poses with random motions of the robot's degrees of freedom, wrenches and forces."""
     axes, n = basis(model.robot), len(poses)
     twist, acceleration = (scale * rng.normal(size=(n, axes.shape[1])) @ axes.T for scale in (speed, 5.0 * speed**2))
     return States(
@@ -139,8 +140,8 @@ def determinant(model: pp.Model, poses: Array) -> Array:
 def singular_pose(model: pp.Model, seed: int = 2) -> tuple[Array, Array]:
     """A singular pose, to rounding, and the displacement that leads through it: bisection of a sign change of det J.
 
-    The straight displacement from home is searched in random directions of the robot's freedoms, with all legs closed
-    on the way (a determinant that is not a number stops the search of that direction).
+    The straight displacement from home is searched in random directions of the robot's degrees of freedom, with all
+    legs closed on the way (a determinant that is not a number stops the search of that direction).
     """
     rng, axes, home = np.random.default_rng(seed), basis(model.robot), model.robot.home.matrix
     steps = np.linspace(0.0, 1.0, 65)
@@ -224,16 +225,16 @@ class SmoothMotion:
     """A motion t -> pose, twist, acceleration with closed-form derivatives, for any robot.
 
     p(t) = p_0 + sum of axes times sines; R(t) = exp(theta_1 a~) exp(theta_2 b~) R_0 with sines theta (only the first
-    turn, about the robot's own axis, where it has fewer than six freedoms), so with b_1 = exp(theta_1 a~) b
+    turn, about the robot's own axis, where it has fewer than six degrees of freedom), so with b_1 = exp(theta_1 a~) b
     omega = theta_1' a + theta_2' b_1 and alpha = theta_1'' a + theta_2'' b_1 + theta_1' theta_2' a x b_1.
     """
 
     def __init__(self, model: pp.Model, seed: int = 5, move: float = 0.25, turn: float = 0.25) -> None:
         rng, robot = np.random.default_rng(seed), model.robot
         self.home = robot.home.matrix
-        if robot.freedoms:
-            slides = [f.axis for f in robot.freedoms if f.motion == "translation"]
-            turns = [f.axis for f in robot.freedoms if f.motion == "rotation"]
+        if robot.dof:
+            slides = [f.axis for f in robot.dof if f.motion == "translation"]
+            turns = [f.axis for f in robot.dof if f.motion == "rotation"]
         else:
             slides, turns = list(np.eye(3)), list(rng.normal(size=(2, 3)))
             turns = [axis / np.linalg.norm(axis) for axis in turns]

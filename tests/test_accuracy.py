@@ -61,10 +61,10 @@ def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> No
         moved.append(displacement(ends[1], ends[0][None])[0] / 2e-5)
     off = Tolerances(numbers={"legs.3.base": uniform(1e-5)})
     source = sources_of(model, off, pose[None])[0]
-    slopes = np.linalg.inv(model.jacobian(pose)) @ source.columns[0]
-    assert np.allclose(slopes @ directions[0], moved[0], rtol=1e-6, atol=1e-9)
-    assert np.allclose(found.bound, np.abs(slopes).sum(axis=1) * 1e-5, rtol=1e-9, atol=0)
-    assert np.allclose(found.deviation, np.linalg.norm(slopes, axis=1) * 1e-5 / np.sqrt(3), rtol=1e-9, atol=0)
+    derivatives = np.linalg.inv(model.jacobian(pose)) @ source.columns[0]
+    assert np.allclose(derivatives @ directions[0], moved[0], rtol=1e-6, atol=1e-9)
+    assert np.allclose(found.bound, np.abs(derivatives).sum(axis=1) * 1e-5, rtol=1e-9, atol=0)
+    assert np.allclose(found.deviation, np.linalg.norm(derivatives, axis=1) * 1e-5 / np.sqrt(3), rtol=1e-9, atol=0)
 
 
 def test_encoders_and_growth_in_closed_form(model_of: ModelOf) -> None:
@@ -135,7 +135,7 @@ def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> 
 
 
 def test_what_cannot_be_answered_is_an_error_that_says_why(model_of: ModelOf) -> None:
-    with pytest.raises(InputError, match="keeps to the freedoms"):
+    with pytest.raises(InputError, match="keeps to the degrees of freedom"):
         budget(model_of("staicu"), Tolerances(numbers={"legs.*.length": uniform(1e-5)}))
     assert budget(model_of("delta"), Tolerances(encoder_step=1e-5)).bound[:3].min() > 0
     with pytest.raises(InputError, match="direction"):
@@ -169,7 +169,8 @@ def test_actuators_that_are_off_move_platforms_held_more_than_once_or_by_iterate
 
 @pytest.mark.long
 def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
-    """Robots on rails drawn at random, and one of fewer freedoms: within the bound, which is near first order."""
+    """Robots on rails drawn at random, and one of fewer degrees of freedom: within the bound, which is near first
+    order."""
     off = Tolerances(numbers={"legs.*.platform": uniform(5e-5), "legs.*.length": uniform(5e-5)}, encoder_step=2e-5)
     model = model_of("lopes")
     bound, first = worst_case(model, off).bound, budget(model, off).bound
@@ -286,11 +287,11 @@ def test_bounds_of_all_orders_hold_for_platforms_that_follow(model_of: ModelOf, 
     assert (bound > first).all()
     assert (bound < 1.1 * first).all()
     solver = Solver(model, closures_of(model, off).at(pose[None]).rows)
-    slopes = [solver(source.columns)[0][0] for source in sources_of(model, off, pose[None])]
+    derivatives = [solver(source.columns)[0][0] for source in sources_of(model, off, pose[None])]
     q = model.inverse_kinematics(pose)
     for k in (0, 5):
         robot = model.robot
-        for leg, slope in enumerate(slopes):
+        for leg, slope in enumerate(derivatives):
             at = np.array(robot.legs[leg].joints[2].at)
             robot = _with_joint_at(robot, leg, 2, at + 1e-4 * np.sign(slope[k]))
         rebuilt = pp.Model(robot)
@@ -347,7 +348,8 @@ def test_bounds_of_geometry_that_overconstrained_legs_take_without_strain(
 
 
 def test_errors_that_strain_legs_are_refused(model_of: ModelOf) -> None:
-    """Nine constraints hold three freedoms: an axis beside the common point is no robot, a larger robot is one."""
+    """Nine constraints hold three degrees of freedom: an axis beside the common point is no robot, a larger robot is
+    one."""
     model = model_of("agile-eye")
     pose = np.asarray(model.motion(np.array([0.1, 0.2, -0.1])).pose)
     with pytest.raises(InputError, match="without strain"):

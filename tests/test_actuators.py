@@ -50,7 +50,7 @@ REFUSED_ROBOTS: dict[str, Callable[[], pp.Robot]] = {
     "joints from the platform": lambda: user.remade(pp.load("pedrammehr"), UPS, user.TurnedUPS),
     "spinning struts": user.idle_robot,
 }
-# Six freedoms, and loops inside their legs that are overconstrained.
+# Six degrees of freedom, and loops inside their legs that are overconstrained.
 INNER_LOOPS = {"cranks and flywheels"}
 ALL_FRICTION = {"viscous": 2.0, "coulomb": 0.02, "drag": 3.0}
 
@@ -201,9 +201,11 @@ def test_mass_matrix_and_jacobian(name: str) -> None:
     assert_close(np.stack(columns, axis=-1)[None], mass[None], TOLERANCE, np.abs(mass).max() + rest.size.max())
     assert_close(rest.rows[None], jacobian[None], 1e-13)
     step = 1e-3 * robot_of(name).platform_size
-    slopes = [derivative(lambda h, u=u: functions.inverse_kinematics(displaced(s.pose, h * u)), step) for u in axes.T]
-    # rounding of the differences, 1e-16 q/step; geared coordinates are large and so are their slopes
-    assert_close(jacobian[None], np.stack(slopes, axis=-1)[None], 3e-10)
+    derivatives = [
+        derivative(lambda h, u=u: functions.inverse_kinematics(displaced(s.pose, h * u)), step) for u in axes.T
+    ]
+    # rounding of the differences, 1e-16 q/step; geared coordinates are large and so are their derivatives
+    assert_close(jacobian[None], np.stack(derivatives, axis=-1)[None], 3e-10)
 
 
 @each_robot
@@ -243,7 +245,7 @@ def test_reactions_close_every_free_body_and_give_the_forces(name: str) -> None:
             if body.name not in crosses and not body.on:
                 # numbers that inner stresses leave open are NaN, in overconstrained robots only
                 known = np.isfinite(totals[body.name])
-                assert known.all() or robot.freedoms or name in INNER_LOOPS
+                assert known.all() or robot.dof or name in INNER_LOOPS
                 assert np.abs(totals[body.name][known]).max(initial=0.0) < TOLERANCE * size, (leg.name, body.name)
                 closed += int(known.sum())
         for k, actuator in enumerate(placed.actuators):
@@ -431,7 +433,8 @@ def test_a_slide_without_normals_is_loaded_by_the_force_square_to_it() -> None:
         assert (load[k] > 0.01).all()
 
 
-# -- more actuators than freedoms, none in a leg, two in a leg ---------------------------------------------------------
+# -- more actuators than degrees of freedom, none in a leg, two in a leg
+# ---------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -538,7 +541,7 @@ def test_a_distribution_is_one(redundant: pp.Model) -> None:
 
 def test_a_distribution_needs_something_to_share() -> None:
     model = model_of_robot("a passive leg")
-    with pytest.raises(InputError, match="as many actuators as freedoms"):
+    with pytest.raises(InputError, match="as many actuators as degrees of freedom"):
         model.inverse_dynamics(np.eye(4), np.zeros(6), np.zeros(6), distribution=Distribution(np.ones(6)))
 
 
@@ -553,7 +556,7 @@ def test_a_passive_leg_is_carried_by_the_others() -> None:
 
 
 def test_a_leg_with_two_actuators() -> None:
-    """Names tell them apart, units are their own; each turns or slides its joint alone."""
+    """Names distinguish them, units are their own; each turns or slides its joint alone."""
     model = model_of_robot("two actuators a leg")
     assert [a.name for a in model.actuators[:2]] == ["leg1.swing", "leg1.telescope"]
     assert [(a.unit, a.force_unit, a.rate_unit) for a in model.actuators[:2]] == [
@@ -689,10 +692,11 @@ def test_joints_on_bodies_that_are_not_there_are_refused() -> None:
 
 
 def test_too_few_actuators_name_the_motion_that_nothing_drives() -> None:
-    """Without the leg that drives it: the stage's other direction; of six freedoms one that no leg's length changes."""
+    """Without the leg that drives it: the stage's other direction; of six degrees of freedom one that no leg's
+    length changes."""
     stage = user.stage_robot()
     with pytest.raises(
-        ValidationError, match="2 freedoms needs 2 actuators, got 1; nothing drives the motion 1 z"
+        ValidationError, match="2 degrees of freedom needs 2 actuators, got 1; nothing drives the motion 1 z"
     ) as one:
         pp.Robot.model_validate(dict(stage) | {"legs": stage.legs[:1]})
     assert "(m and rad)" in str(one.value)
@@ -701,7 +705,7 @@ def test_too_few_actuators_name_the_motion_that_nothing_drives() -> None:
     lopes = yaml.safe_load(pp.dumps(pp.load("lopes")))
     lopes["legs"] = lopes["legs"][:5]
     with pytest.raises(
-        RobotFileError, match=r"line \d+: legs: a robot of 6 freedoms needs 6 actuators, got 5; nothing"
+        RobotFileError, match=r"line \d+: legs: a robot of 6 degrees of freedom needs 6 actuators, got 5; nothing"
     ):
         pp.loads(yaml.safe_dump(lopes))
     # a copy is not validated: the model refuses it

@@ -25,7 +25,7 @@ STEP, DIFFERENCE = 1e-5, 1e-7
 
 @pytest.fixture(scope="module")
 def lopes() -> pp.Model:
-    """Six freedoms, viscous friction, numbers of every kind."""
+    """Six degrees of freedom, viscous friction, numbers of every kind."""
     return pp.Model("lopes")
 
 
@@ -47,7 +47,7 @@ def flexible_platform() -> tuple[pp.Model, tuple[int, ...]]:
 
 
 def redundant() -> tuple[pp.Model, tuple[int, ...]]:
-    """More actuators than freedoms, which are x, y and the angle about z."""
+    """More actuators than degrees of freedom, which are x, y and the angle about z."""
     return pp.Model("planar-4-rrr"), (0, 1, 5)
 
 
@@ -61,7 +61,7 @@ def iterated() -> tuple[pp.Model, tuple[int, ...]]:
 
 
 def with_dry_friction() -> tuple[pp.Model, tuple[int, ...]]:
-    """Dry friction that depends on reactions, spread over some speed: it has slopes."""
+    """Dry friction that depends on reactions, spread over some speed: it has derivatives."""
     return pp.Model("kim-ryu", friction_width=0.3), tuple(range(6))
 
 
@@ -73,7 +73,7 @@ SLOW = "friction by reactions"
 OTHERS = {"flexible": flexible_platform, "redundant": redundant, "iterated": iterated, SLOW: with_dry_friction}
 
 
-def slopes_by_force(model: pp.Model, states: dict[str, Any]) -> Any:
+def derivatives_by_force(model: pp.Model, states: dict[str, Any]) -> Any:
     """d(acceleration)/d(force) in one pose with several forces."""
     pose, twist, force = states["pose"][0], states["twist"][0], states["force"]
     return model.derivatives("direct_dynamics", pose, twist, force, wrt=("force",)).force
@@ -153,7 +153,7 @@ class TestTorch:
         assert torch.autograd.gradcheck(call, leaves, eps=STEP, atol=DIFFERENCE, rtol=DIFFERENCE, fast_mode=True)
         rows = torch.func.jacrev(lambda f, p: function(p, twist[0], f))
         jacobian = torch.func.vmap(rows, in_dims=(0, None))(force, pose[0]).numpy()
-        wanted = slopes_by_force(lopes, states)
+        wanted = derivatives_by_force(lopes, states)
         assert np.abs(jacobian - wanted).max() <= ROUNDING * np.abs(wanted).max()
 
     def test_through_quaternions(self, lopes: pp.Model, states: dict[str, Any]) -> None:
@@ -329,7 +329,7 @@ class TestJax:
         wanted = lopes.direct_dynamics(pose[:, None], twist, force)
         assert np.array_equal(every, wanted)
         jacobian = jax.vmap(jax.jacrev(lambda f, p: function(p, twist, f)), in_axes=(0, None))(force, pose[0])
-        wanted = slopes_by_force(lopes, states)
+        wanted = derivatives_by_force(lopes, states)
         assert np.abs(jacobian - wanted).max() <= ROUNDING * np.abs(wanted).max()
 
 

@@ -19,7 +19,7 @@ from polypod.description import Body
 from polypod.description.quantities import Direction, Position
 from polypod.errors import StateError, StateWarning
 from polypod.legs import PUS, UPS, Joint, Leg, PlacedBody, Placement
-from polypod.model import Code
+from polypod.model import ForwardKinematicsStatus
 from polypod.symbols.vectors import Frame, columns, cross, unit, vector
 from states import easy
 from user_legs import Stage, body, remade, stage_robot, with_leg
@@ -35,7 +35,7 @@ class Shuffled(PUS, kind="shuffled PUS"):
 
 
 class Slanted(PUS, kind="slanted PUS"):
-    """A PUS leg whose universal joint's second axis is turned in the link: it is not square to the first."""
+    """A PUS leg whose universal joint's second axis is turned in the link: it is not perpendicular to the first."""
 
     def place(self, tip: Frame) -> Placement:
         placement = super().place(tip)
@@ -116,7 +116,7 @@ def test_reactions_keep_their_names_in_any_order(model_of: Callable[[str], pp.Mo
 
 
 def test_normal_force_and_constraint_moment(model_of: Callable[[str], pp.Model]) -> None:
-    """What a guide and a cross carry: square to the slide, and about the blocked axis only."""
+    """What a guide and a cross carry: perpendicular to the slide, and about the blocked axis only."""
     model = model_of("kim-ryu")
     state = easy(model, 3, seed=42)
     found = model.reactions(state.pose, state.twist, state.acceleration, state.wrench)
@@ -146,12 +146,12 @@ def test_a_hinge_that_cannot_be_is_refused(change: dict, words: str) -> None:
     assert "legs.0: A (PRU)" in str(caught.value)
 
 
-def test_freedoms_the_joints_do_not_allow_are_refused() -> None:
+def test_dof_the_joints_do_not_allow_are_refused() -> None:
     """staicu's legs on a platform stated to move along x too."""
     data = pp.load("staicu").model_dump()
     sideways = {"name": "x", "motion": "translation", "axis": (1.0, 0.0, 0.0)}
-    data["freedoms"] = [sideways, *data["freedoms"][1:]]
-    with pytest.raises(ValidationError, match="does not allow the robot's freedoms"):
+    data["dof"] = [sideways, *data["dof"][1:]]
+    with pytest.raises(ValidationError, match="does not allow the robot's degrees of freedom"):
         pp.Robot.model_validate(data)
 
 
@@ -249,7 +249,11 @@ def test_one_bad_state_does_not_loosen_forward_kinematics(model_of: Callable[[st
     wrong[0] *= 3
     huge[0] = 1e14
     found = model.forward_kinematics(np.array([wrong, huge, q]), full_output=True)
-    assert found.code.tolist() == [Code.NOT_CONVERGED, Code.NOT_CONVERGED, Code.CONVERGED]
+    assert found.status.tolist() == [
+        ForwardKinematicsStatus.NOT_CONVERGED,
+        ForwardKinematicsStatus.NOT_CONVERGED,
+        ForwardKinematicsStatus.CONVERGED,
+    ]
 
 
 def test_rigid_transform_guesses_keep_the_good_states(model_of: Callable[[str], pp.Model]) -> None:

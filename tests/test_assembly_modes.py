@@ -21,7 +21,7 @@ from polypod.assembly.spheres import ThreeSpheres
 from polypod.errors import InputError, StateWarning
 from polypod.legs import Chain
 from polypod.legs.strut import Strut
-from polypod.model import Complete, Reach
+from polypod.model import Completeness, Reachability
 
 DATA = json.loads((Path(__file__).parent / "data" / "dietmaier_40.json").read_text())
 BASE, PLATFORM, LENGTHS = (np.array(DATA[k]) for k in ("base_points_a", "platform_points_b", "leg_lengths"))
@@ -128,10 +128,10 @@ def test_ordinary_hexapods_have_28_solutions_in_mirrored_pairs(model_of: ModelOf
     images[:, :3, :3] = flip @ modes.pose[:, :3, :3] @ flip
     off = np.abs(images[:, None] - modes.pose).max(axis=(2, 3)).min(axis=1)
     assert off.max() < 1e-12
-    assert modes.complete == Complete.ALL_FOUND  # no theorem says that there are 28
+    assert modes.complete == Completeness.ALL_FOUND  # no theorem says that there are 28
     assert modes.within_limits.tolist() == [True] + 7 * [False]
-    assert modes.reachable[0] != Reach.NO
-    assert (modes.reachable == Reach.NO).sum() == 4
+    assert modes.reachable[0] != Reachability.NO
+    assert (modes.reachable == Reachability.NO).sum() == 4
 
 
 def test_batches_give_what_states_give_alone(model_of: ModelOf) -> None:
@@ -149,7 +149,7 @@ def test_batches_give_what_states_give_alone(model_of: ModelOf) -> None:
             assert np.abs(whole.pose[i, j, :count] - one.pose).max() < 1e-12
             assert np.isnan(whole.pose[i, j, count:]).all()
             assert whole.certified[i, j, :count].all()
-            assert whole.complete[i, j] == one.complete == Complete.PROVEN
+            assert whole.complete[i, j] == one.complete == Completeness.PROVEN
     assert model.assembly_modes(np.zeros((0, 6))).pose.shape == (0, 0, 4, 4)
 
 
@@ -186,7 +186,7 @@ def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: Mod
     q = home + 0.02 * np.random.default_rng(1).normal(size=(2, len(home)))
     modes = model.assembly_modes(q, reach=False)
     assert 1 <= modes.pose.shape[1] <= most
-    assert (modes.complete == Complete.PROVEN).all()
+    assert (modes.complete == Completeness.PROVEN).all()
     assert (modes.certified == np.isfinite(modes.pose[..., 0, 0])).all()
     for k in range(2):
         own = modes.pose[k][modes.own_branch[k]]
@@ -269,7 +269,7 @@ def test_a_five_bar_has_the_points_where_two_circles_meet(model_of: ModelOf) -> 
     meet = np.abs(apart) < 0.18
     assert 20 < meet.sum() < 180
     np.testing.assert_array_equal(np.isfinite(modes.pose[..., 0, 0]).sum(axis=1), np.where(meet, 2, 0))
-    assert (modes.complete == Complete.PROVEN).all()
+    assert (modes.complete == Completeness.PROVEN).all()
     assert modes.certified[meet].all()
     assert not modes.certified[~meet].any()
     # a rhombus: half of the way between the elbows, and across
@@ -296,7 +296,7 @@ def test_modes_of_designs_are_those_of_their_own_circles(model_of: ModelOf) -> N
     assert modes.pose.shape == (3, 2, 2, 4, 4)
     assert np.isnan(modes.pose[2]).all()
     np.testing.assert_array_equal(modes.pose[0], model.assembly_modes(q, reach=False).pose)
-    assert (modes.complete[:2] == Complete.PROVEN).all()
+    assert (modes.complete[:2] == Completeness.PROVEN).all()
     motor, elbow = places[:2, 0] + 1j * places[:2, 1], 0.072 + 1j * HIGH
     right = motor[:, None] + (elbow - motor)[:, None] * np.exp(1j * q[:, 0])
     left = -0.059 + (-0.013 + 1j * HIGH) * np.exp(1j * q[:, 1])
@@ -317,11 +317,11 @@ def test_the_3_rps_at_its_own_home_has_sixteen_poses(model_of: ModelOf) -> None:
 def test_other_robots_say_that_they_are_not_proven_complete(model_of: ModelOf) -> None:
     model = model_of("staicu")
     modes = model.assembly_modes(model.inverse_kinematics(model.robot.home.matrix))
-    assert modes.complete == Complete.NOT_PROVEN
-    assert "may be more" in Complete.NOT_PROVEN.meaning
+    assert modes.complete == Completeness.NOT_PROVEN
+    assert "may be more" in Completeness.NOT_PROVEN.meaning
     assert not modes.certified.any()
     assert len(modes.pose) >= 1
-    assert modes.reachable[0] == Reach.YES
+    assert modes.reachable[0] == Reachability.YES
 
 
 def test_reach_is_a_way_without_singularities(model_of: ModelOf) -> None:
@@ -331,8 +331,8 @@ def test_reach_is_a_way_without_singularities(model_of: ModelOf) -> None:
     modes = model.assembly_modes(q)
     signs = np.sign(np.linalg.det(model.jacobian(modes.pose)))
     home = np.sign(np.linalg.det(model.jacobian(model.robot.home.matrix)))
-    assert modes.reachable[0] == Reach.YES
-    assert ((modes.reachable == Reach.NO) == (signs != home)).all()
+    assert modes.reachable[0] == Reachability.YES
+    assert ((modes.reachable == Reachability.NO) == (signs != home)).all()
 
 
 def test_modes_that_are_one_another_turned_are_reached_alike(model_of: ModelOf) -> None:

@@ -48,7 +48,7 @@ METHODS = [
 ]
 METHODS = [name for name in METHODS if name not in ELSEWHERE]
 SIX = [name for name in METHODS if name not in ("coordinates", "motion")]
-# A robot with six freedoms and one with three.
+# A robot with six degrees of freedom and one with three.
 PAIRS = [("lopes", name) for name in SIX] + [("staicu", name) for name in METHODS]
 each_method = pytest.mark.parametrize(("robot", "method"), PAIRS, ids=lambda value: value)
 WITH_TWO = [(robot, method) for robot, method in PAIRS if len(array_arguments(method)) > 1]
@@ -241,11 +241,11 @@ def test_options_of_a_model() -> None:
         pp.Model("lopes", simplify="no-mass")  # type: ignore[arg-type]
 
 
-def test_six_freedoms_have_no_coordinates(model_of: Any) -> None:
+def test_six_dof_have_no_coordinates(model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(InputError, match=r"coordinates: 'lopes' has six freedoms"):
+    with pytest.raises(InputError, match=r"coordinates: 'lopes' has six degrees of freedom"):
         model.coordinates(model.robot.home.matrix)
-    with pytest.raises(InputError, match=r"motion: 'lopes' has six freedoms"):
+    with pytest.raises(InputError, match=r"motion: 'lopes' has six degrees of freedom"):
         model.motion(np.zeros(6))
 
 
@@ -281,7 +281,7 @@ def test_staicu_says_what_it_cannot_do(component: int, model_of: Any) -> None:
     for argument, suffix in (("twist", "/s"), ("acceleration", r"/s\^2")):
         motion = {"pose": home, "twist": ZERO, "acceleration": ZERO, argument: bad}
         pattern = rf"^{argument}: the robot cannot move along {name} \(0\.25 {unit}{suffix} in state 2\)"
-        with pytest.raises(InputError, match=pattern + r"; its freedoms are y, z, theta"):
+        with pytest.raises(InputError, match=pattern + r"; its degrees of freedom are y, z, theta"):
             model.inverse_dynamics(**motion)
         with pytest.raises(InputError, match=argument):
             model.accelerations(**motion)
@@ -319,11 +319,14 @@ def test_poses_that_no_motion_from_home_reaches_are_refused_too(model_of: Any) -
     rolling = np.array([0, 0, 0, 1.0, 0, 0])
     with pytest.raises(InputError, match=r"^twist: the robot cannot move along x .* in state 2"):
         model.rates(np.array([poses[3], home, home]), np.array([rolling, 0 * rolling, np.eye(6)[0]]))
-    for call in (model.inverse_kinematics, lambda pose: model.coasting(pose, ZERO)):
+    for call in (model.inverse_kinematics, lambda pose: model.drift_acceleration(pose, ZERO)):
         with pytest.raises(StateError, match="leg2: slide: out of reach"):
             call(poses[3])
-    with pytest.warns(StateWarning, match="coasting: no answer for 1 of 2 states"):
-        assert np.isnan(model.coasting(np.array([home, poses[3]]), ZERO)).all(axis=1).tolist() == [False, True]
+    with pytest.warns(StateWarning, match="drift acceleration: no answer for 1 of 2 states"):
+        assert np.isnan(model.drift_acceleration(np.array([home, poses[3]]), ZERO)).all(axis=1).tolist() == [
+            False,
+            True,
+        ]
 
 
 def test_rounding_is_not_an_impossible_motion(model_of: Any) -> None:

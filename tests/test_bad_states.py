@@ -16,7 +16,7 @@ import polypod as pp
 import states as sample
 from polypod.description import ConeLimit
 from polypod.errors import StateError, StateWarning
-from polypod.model import Code
+from polypod.model import ForwardKinematicsStatus
 from random_robots import symmetric_robot
 from states import basis, displaced
 
@@ -281,7 +281,12 @@ def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
     guess = np.tile(home, (4, 1, 1))
     guess[2] = bad_states(model)[1]
     found = without_warning(lambda: model.forward_kinematics(q, guess, full_output=True))
-    assert [Code(c) for c in found.code] == [Code.CONVERGED, Code.NOT_CONVERGED, Code.BAD_GUESS, Code.CONVERGED]
+    assert [ForwardKinematicsStatus(c) for c in found.status] == [
+        ForwardKinematicsStatus.CONVERGED,
+        ForwardKinematicsStatus.NOT_CONVERGED,
+        ForwardKinematicsStatus.BAD_GUESS,
+        ForwardKinematicsStatus.CONVERGED,
+    ]
     assert np.isnan(found.pose[1:3]).all()
     assert np.abs(found.pose[[0, 3]] - home).max() < 1e-12
     assert not found.residual[1] < 1e-3
@@ -292,20 +297,23 @@ def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
     assert np.array_equal(poses, found.pose, equal_nan=True)
     with pytest.raises(StateError) as caught:
         model.forward_kinematics(q, guess, errors="raise")
-    assert np.array_equal(caught.value.result.code, found.code)
+    assert np.array_equal(caught.value.result.status, found.status)
     with pytest.raises(StateError, match="no pose has these coordinates"):
         model.forward_kinematics(q[1])
-    assert all(Code(c).advice for c in Code)
+    assert all(ForwardKinematicsStatus(c).message for c in ForwardKinematicsStatus)
 
 
 def test_forward_kinematics_from_a_singular_guess_is_never_silently_wrong(model: pp.Model) -> None:
     pose, _ = sample.singular_pose(model)
     q = model.inverse_kinematics(np.array([pose, model.robot.home.matrix]))
     found = model.forward_kinematics(q, pose, full_output=True)
-    assert found.code[0] in (Code.SINGULAR, Code.CONVERGED)
-    assert found.code[0] == Code.SINGULAR or np.abs(model.inverse_kinematics(found.pose[0]) - q[0]).max() < 1e-10
-    for code, got, wanted in zip(found.code, found.pose, q, strict=True):
-        if code == Code.CONVERGED:
+    assert found.status[0] in (ForwardKinematicsStatus.SINGULAR, ForwardKinematicsStatus.CONVERGED)
+    assert (
+        found.status[0] == ForwardKinematicsStatus.SINGULAR
+        or np.abs(model.inverse_kinematics(found.pose[0]) - q[0]).max() < 1e-10
+    )
+    for code, got, wanted in zip(found.status, found.pose, q, strict=True):
+        if code == ForwardKinematicsStatus.CONVERGED:
             assert np.abs(model.inverse_kinematics(got) - wanted).max() < 1e-10
         else:
             assert np.isnan(got).all()

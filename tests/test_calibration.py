@@ -91,7 +91,9 @@ def test_poses_of_one_orientation_show_less() -> None:
     base = identifiable(robot("nominal"), pose, numbers=NUMBERS)
     assert base.count == 24
     assert "leg1 platform x - leg1 base x" in base.names
-    assert all(s == "together" for n, s in zip(base.numbers, base.sight, strict=True) if "offset" not in n.name)
+    assert all(
+        s == "together" for n, s in zip(base.numbers, base.identifiability, strict=True) if "offset" not in n.name
+    )
 
 
 def test_without_noise_the_geometry_is_exact() -> None:
@@ -157,7 +159,7 @@ def test_parts_of_poses_are_fitted(kind: Any) -> None:
     assert np.abs(now - then).max() < 1e-10 * MM
 
 
-def test_slopes_are_those_of_differences() -> None:
+def test_derivatives_are_those_of_differences() -> None:
     """Of everything a device sees, by every number, frames included; sixth-order differences, 1e-8 of their size."""
     model, pose = pp.Model("kim-ryu"), None
     geometry = Geometry(model, ("legs.*.rail_direction", "legs.*.length", "legs.*.platform"))
@@ -166,7 +168,7 @@ def test_slopes_are_those_of_differences() -> None:
     pose[1, :3, 3] += 0.02
     pose[1, :3, :3] = Rotation.from_rotvec([0.1, -0.05, 0.2]).as_matrix() @ home[:3, :3]
     reading = geometry.at(pose, np.zeros(geometry.count))[0]
-    exact = geometry.slopes(pose, np.zeros(geometry.count))
+    exact = geometry.derivatives(pose, np.zeros(geometry.count))
     step = 1e-3
     for k in range(0, geometry.count, 5):
         unit = np.eye(geometry.count)[k]
@@ -182,7 +184,7 @@ def test_slopes_are_those_of_differences() -> None:
         assert np.abs(slope - exact[:, :, k]).max() < 1e-8 * np.abs(exact[:, :, k]).max() + 1e-9
 
 
-def test_fewer_freedoms_are_calibrated() -> None:
+def test_fewer_dof_are_calibrated() -> None:
     """A Delta whose rods' joints are off tilts a little; its poses are those of a robot file with these numbers."""
     model = pp.Model("delta")
     geometry = Geometry(model, ("legs.*.joints.*.at",))
@@ -206,8 +208,8 @@ def test_fewer_freedoms_are_calibrated() -> None:
 
 
 @pytest.mark.long
-def test_more_actuators_than_freedoms_are_calibrated() -> None:
-    """Readings of four motors agree with one pose of three freedoms only with the machine's own geometry."""
+def test_more_actuators_than_dof_are_calibrated() -> None:
+    """Readings of four motors agree with one pose of three degrees of freedom only with the machine's own geometry."""
     model = pp.Model("planar-4-rrr")
     geometry = Geometry(model)
     truth = 2e-4 * np.random.default_rng(0).standard_normal(geometry.count)
@@ -226,14 +228,14 @@ def test_more_actuators_than_freedoms_are_calibrated() -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", pp.library())
-def test_every_robot_has_exact_slopes(name: str) -> None:
+def test_every_robot_has_exact_derivatives(name: str) -> None:
     """Poses by numbers, of all library robots, legs closed by iterating too: sixth-order differences."""
     model = pp.Model(name)
     geometry = Geometry(model)
     pose = random_poses(model, 6, 0)
     reading = model.inverse_kinematics(pose)
     unit, step = np.random.default_rng(0).standard_normal(geometry.count), 1e-5
-    exact, parts = geometry.slopes(pose, np.zeros(geometry.count)) @ unit, []
+    exact, parts = geometry.derivatives(pose, np.zeros(geometry.count)) @ unit, []
     for m in (1, 2, 3):
         there, back = (geometry.poses(reading, s * m * step * unit, pose) for s in (1, -1))
         turn = [Rotation.from_matrix(p[:, :3, :3] @ np.swapaxes(pose[:, :3, :3], 1, 2)).as_rotvec()

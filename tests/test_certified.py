@@ -20,7 +20,7 @@ from polypod.analysis.certified.intervals import Interval, evaluate_intervals
 from polypod.analysis.certified.legs import LEG, leg_at, leg_numbers
 from polypod.analysis.certified.matrices import midpoint_radius, regular_sign
 from polypod.analysis.certified.mirror import mirrored
-from polypod.analysis.workspace import Space
+from polypod.analysis.workspace import PoseCoordinates
 from polypod.errors import InputError
 from polypod.symbols.graph import Graph
 
@@ -76,7 +76,7 @@ def test_values_of_points_lie_within_the_interval(name):
 
 def test_legs_of_boxes_are_those_of_the_poses_about_a_pivot(model):
     """From base joint to platform joint by the pose's own matrix: p + R b - a."""
-    space, x = Space(model, [0.05, -0.1, 0.2]), 0.2 * np.random.default_rng(3).normal(size=(4, 6))
+    space, x = PoseCoordinates(model, [0.05, -0.1, 0.2]), 0.2 * np.random.default_rng(3).normal(size=(4, 6))
     home, symbols, numbers = model.robot.home.matrix, ca.SX.sym("x", 6), ca.SX.sym("leg", LEG)
     way = ca.Function("way", [symbols, numbers], [leg_at(symbols, numbers, ca.SX(ca.DM(home.ravel())))[1]])
     for at, pose in zip(x, space.poses(x), strict=True):
@@ -117,7 +117,7 @@ def test_a_matrix_is_called_regular_only_if_all_between_are():
 
 
 def test_boxes_that_are_decided_hold_only_such_poses(model):
-    enclosure = Enclosure(Space(model))
+    enclosure = Enclosure(PoseCoordinates(model))
     rng = np.random.default_rng(4)
     centre = rng.uniform(-1, 1, (600, 6)) * [0.45, 0.45, 0.3, 0.35, 0.35, 0.5]
     half = rng.uniform(0.0, 0.06, (600, 1)) * rng.uniform(size=(600, 6))
@@ -157,7 +157,7 @@ def test_the_volume_lies_between_its_bounds(model):
 
 @pytest.mark.long
 def test_half_of_a_robot_that_is_its_own_mirror_image_tells_of_all(model):
-    signs = mirrored(Space(model))
+    signs = mirrored(PoseCoordinates(model))
     assert signs.tolist() == [1, -1, 1, -1, 1, -1]
     x = np.random.default_rng(6).uniform(-0.3, 0.3, (4000, 6))
     (kept, det), (kept_there, det_there) = ref.judged(x), ref.judged(signs * x)
@@ -166,11 +166,11 @@ def test_half_of_a_robot_that_is_its_own_mirror_image_tells_of_all(model):
     np.testing.assert_allclose(det_there, det, rtol=1e-9, atol=1e-12)
     base = ref.A.copy()
     base[3, 1] += 1e-6
-    assert mirrored(Space(pp.Model(ref.robot(base=base)))) is None
-    assert mirrored(Space(model, [0, 0.1, 0])) is None
+    assert mirrored(PoseCoordinates(pp.Model(ref.robot(base=base)))) is None
+    assert mirrored(PoseCoordinates(model, [0, 0.1, 0])) is None
     turn = ref.rotation(*np.radians([[0], [0], [90]]))[0]
     turned = pp.Model(ref.robot(base=ref.A @ turn.T, platform=ref.B @ turn.T))
-    assert mirrored(Space(turned)).tolist() == [-1, 1, 1, 1, -1, -1]
+    assert mirrored(PoseCoordinates(turned)).tolist() == [-1, 1, 1, 1, -1, -1]
     # over half of the plane twice, over a plane that is not even once: both hold what is counted
     for at in (0.0, 0.1):
         found = certified_volume(
@@ -189,7 +189,7 @@ def test_half_of_a_robot_that_is_its_own_mirror_image_tells_of_all(model):
 def test_columns_are_as_long_as_their_bounds_say(model, with_cones):
     """Mean length of what lengths (and cones) leave along z, over boxes half in the workspace, by sampling."""
     rng = np.random.default_rng(7)
-    space = Space(model)
+    space = PoseCoordinates(model)
     centre = rng.uniform(-1, 1, (3000, 6)) * [0.3, 0.3, 0.2, 0.3, 0.3, 0.3]
     centre = centre[ref.judged(centre)[0]][:30]
     for half in (0.01, 0.03):
@@ -235,7 +235,7 @@ def test_a_motion_is_certified_between_its_samples(model):
 def test_the_volume_of_a_delta_on_rails_ends_where_its_rods_do_not_reach(model_of):
     """Nothing but the sliders' ranges and the rods bounds it: what no rod reaches is outside for certain."""
     robot = model_of("linear-delta")
-    enclosure = Enclosure(Space(robot))
+    enclosure = Enclosure(PoseCoordinates(robot))
     rng = np.random.default_rng(6)
     centre = rng.uniform(-0.3, 0.3, (400, 3))
     verdict = enclosure(centre - 0.01, centre + 0.01)
@@ -251,13 +251,13 @@ def test_means_of_sums_of_uniform_numbers_are_within_their_bounds():
     """E max(0, delta + sum a_k s_k) in closed form: the sixth antiderivative of |x| at the corners of the box."""
     rng = np.random.default_rng(3)
     signs = np.array(list(itertools.product((-1.0, 1.0), repeat=5)))
-    slopes = rng.uniform(0.2, 1.0, (400, 5)) ** rng.integers(1, 4, (400, 1))
-    sigma = np.sqrt((slopes**2).sum(axis=1) / 3)
+    derivatives = rng.uniform(0.2, 1.0, (400, 5)) ** rng.integers(1, 4, (400, 1))
+    sigma = np.sqrt((derivatives**2).sum(axis=1) / 3)
     delta = rng.uniform(-1.5, 1.5, 400) * sigma * (np.arange(400) % 3 > 0)
-    ends = delta[:, None] + slopes @ signs.T
+    ends = delta[:, None] + derivatives @ signs.T
     terms = signs.prod(axis=1) * ends**5 * np.abs(ends) / factorial(6)
-    absolute = terms.sum(axis=1) / (2**5 * slopes.prod(axis=1))
-    for d, a, s, mean in zip(delta, slopes, sigma, absolute, strict=True):
+    absolute = terms.sum(axis=1) / (2**5 * derivatives.prod(axis=1))
+    for d, a, s, mean in zip(delta, derivatives, sigma, absolute, strict=True):
         found = _Difference(d, d, d, s, a.sum(), 0.0)
         exact = 0.5 * (d + mean)
         assert float(found.excess_least) <= exact * (1 + 1e-6)

@@ -177,7 +177,7 @@ def test_newton_equals_known_patterns(name: str) -> None:
 def test_formulations(name: str, formulation: str) -> None:
     given, function = case(name).given, functions(name)
     wanted = function("inverse_dynamics", True, **given)["force"]
-    if formulation == "recursive-matrix" and function.mechanism.platform.follows_legs:
+    if formulation == "recursive-matrix" and function.mechanism.platform.is_constrained:
         with pytest.raises(InputError, match="can do changes from pose to pose"):
             function("inverse_dynamics", True, formulation, **given)
         return
@@ -200,7 +200,7 @@ def test_every_formulation_that_applies(name: str) -> None:
             check(found, wanted)
 
 
-def test_motion_of_one_freedom() -> None:
+def test_motion_of_one_dof() -> None:
     """Of a linkage whose coupler moves as its loop lets it: pose, twist and acceleration from one component."""
     c = case("four-bar")
     (along,) = c.engine.chosen[:, :3]
@@ -367,7 +367,7 @@ def test_the_engine_gives_golden_answers(name: str) -> None:
         check(engine.inverse_dynamics(place, motion, wrench, friction=True), state["force_viscous"], 1e-12)
         check(engine.kinetic(place, velocity), state["kinetic"], 1e-12)
         check(engine.potential(place), state["potential"], 1e-12)
-        check(engine.mass_matrix(place), state["mass_matrix_in_freedom_rates"], 1e-12)
+        check(engine.mass_matrix(place), state["mass_matrix_in_dof_rates"], 1e-12)
 
 
 @pytest.mark.parametrize("name", GOLDEN)
@@ -382,7 +382,7 @@ def test_golden_answers(name: str) -> None:
         check(function("inverse_dynamics", True, **given)["force"], state["force_viscous"], 1e-12)
         found = function("direct_dynamics", **given, force=state["force"])["acceleration"]
         check(found, state["acceleration"], 1e-11)
-        check(function("mass_matrix", **given)["mass_matrix"], state["mass_matrix_in_freedom_rates"], 1e-12)
+        check(function("mass_matrix", **given)["mass_matrix"], state["mass_matrix_in_dof_rates"], 1e-12)
         energy = function("energy", **given)
         check(energy["kinetic"], state["kinetic"], 1e-12)
         check(energy["potential"], state["potential"], 1e-12)
@@ -455,5 +455,5 @@ def test_faults_of_ranges() -> None:
 
     assert "it has first, second" in fault("universal", {"twist": [-1, 1]})
     assert "give the cone too" in fault("spherical", {"twist": [-1, 1]})
-    assert "a joint of one freedom has a range" in fault("prismatic", {"translation": [-1, 1]})
+    assert "a joint of one degree of freedom has a range" in fault("prismatic", {"translation": [-1, 1]})
     assert "home, 0, between them, got [0.1, 0.2]" in fault("universal", {"first": [0.1, 0.2]})

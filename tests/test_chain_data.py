@@ -97,7 +97,12 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
         leg(lambda one: one["bodies"].update(base=new_body())),
         r"bodies\.base: 'base' is the robot's own",
     ),
-    "axes not square": ("6-RUS", joint(1, axes=[[1, 0, 0], [0.6, 0.8, 0]]), r"square to each other.*cosine of 0\.6"),
+    "axes not square": (
+        "6-RUS",
+        joint(1, axes=[[1, 0, 0], [0.6, 0.8, 0]]),
+        r"perpendicular to "
+        r"each other.*cosine of 0\.6",
+    ),
     "an axis of another length": ("6-RUS", joint(0, axis=[1, 1, 0]), r"must have length 1.*0\.707106781"),
     "no axis": ("6-RUS", joint(0, drop="axis"), r"axis: a revolute joint needs one"),
     "no place": ("6-RUS", joint(1, drop="at"), r"at: a universal joint needs its place at home"),
@@ -161,7 +166,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a hinge too many": (
         "6-RRRS",
         joint(1, drop="axis", kind="spherical"),
-        r"the leg has a freedom of its own: with the platform held, .* can still move",
+        r"the leg has a degree of freedom of its own: with the platform held, .* can still move",
     ),
     "a rod that is not round": (
         "delta of balls",
@@ -172,37 +177,38 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "five drives": (
         "6-RUS",
         joint(0, drop="actuated"),
-        r"a robot of 6 freedoms needs 6 actuators, got 5; nothing drives the motion .* about",
+        r"a robot of 6 degrees of freedom needs 6 actuators, got 5; nothing drives the motion .* about",
     ),
     "two drives of three": (
         "tricept",
         joint(1, drop="actuated"),
-        r"a robot of 3 freedoms needs 3 actuators, got 2; nothing drives the motion",
+        r"a robot of 3 degrees of freedom needs 3 actuators, got 2; nothing drives the motion",
     ),
-    "freedoms not stated": (
+    "degrees of freedom not stated": (
         "delta of balls",
-        lambda data: data.pop("freedoms"),
-        r"leave the platform 3 freedoms, none are stated, which means six; write freedoms: \[x, y, z\]",
+        lambda data: data.pop("dof"),
+        r"leave the platform 3 degrees of freedom, none are stated, which means six; write degrees of freedom: "
+        r"\[x, y, z\]",
     ),
-    "one freedom too few": (
+    "one degree of freedom too few": (
         "delta of balls",
-        lambda data: data["freedoms"].pop(),
-        r"leave the platform 3 freedoms, 2 are stated; write freedoms",
+        lambda data: data["dof"].pop(),
+        r"leave the platform 3 degrees of freedom, 2 are stated; write degrees of freedom",
     ),
-    "a freedom that legs do not leave": (
+    "a degree of freedom that legs do not leave": (
         "delta of balls",
-        lambda data: data["freedoms"].__setitem__(0, rotation("roll", [1, 0, 0])),
-        r"the legs do not let it move in roll; write freedoms",
+        lambda data: data["dof"].__setitem__(0, rotation("roll", [1, 0, 0])),
+        r"the legs do not let it move in roll; write degrees of freedom",
     ),
     "one axis of a planar robot is off": (
         "planar 3-RRR",
         lambda data: tilt(data["legs"][1]["joints"][2], 1.1),
         r"legs\.1\.joints\.2\.axis \(leg2\.R3\) is 1\.1 deg off that of leg1\.R1",
     ),
-    "freedoms of a robot of six": (
+    "degrees of freedom of a robot of six": (
         "6-RUS",
-        lambda data: data.update(freedoms=[translation("z", [0, 0, 1])]),
-        r"leave the platform 6 freedoms, 1 are stated; leave freedoms out",
+        lambda data: data.update(dof=[translation("z", [0, 0, 1])]),
+        r"leave the platform 6 degrees of freedom, 1 are stated; leave degrees of freedom out",
     ),
 }
 
@@ -230,7 +236,7 @@ def test_what_moves_at_home_only_is_a_fault() -> None:
         "name": "parallelogram",
         "platform": new_body(),
         "home": {"position": [0.0, 0.5, 0.0]},
-        "freedoms": [translation("x", [1, 0, 0])],
+        "dof": [translation("x", [1, 0, 0])],
         "legs": [crank(0.0, 0.5, True), crank(0.3, 0.5, False), crank(0.7, 0.5, False)],
     }
     compare(Functions(pp.Robot.model_validate(data)), moving(data, 1))

@@ -91,7 +91,7 @@ def test_energy_is_kept_without_a_closed_form() -> None:
 
 
 def test_rates_of_passive_joints_of_legs_closed_by_iterating() -> None:
-    """w = G u, and its drift is how w changes while the platform keeps its velocity: by differences along the way."""
+    """w = G u, and its drift is how w changes while the platform keeps its velocity: by differences along the path."""
     data = MACHINES["planar 3-RRP"](1)
     for leg in data["legs"]:
         for joint in leg["joints"]:
@@ -100,7 +100,9 @@ def test_rates_of_passive_joints_of_legs_closed_by_iterating() -> None:
     mechanism = function.mechanism
     assert len(mechanism.implicit_legs) == 3
     x = mechanism.inputs()
-    joints = sliding_joints(mechanism.attach(mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))))
+    joints = sliding_joints(
+        mechanism.attach(mechanism.platform.at(x, x.twist.symbols, mechanism.drift_acceleration(x)))
+    )
     rows = ca.vertcat(*[joint.rows for joint in joints])
     parts = ca.vertcat(*[joint.rate for joint in joints]), ca.vertcat(*[joint.drift for joint in joints])
     outputs = [port(name, ca.densify(part)) for name, part in zip(("rate", "drift"), parts, strict=True)]

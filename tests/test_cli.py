@@ -52,7 +52,7 @@ def test_run_needs_no_argument(here):
         "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "manifest.json", "motors.csv",
         "report.html", "results.nc", "verdict.csv",
     ]  # fmt: skip
-    assert polypod("run", "--rate", 20).exit_code == 0  # the same inputs: replaced unasked
+    assert polypod("run", "--rate", 20).exit_code == 0  # the same inputs: replaced automatically
     again = polypod("run", "--rate", 25)
     assert again.exit_code == 2
     assert "holds results of other inputs (rate: 20.0 there, 25.0 now); add --force" in again.stderr
@@ -124,8 +124,8 @@ def test_list_and_show(here):
 
 def test_mobility_and_parameters():
     robot = pp.load("staicu")
-    assert mobility(robot)["freedoms"] == ["y", "z", "theta"]
-    # legs of bodies: 2 + 2 + 5 and the platform; joints 3 + 3 + 7 with freedoms 4 + 4 + 7: 6 (10 - 13) + 15
+    assert mobility(robot)["dof"] == ["y", "z", "theta"]
+    # legs of bodies: 2 + 2 + 5 and the platform; joints 3 + 3 + 7 with degrees of freedom 4 + 4 + 7: 6 (10 - 13) + 15
     assert mobility(robot)["gruebler_kutzbach"] == -3
     # a cylindrical, a revolute and a universal joint in each of three legs of two bodies: 6 (7 - 9) + 15
     assert mobility(pp.Robot.model_validate(SMALL_MACHINES["3-CRU"](1)))["gruebler_kutzbach"] == 3
@@ -219,7 +219,7 @@ def test_what_is_no_file_of_ours(here):
         (["run", "nowhere.yaml"], "the file cannot be read"),
         (["run", "kim-ryu", "nowhere.yaml"], "the file cannot be read"),
         (["run", "kim-ryu", "staicu-path"], "moves the 3 coordinates of 'staicu'"),
-        (["run", "staicu", "kim-ryu-circle"], "its freedoms are y, z, theta"),
+        (["run", "staicu", "kim-ryu-circle"], "its degrees of freedom are y, z, theta"),
         (["show", "stewart"], "unknown robot 'stewart'"),
         (["show"], "Missing argument"),
         (["export", "c", "kim-ryu", "jacobean"], "Did you mean .*'jacobian'"),

@@ -104,7 +104,7 @@ def test_numbers_of_a_motion_may_have_a_unit():
 # -- files: the change, the field blamed, words of the message, a mark in the line that is shown ---------------------
 
 NUMBER = "must be a number, got "
-ROBOT_SLIPS = {
+ROBOT_ERRORS = {
     "unit": ("mass: 30.0", "mass: 30 lb", "platform.mass", NUMBER + "'30 lb'; write a number in kg, g or t", "30 lb"),
     "comma": ("mass: 30.0", "mass: 30,5", "platform.mass", "'30,5'; write 30.5", "30,5"),
     "unit in a list": ("0.0, 0.6]", "0.0, 600 g]", "home.position.2", "'600 g'; write a number in m, mm", "600 g"),
@@ -156,9 +156,9 @@ ROBOT_SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("slip", ROBOT_SLIPS)
+@pytest.mark.parametrize("slip", ROBOT_ERRORS)
 def test_slips_in_a_robot_file(slip, here):
-    old, new, field, message, mark = ROBOT_SLIPS[slip]
+    old, new, field, message, mark = ROBOT_ERRORS[slip]
     assert old in ROBOT
     broken = ROBOT.replace(old, new, 1)
     Path("robot.yaml").write_text(broken)
@@ -174,7 +174,7 @@ def test_slips_in_a_robot_file(slip, here):
         assert f"line {start}: " in output.stderr
 
 
-MOTION_SLIPS = {
+MOTION_ERRORS = {
     "unit of time": ("time: 0.8", "time: 0.8 h", "trajectory.poses.1.time", "write a number in s, ms or min", "0.8 h"),
     "unit in a list": ("[0.05,", "[50 s,", "trajectory.poses.1.position.0", "'50 s'; write a number in m, mm", "50 s"),
     "unit of a force": ("-50, 0", "-50 mm, 0", "wrench.values", "'-50 mm'; write a number in N, kN, N m", "-50 mm"),
@@ -200,9 +200,9 @@ MOTION_SLIPS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("slip", MOTION_SLIPS)
+@pytest.mark.parametrize("slip", MOTION_ERRORS)
 def test_slips_in_a_motion_file(slip, here):
-    old, new, field, message, mark = MOTION_SLIPS[slip]
+    old, new, field, message, mark = MOTION_ERRORS[slip]
     assert old in MOTION
     broken = MOTION.replace(old, new, 1)
     Path("lift.yaml").write_text(broken)
@@ -350,7 +350,7 @@ def test_what_the_library_has_can_be_checked_by_name(here):
     assert "kim-ryu: can make it" in motion["remarks"][0]
     assert "my-hexapod: can make it" in polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout
     assert "not tried on a robot" in polypod("check", "around-home").stdout
-    assert "its freedoms are" in polypod("check", "kim-ryu-circle", "--robot", "staicu").stderr
+    assert "its degrees of freedom are" in polypod("check", "kim-ryu-circle", "--robot", "staicu").stderr
     Path("kim-ryu").mkdir()
     assert check("kim-ryu").kind == "robot"  # a library name stays one
 

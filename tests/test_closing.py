@@ -9,7 +9,7 @@ import pytest
 
 import polypod as pp
 from polypod.files import dumps, loads
-from polypod.model import ClosingCode
+from polypod.model import ClosureStatus
 from states import singular_pose
 
 # Links of the planar robot, from its file; the crank's motor and the platform's joint of each leg at home.
@@ -65,28 +65,28 @@ def test_out_of_reach_names_the_leg_and_the_length(models: tuple[pp.Model, pp.Mo
         for k, (leg, off) in enumerate(wanted):
             assert found.leg[k] == leg
             if leg < 0:
-                assert found.code[k] == ClosingCode.CLOSED
+                assert found.status[k] == ClosureStatus.CLOSED
                 assert np.isnan(found.excess[k])
             else:
-                assert found.code[k] == ClosingCode.OUT_OF_REACH
+                assert found.status[k] == ClosureStatus.OUT_OF_REACH
                 assert found.excess[k] == pytest.approx(off, rel=1e-6)  # a least gap is flat at its bottom
 
 
 def test_one_pose_has_one_code(models: tuple[pp.Model, pp.Model]) -> None:
     found = models[0].closing(models[0].robot.home.matrix)
-    assert found.code.shape == ()
-    assert found.code == ClosingCode.CLOSED
+    assert found.status.shape == ()
+    assert found.status == ClosureStatus.CLOSED
 
 
 def test_a_singular_platform_and_a_singular_leg(model_of: Any) -> None:
     model = model_of("lopes")
     pose, _ = singular_pose(model)
     found = model.closing(np.stack([model.robot.home.matrix, pose]))
-    assert found.code.tolist() == [ClosingCode.CLOSED, ClosingCode.SINGULAR]
+    assert found.status.tolist() == [ClosureStatus.CLOSED, ClosureStatus.SINGULAR]
     assert found.leg.tolist() == [-1, -1]
     model = model_of("pedrammehr")
     pose = model.robot.home.matrix.copy()
     leg = model.robot.legs[2]
     pose[:3, 3] = np.array(leg.base) - pose[:3, :3] @ np.array(leg.platform)  # its two joints coincide
     found = model.closing(pose)
-    assert (found.code, found.leg) == (ClosingCode.SINGULAR_LEG, 2)
+    assert (found.status, found.leg) == (ClosureStatus.SINGULAR_LEG, 2)

@@ -315,7 +315,7 @@ def test_reactions_hold_the_platform(model: pp.Model) -> None:
     s, body, g = sample.easy(model, 8), model.robot.platform, np.array(model.robot.gravity)
     found = model.reactions(*s[:4], friction=False)
     assert_close(found.force, model.inverse_dynamics(*s[:4], friction=False), TOLERANCE)
-    overconstrained = bool(model.robot.freedoms)
+    overconstrained = bool(model.robot.dof)
     assert bool(found.indeterminate) == overconstrained
     if overconstrained:
         return

@@ -23,7 +23,7 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
     "inverse_kinematics": lambda m, s: m.inverse_kinematics(s.pose),
     "jacobian": lambda m, s: m.jacobian(s.pose),
     "rates": lambda m, s: m.rates(s.pose, s.twist),
-    "coasting": lambda m, s: m.coasting(s.pose, s.twist),
+    "drift_acceleration": lambda m, s: m.drift_acceleration(s.pose, s.twist),
     "accelerations": lambda m, s: m.accelerations(s.pose, s.twist, s.acceleration),
     "twist": lambda m, s: m.twist(s.pose, s.force),
     "acceleration": lambda m, s: m.acceleration(s.pose, s.twist, s.force),
@@ -40,7 +40,7 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
     "energy": lambda m, s: m.energy(s.pose, s.twist),
     "closing": lambda m, s: m.closing(s.pose)[:2],
     "reactions": lambda m, s: m.reactions(*s[:4]),
-    "friction_solutions": lambda m, s: m.friction_solutions(*s[:4]).code,
+    "friction_solutions": lambda m, s: m.friction_solutions(*s[:4]).status,
 }
 LOWER_MOBILITY = {
     "coordinates": lambda m, s: m.coordinates(s.pose),
@@ -48,12 +48,12 @@ LOWER_MOBILITY = {
 }
 # Large or slow functions, of two small robots only.
 LARGE = {
-    "holding": lambda m, s: m.holding(s.pose, s.wrench)[:3],
+    "static_force_range": lambda m, s: m.static_force_range(s.pose, s.wrench)[:3],
     "derivatives": lambda m, s: m.derivatives("inverse_dynamics", *s[:4], friction=False)[:3],
     "regressor": lambda m, s: m.regressor(*s[:3]).matrix,
 }
 # This goes through LAPACK, which is not of this package.
-ROUNDED = {"holding"}
+ROUNDED = {"static_force_range"}
 FLEXIBLE = {"deflection", "static_equilibrium", "steady_shape"}
 NOT_OF_STATES = {"casadi", "error_bound", "jax", "kernel", "parameters", "torch"}
 # As many rows as a state has modes: a batch has those of its largest state (tests/test_assembly_modes.py).
@@ -69,7 +69,7 @@ def test_every_method_of_a_model_is_here() -> None:
 
 def methods_of(model: pp.Model) -> dict[str, Callable[[pp.Model, sample.States], Any]]:
     large = LARGE if model.robot.name in ("lopes", "staicu") else {}
-    return {**METHODS, **(LOWER_MOBILITY if model.robot.freedoms else {}), **large}
+    return {**METHODS, **(LOWER_MOBILITY if model.robot.dof else {}), **large}
 
 
 def leaves(result: Any) -> list[Any]:

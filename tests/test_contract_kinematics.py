@@ -54,7 +54,7 @@ def test_forward_kinematics_inverts_inverse_kinematics(model: pp.Model) -> None:
         assert chosen.sum() > 20
         q = model.inverse_kinematics(s.pose[chosen])
         found = model.forward_kinematics(q, guess[chosen], full_output=True)
-        assert (found.code == 0).all()
+        assert (found.status == 0).all()
         assert (found.steps < 12).all()
         assert_close(found.pose, s.pose[chosen], 1e-11)
         assert np.abs(model.inverse_kinematics(found.pose) - q).max() < 1e-14 * (1 + np.abs(q).max()) * 10
@@ -67,7 +67,7 @@ def test_forward_kinematics_from_far_is_found_or_reported(model: pp.Model) -> No
     for s, found_at_least in ((sample.easy(model, 200), 0.98), (sample.large_turns(model, 200), 0.2)):
         q = model.inverse_kinematics(s.pose)
         found = model.forward_kinematics(q, full_output=True)
-        good = found.code == 0
+        good = found.status == 0
         assert good.mean() >= found_at_least
         assert np.abs(model.inverse_kinematics(found.pose[good]) - q[good]).max() < 1e-12 * (1 + np.abs(q).max())
         assert np.isnan(found.pose[~good]).all()

@@ -138,7 +138,7 @@ def test_joint_pd_holds_exactly_and_follows(model_of: ModelOf) -> None:
 
 
 def test_lower_mobility(model_of: ModelOf) -> None:
-    """Controllers and simulation of a robot of three freedoms stay in them."""
+    """Controllers and simulation of a robot of three degrees of freedom stay in them."""
     model = model_of("staicu")
     motion = Published(name="staicu-path").for_model(model)
     for law in (ComputedTorque(model, motion), JointComputedTorque(model, motion)):

@@ -19,10 +19,10 @@ from compare import assert_close, derivative
 from polypod.description.leg import LegData
 from polypod.errors import InputError, RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
-from polypod.legs import UPS, OwnAxes
+from polypod.legs import UPS, LegFrame
 from polypod.mechanism import Mechanism
 from polypod.mechanism.joint_motions import free_platform_motions
-from polypod.mechanism.own_axes import LegInOwnAxes
+from polypod.mechanism.leg_frame import LegInLegFrame
 from polypod.symbols.vectors import Frame
 from states import SmoothMotion, displaced, mostly_long
 from user_legs import EXAMPLE, custom_leg
@@ -63,17 +63,21 @@ def test_rods_that_let_the_platform_turn_are_a_fault(example: ModuleType) -> Non
     """Three cranks with one rod each and three translations stated: nothing holds the rotations."""
     three = example.hexa().model_dump()
     axes = zip("xyz", np.eye(3).tolist(), strict=True)
-    freedoms = [{"name": name, "motion": "translation", "axis": axis} for name, axis in axes]
-    robot = pp.Robot.model_validate({**three, "legs": three["legs"][::2], "freedoms": freedoms})
-    with pytest.raises(RobotFileError, match=r"leave the platform 6 freedoms, 3 are stated; 3 drives hold 3 of them"):
+    dof = [{"name": name, "motion": "translation", "axis": axis} for name, axis in axes]
+    robot = pp.Robot.model_validate({**three, "legs": three["legs"][::2], "dof": dof})
+    with pytest.raises(
+        RobotFileError,
+        match=r"leave the platform 6 degrees of freedom, 3 are stated; 3 drives "
+        r"hold 3 of them",
+    ):
         pp.Model(robot)
 
 
 @pytest.mark.parametrize("name", pp.library())
-def test_joints_leave_the_freedoms_that_files_state(name: str) -> None:
+def test_joints_leave_the_dof_that_files_state(name: str) -> None:
     """Counted by the twists of all bodies, which the constraints of chains and the places of other legs do not use."""
     robot = pp.load(name)
-    assert free_platform_motions(robot).shape == (6, len(robot.freedoms) or 6)
+    assert free_platform_motions(robot).shape == (6, len(robot.dof) or 6)
 
 
 def test_the_rotor_turns_with_its_crank(example: ModuleType, model: pp.Model) -> None:
@@ -206,13 +210,13 @@ def test_a_pose_out_of_reach_is_reported(example: ModuleType, model: pp.Model) -
 
 def test_own_axes_that_are_not_those_of_the_leg_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """An axis of the base frame that is not turned with the rest: derivatives would be wrong."""
-    right = UPS.own_axes
+    right = UPS.leg_frame
 
-    def wrong(self: UPS, tip: Frame) -> OwnAxes:
+    def wrong(self: UPS, tip: Frame) -> LegFrame:
         own = right(self, tip)
         return replace(own, fields={"base": own.fields["base"]})
 
-    monkeypatch.setattr(UPS, "own_axes", wrong)
+    monkeypatch.setattr(UPS, "leg_frame", wrong)
     mechanism = Mechanism(pp.load("pedrammehr"))
-    with pytest.raises(InputError, match=r"leg1: own_axes\(\) of UPS .* moves otherwise; state every number"):
-        LegInOwnAxes.of(mechanism, mechanism.legs[0])
+    with pytest.raises(InputError, match=r"leg1: leg_frame\(\) of UPS .* moves otherwise; state every number"):
+        LegInLegFrame.of(mechanism, mechanism.legs[0])

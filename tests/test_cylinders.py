@@ -107,7 +107,7 @@ def with_coulomb(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-# A linkage of cylinders, hinges that do not meet; longer: legs closed by patterns, more drives than freedoms
+# A linkage of cylinders, hinges that do not meet; longer: legs closed by patterns, more drives than degrees of freedom
 COULOMB = ("RCCC", "2-UPS+RR", "3-PRS", "delta of balls", "4-UPS+UP", "tricept", "6-CRS")
 
 

@@ -16,7 +16,7 @@ import polypod as pp
 from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations.derivatives import MOTION
-from polypod.identification.numbers import LinearModel, Motion
+from polypod.identification.linear_model import LinearModel, Motion
 from polypod.model.changed_robots import with_numbers
 from polypod.model.derivatives import derivative_functions
 from polypod.papers.long.hexagon import hexagon_modes
@@ -57,7 +57,7 @@ def displaced(pose: Any, move: Any) -> Any:
     return moved
 
 
-def slopes(function: Callable[[Any], Any], count: int, step: float = 1e-3) -> Any:
+def derivatives(function: Callable[[Any], Any], count: int, step: float = 1e-3) -> Any:
     """Sixth-order central differences of a function of ``count`` numbers, at zero: (..., count)."""
     columns = []
     for unit in np.eye(count):
@@ -80,10 +80,14 @@ class TestBlocks:
         got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench)
         basis = m.mobility.basis
         f, m_count = m.inverse_dynamics, m.mobility.count
-        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration, wrench), m_count))
-        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, acceleration, wrench), m_count))
-        close(got.acceleration @ basis, slopes(lambda u: f(pose, twist, acceleration + basis @ u, wrench), m_count))
-        close(got.wrench, slopes(lambda w: f(pose, twist, acceleration, wrench + w), 6))
+        close(
+            got.pose @ basis, derivatives(lambda u: f(displaced(pose, basis @ u), twist, acceleration, wrench), m_count)
+        )
+        close(got.twist @ basis, derivatives(lambda u: f(pose, twist + basis @ u, acceleration, wrench), m_count))
+        close(
+            got.acceleration @ basis, derivatives(lambda u: f(pose, twist, acceleration + basis @ u, wrench), m_count)
+        )
+        close(got.wrench, derivatives(lambda w: f(pose, twist, acceleration, wrench + w), 6))
         assert got.force is None
         assert got.parameters is None
 
@@ -94,10 +98,10 @@ class TestBlocks:
         got = m.derivatives("direct_dynamics", pose, twist, force, wrench)
         basis = m.mobility.basis
         f, count = m.direct_dynamics, m.mobility.count
-        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, force, wrench), count))
-        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, force, wrench), count))
-        close(got.force, slopes(lambda u: f(pose, twist, force + u, wrench), force.shape[-1]))
-        close(got.wrench, slopes(lambda w: f(pose, twist, force, wrench + w), 6))
+        close(got.pose @ basis, derivatives(lambda u: f(displaced(pose, basis @ u), twist, force, wrench), count))
+        close(got.twist @ basis, derivatives(lambda u: f(pose, twist + basis @ u, force, wrench), count))
+        close(got.force, derivatives(lambda u: f(pose, twist, force + u, wrench), force.shape[-1]))
+        close(got.wrench, derivatives(lambda w: f(pose, twist, force, wrench + w), 6))
 
     def test_inverse_and_direct_are_inverse(self, name: str) -> None:
         """df/da da/df = 1: no differences."""
@@ -158,8 +162,8 @@ def test_the_regressor_times_its_numbers_is_the_force(name: str) -> None:
     )
 
 
-def test_slopes_of_a_lone_platform_are_pinocchios() -> None:
-    """Massless legs leave J^T f = w of one free body, whose slopes computeRNEADerivatives gives."""
+def test_derivatives_of_a_lone_platform_are_pinocchios() -> None:
+    """Massless legs leave J^T f = w of one free body, whose derivatives computeRNEADerivatives gives."""
     m = pp.Model("pedrammehr", simplify="massless-links")
     pose, twist, acceleration, _ = states("pedrammehr")
     body = m.robot.platform
@@ -195,7 +199,7 @@ def test_numbers_of_direct_dynamics() -> None:
     force, mass = m.inverse_dynamics(pose, twist, acceleration, wrench), m.robot.platform.mass
     state = pose, twist, force, wrench
     got = m.derivatives("direct_dynamics", *state, wrt=(), parameters=("platform.mass",)).parameters
-    close(got, slopes(lambda u: m.direct_dynamics(*state, parameters={"platform.mass": mass + u[0]}), 1))
+    close(got, derivatives(lambda u: m.direct_dynamics(*state, parameters={"platform.mass": mass + u[0]}), 1))
 
 
 def test_legs_differentiated_in_their_own_axes() -> None:
@@ -210,13 +214,15 @@ def test_legs_differentiated_in_their_own_axes() -> None:
     frame = frame_of(ca.SX(pose[0].ravel()))
     moved = pose_of(Frame(frame.origin + by[0][:3], frame.axes + skew(by[0][3:]) @ frame.axes))
     force = m.casadi("inverse_dynamics")(moved, by[1], by[2], wrench[0])[0]
-    wanted = ca.Function("slopes", by, [ca.jacobian(force, one) for one in by])(np.zeros(6), twist[0], acceleration[0])
+    wanted = ca.Function("derivatives", by, [ca.jacobian(force, one) for one in by])(
+        np.zeros(6), twist[0], acceleration[0]
+    )
     for block, slope in zip((got.pose, got.twist, got.acceleration), wanted, strict=True):
         close(block, np.array(slope), 1e-13)
 
 
 def test_operations_of_derivatives() -> None:
-    """108 slopes take at most 4.5 times the operations of six forces; friction too. Times are the benchmark's."""
+    """108 derivatives take at most 4.5 times the operations of six forces; friction too. Times are the benchmark's."""
     m = model("pedrammehr")
     for friction in (False, True):
         kernel = derivative_functions(m)._kernel("inverse_dynamics", MOTION, (), friction)[1]
@@ -261,10 +267,10 @@ class TestInterpreted:
         got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench, parameters=("platform.mass",))
         f, mass = m.inverse_dynamics, m.parameters("platform.mass")["platform.mass"]
         # loads of slides are sizes of forces, which have a kink at zero: differences must not reach one
-        close(got.pose, slopes(lambda u: f(displaced(pose, u), twist, acceleration, wrench), 6, 1e-4), 1e-8)
-        close(got.twist, slopes(lambda u: f(pose, twist + u, acceleration, wrench), 6, 1e-4), 1e-8)
-        close(got.acceleration, slopes(lambda u: f(pose, twist, acceleration + u, wrench), 6))
-        by_mass = slopes(
+        close(got.pose, derivatives(lambda u: f(displaced(pose, u), twist, acceleration, wrench), 6, 1e-4), 1e-8)
+        close(got.twist, derivatives(lambda u: f(pose, twist + u, acceleration, wrench), 6, 1e-4), 1e-8)
+        close(got.acceleration, derivatives(lambda u: f(pose, twist, acceleration + u, wrench), 6))
+        by_mass = derivatives(
             lambda p: f(pose, twist, acceleration, wrench, parameters={"platform.mass": mass + p[0]}), 1, 1e-2
         )
         close(got.parameters, by_mass)
@@ -282,19 +288,19 @@ class TestInterpreted:
         assert m.kernels.mechanism.implicit_legs == [0]
         got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrt=("pose", "twist"))
         basis, f = m.mobility.basis, m.inverse_dynamics
-        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration), 3))
-        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, acceleration), 3))
+        close(got.pose @ basis, derivatives(lambda u: f(displaced(pose, basis @ u), twist, acceleration), 3))
+        close(got.twist @ basis, derivatives(lambda u: f(pose, twist + basis @ u, acceleration), 3))
 
     @pytest.mark.long
-    def test_slopes_by_friction_are_those_of_identification(self) -> None:
+    def test_derivatives_by_friction_are_those_of_identification(self) -> None:
         """Which has equations of its own for them."""
         m, motion = iterated_with_friction()
         path, linear = "legs.0.joints.0.friction.coulomb", LinearModel(m)
         which = tuple(k for k, number in enumerate(linear.numbers) if number.path == path)
-        found = linear.slopes(Motion(*motion), linear.values, which)
+        found = linear.derivatives(Motion(*motion), linear.values, which)
         close(m.derivatives("inverse_dynamics", *motion, wrt=(), parameters=(path,)).parameters, found, 1e-12)
 
-    def test_more_actuators_than_freedoms(self) -> None:
+    def test_more_actuators_than_dof(self) -> None:
         """Least-norm forces: d(force) has a part along what holds the platform still."""
         m, draw = model("planar-4-rrr"), np.random.default_rng(5)
         pose, twist, acceleration = m.motion(*0.01 * draw.normal(size=(3, 2, 3)))
@@ -304,8 +310,8 @@ class TestInterpreted:
         got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench, **given)
         share = pp.model.Distribution(**given)
         basis, f = m.mobility.basis, lambda *a: m.inverse_dynamics(*a, distribution=share)
-        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration, wrench), 3))
-        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, acceleration, wrench), 3))
+        close(got.pose @ basis, derivatives(lambda u: f(displaced(pose, basis @ u), twist, acceleration, wrench), 3))
+        close(got.twist @ basis, derivatives(lambda u: f(pose, twist + basis @ u, acceleration, wrench), 3))
         direct = m.derivatives("direct_dynamics", pose, twist, f(pose, twist, acceleration, wrench), wrench)
         close(direct.force @ got.acceleration @ basis, np.broadcast_to(basis, (2, 6, 3)))
 
@@ -321,10 +327,10 @@ class TestInterpreted:
         def f(pose: Any, force: Any, **at: Any) -> Any:
             return np.concatenate(m.direct_dynamics(pose, twist, force, **at), axis=-1)
 
-        close(got.pose, slopes(lambda u: f(displaced(pose, u), force, **at), 6))
-        close(got.force, slopes(lambda u: f(pose, force + u, **at), 6))
-        close(got.elastic, slopes(lambda u: f(pose, force, elastic=shape + u, elastic_rate=rate), 2, 1e-4), 1e-8)
-        close(got.elastic_rate, slopes(lambda u: f(pose, force, elastic=shape, elastic_rate=rate + u), 2), 1e-8)
+        close(got.pose, derivatives(lambda u: f(displaced(pose, u), force, **at), 6))
+        close(got.force, derivatives(lambda u: f(pose, force + u, **at), 6))
+        close(got.elastic, derivatives(lambda u: f(pose, force, elastic=shape + u, elastic_rate=rate), 2, 1e-4), 1e-8)
+        close(got.elastic_rate, derivatives(lambda u: f(pose, force, elastic=shape, elastic_rate=rate + u), 2), 1e-8)
 
     def test_states_without_an_answer_are_marked(self) -> None:
         """As those of the function itself."""

@@ -400,12 +400,12 @@ BAD = {
     "wrong number of legs": (
         "staicu",
         (text_of("staicu")[text_of("staicu").index("  - name: C") : text_of("staicu").index("sources:")], ""),
-        ("legs", "legs:", ["3 freedoms needs 3 actuators, got 2"]),
+        ("legs", "legs:", ["3 degrees of freedom needs 3 actuators, got 2"]),
     ),
     "no legs": (
         "staicu",
         (text_of("staicu")[text_of("staicu").index("legs:\n") : text_of("staicu").index("sources:")], "legs: []\n"),
-        ("legs", "legs: []", ["3 freedoms needs 3 actuators, got 0"]),
+        ("legs", "legs: []", ["3 degrees of freedom needs 3 actuators, got 0"]),
     ),
     "two legs of the same name": (
         "kim-ryu",

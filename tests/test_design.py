@@ -27,7 +27,7 @@ from polypod.design.results import judged, violations, worst
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
 from polypod.design.sweep import run
-from polypod.design.tables import slope_table
+from polypod.design.tables import derivative_table
 from polypod.errors import ImplausibleWarning, InputError, PolypodError
 from polypod.model.changed_robots import with_numbers
 from polypod.motion import make_task
@@ -330,7 +330,7 @@ def test_a_killed_sweep_loses_its_unfinished_blocks_only(tmp_path):
 # -- sensitivities and optima ------------------------------------------------------------------------------------------
 
 
-def test_compiled_slopes_are_those_of_differences(prepared):
+def test_compiled_derivatives_are_those_of_differences(prepared):
     """Central differences of whole evaluations: truncation and rounding at steps of 1e-4 of the range, about 1e-8."""
     evaluator = prepared[1]
     at = np.array([0.312, 0.41, 30.0])
@@ -474,16 +474,16 @@ def test_a_design_without_an_answer_has_no_derivative():
     text = "{name: a, robot: hexapod, report: [peak force, rms force], workspaces: [{name: w, box: {x: [0, 1 mm]}}], "
     text += "vary: [{numbers: legs.*.base, pattern: radius, range: [2, 3]}]}"
     _, evaluator = prepare(loads_study(text))
-    slopes = gradients(evaluator, np.array([2.5]))
-    assert all(np.isnan(slope).all() for slope in slopes.values())
+    derivatives = gradients(evaluator, np.array([2.5]))
+    assert all(np.isnan(slope).all() for slope in derivatives.values())
 
 
 def test_what_is_counted_has_no_derivative():
     """A volume of counted points jumps: a difference of it is zero or anything; it is left out and named."""
     _, evaluator = prepare(loads_study(BOXES.replace("dexterity, peak force, range use", "dexterity")))
-    slopes = gradients(evaluator, np.array([0.3, 0.5]))
-    assert list(slopes) == ["dexterity"]
-    assert "Without workspace volume" in slope_table(slopes, evaluator).caption
+    derivatives = gradients(evaluator, np.array([0.3, 0.5]))
+    assert list(derivatives) == ["dexterity"]
+    assert "Without workspace volume" in derivative_table(derivatives, evaluator).caption
 
 
 @pytest.mark.long

@@ -15,7 +15,7 @@ import polypod as pp
 from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning
 from polypod.files import dumps, loads
-from polypod.model import ClosingCode
+from polypod.model import ClosureStatus
 from states import easy, mostly_long
 from test_parameters import changed
 
@@ -78,20 +78,20 @@ def shifted(model: pp.Model, name: str) -> dict[str, Any]:
 def test_own_coordinates(name: str, model_of: Callable[[str], pp.Model]) -> None:
     """Motions of designs are those of the changed robots, and are taken by other calls with the same numbers."""
     model = model_of(name)
-    numbers, x = shifted(model, name), np.random.default_rng(4).uniform(-0.03, 0.03, (3, 3, len(model.freedoms)))
+    numbers, x = shifted(model, name), np.random.default_rng(4).uniform(-0.03, 0.03, (3, 3, len(model.dof)))
     assert_designs(model, lambda m, **p: m.motion(*x, **p), numbers, differ=name != "planar-3-rrr")
     moved = model.motion(*x, parameters=numbers)
     assert np.abs(model.coordinates(moved.pose, parameters=numbers) - x[0]).max() < 1e-12
     forces = model.inverse_dynamics(*moved, parameters=numbers)
-    drift = model.coasting(moved.pose, moved.twist, parameters=numbers)
-    codes = model.closing(moved.pose, parameters=numbers).code
+    drift = model.drift_acceleration(moved.pose, moved.twist, parameters=numbers)
+    codes = model.closing(moved.pose, parameters=numbers).status
     assert codes.shape == (2, 3)
-    assert (codes == ClosingCode.CLOSED).all()
+    assert (codes == ClosureStatus.CLOSED).all()
     for k in range(2):
         other = pp.Model(changed(model.robot, {path: value[k, 0] for path, value in numbers.items()}))
         wanted = other.inverse_dynamics(*(a[k] for a in moved))
         assert np.abs(forces[k] - wanted).max() < CLOSE * np.abs(wanted).max()
-        wanted = other.coasting(moved.pose[k], moved.twist[k])
+        wanted = other.drift_acceleration(moved.pose[k], moved.twist[k])
         assert np.abs(drift[k] - wanted).max() <= CLOSE * np.abs(wanted).max()
 
 
@@ -106,8 +106,8 @@ def test_poses_that_only_another_design_can_take(model_of: Callable[[str], pp.Mo
     with pytest.warns(StateWarning, match="the design's legs do not allow this pose"):
         assert np.isnan(model.coordinates(own, parameters=numbers)).all()
     found = model.closing(own, parameters=numbers)
-    assert (found.code, found.leg) == (ClosingCode.OUT_OF_REACH, -1)
-    assert model.closing(pose, parameters=numbers).code == ClosingCode.CLOSED
+    assert (found.status, found.leg) == (ClosureStatus.OUT_OF_REACH, -1)
+    assert model.closing(pose, parameters=numbers).status == ClosureStatus.CLOSED
 
 
 @pytest.mark.long
@@ -120,8 +120,8 @@ def test_codes_of_closing() -> None:
     pose, own = model.motion(x).pose, model.parameters("legs.*.joints.0.at")
     numbers = {path: value * np.array([1.0, 0.95])[:, None, None] for path, value in own.items()}
     got = model.closing(pose, parameters=numbers)
-    assert set(got.code.ravel().tolist()) >= {ClosingCode.CLOSED, ClosingCode.OUT_OF_REACH}
-    assert (got.code[0] != got.code[1]).any()
+    assert set(got.status.ravel().tolist()) >= {ClosureStatus.CLOSED, ClosureStatus.OUT_OF_REACH}
+    assert (got.status[0] != got.status[1]).any()
     assert_designs(model, lambda m, **p: m.closing(pose, **p), numbers, differ=False)
 
 
@@ -132,7 +132,7 @@ def test_friction() -> None:
     model = pp.Model(robot.model_copy(update={"legs": tuple(leg.model_copy(update=friction) for leg in robot.legs)}))
     s = easy(model, 2)
     numbers = near(model, ("legs.*.slider_friction.coulomb", "legs.*.slider.mass", "legs.2.length"), 2)
-    assert_designs(model, lambda m, **p: m.holding(s.pose, s.wrench, **p), numbers)
+    assert_designs(model, lambda m, **p: m.static_force_range(s.pose, s.wrench, **p), numbers)
     assert_designs(model, lambda m, **p: m.friction_solutions(*s[:4], **p), numbers)
 
 

@@ -35,7 +35,7 @@ def answers(model: pp.Model, pose: Any) -> bool:
 
 
 def at_the_edge_of_reach(gap: float) -> tuple[pp.Model, Any]:
-    """A hexaslide whose first link is square to its rail at home, but for a small part of its length."""
+    """A hexaslide whose first link is perpendicular to its rail at home, but for a small part of its length."""
     robot = pp.load("kim-ryu")
     leg, rail = robot.legs[0], np.array(robot.legs[0].rail_direction)
     tip = np.array(robot.home.position) + np.array(leg.platform) - np.array(leg.rail_start)

@@ -121,7 +121,7 @@ def test_compiled_c_equals_the_kernel(robot, function, tmp_path):
 
 
 @needs_compiler
-def test_c_of_more_actuators_than_freedoms_shares_their_work(tmp_path):
+def test_c_of_more_actuators_than_dof_shares_their_work(tmp_path):
     """As the model does: by least norm where weights are ones and preloads zeros, else as these say."""
     model = model_of("planar-4-rrr")
     c_function = compiled(tmp_path, *export_c(model, "inverse_dynamics"))
@@ -182,7 +182,7 @@ def test_header_explains_every_array_of_every_function():
     ]
     cases += [(model_of("kim-ryu"), ("inverse_dynamics", True))]
     cases += [(pp.Model(tripod()), (function, True)) for function in ("motion", "follow")]  # it follows its legs
-    by_joint = pp.Robot.model_validate({**UNUSUAL["four-bar"](1), "freedoms": ["leg2.R2"]})
+    by_joint = pp.Robot.model_validate({**UNUSUAL["four-bar"](1), "dof": ["leg2.R2"]})
     cases += [(pp.Model(by_joint), ("joint_coordinates", False))]
     for model, (function, friction) in cases:
         if function not in available_functions(model):
@@ -208,8 +208,8 @@ def test_header_explains_every_array_of_every_function():
             )
         assert max(map(len, header.splitlines())) <= 120
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
-    # no text without an array, no array without a text; more actuators than freedoms have two inputs beside these, and
-    # JavaScript may have the robot's numbers
+    # no text without an array, no array without a text; more actuators than degrees of freedom have two inputs beside
+    # these, and JavaScript may have the robot's numbers
     assert about == set(ABOUT) - {"control_step"} == set(FUNCTIONS)  # that one has tests of its own
     assert inputs == set(INPUTS) - {"weights", "preload", "parameters"}
     assert outputs == set(OUTPUTS)

@@ -1,4 +1,4 @@
-"""C++ headers, C of a fixed number of rounds, and the loop around it, compiled with all warnings as errors."""
+"""C++ headers, C of a fixed number of iterations, and the loop around it, compiled with all warnings as errors."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ int main() {{
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
-def test_a_fixed_number_of_rounds(model_of: Any, tmp_path: Path) -> None:
+def test_a_fixed_number_of_iterations(model_of: Any, tmp_path: Path) -> None:
     """Enough rounds give what the iteration gives, too few say so; no loop is left that depends on the state."""
     model = model_of("kim-ryu")
     home = model.robot.home.matrix
@@ -124,20 +124,22 @@ def test_a_fixed_number_of_rounds(model_of: Any, tmp_path: Path) -> None:
     moved[:3, 3] += [0.004, -0.003, 0.002]
     q = model.inverse_kinematics(moved)
     found = {}
-    for rounds in (None, 2, 8):
-        exported = export_c(model, "forward_kinematics", rounds=rounds)
-        assert exported[0] == "kim_ryu_forward_kinematics" + (f"_{rounds}_rounds" if rounds else "")
-        assert ("while" in exported[2]) == (rounds is None)
-        found[rounds] = call(compiled(tmp_path, "cc", exported), exported[1], np.float64, q=q, pose=home)
+    for iterations in (None, 2, 8):
+        exported = export_c(model, "forward_kinematics", iterations=iterations)
+        assert exported[0] == "kim_ryu_forward_kinematics" + (f"_{iterations}_iterations" if iterations else "")
+        assert ("while" in exported[2]) == (iterations is None)
+        found[iterations] = call(compiled(tmp_path, "cc", exported), exported[1], np.float64, q=q, pose=home)
     assert np.array_equal(found[8]["pose_found"], found[None]["pose_found"])
     assert np.abs(found[8]["pose_found"].reshape(4, 4) - moved).max() < 1e-13
     assert found[8]["residual"] < 1e-14 < 1e-12 < found[2]["residual"]
-    assert "Every iteration takes 12 rounds" in " ".join(
-        EXPORTS["c-fixed"].files(model, "forward_kinematics", True)["kim_ryu_forward_kinematics_12_rounds.h"].split()
+    assert "Every loop takes 12 iterations" in " ".join(
+        EXPORTS["c-fixed"]
+        .files(model, "forward_kinematics", True)["kim_ryu_forward_kinematics_12_iterations.h"]
+        .split()
     )
-    assert export_c(model, "jacobian", rounds=3) == export_c(model, "jacobian")  # it does not iterate
+    assert export_c(model, "jacobian", iterations=3) == export_c(model, "jacobian")  # it does not iterate
     with pytest.raises(InputError, match="at least 1"):
-        export_c(model, "forward_kinematics", rounds=0)
+        export_c(model, "forward_kinematics", iterations=0)
 
 
 def test_names_with_marks_of_comments(model_of: Any) -> None:

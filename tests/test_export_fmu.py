@@ -36,7 +36,7 @@ needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C com
 FLAGS = ("-O0", "-Wall", "-Wextra", "-Wconversion", "-Werror")
 # The same operations in the same order, but for products that are fused with sums in the kernels.
 ROUNDING = 1e-13
-ROBOT = "staicu"  # three legs, three freedoms
+ROBOT = "staicu"  # three legs, three degrees of freedom
 Make = Callable[..., "Unit"]
 
 
@@ -194,10 +194,10 @@ def test_the_controller_is_computed_torque_in_the_joints(make: Make, model_of: A
 
 
 def own(model: pp.Model, motion: Any) -> Any:
-    """The robot's own coordinates of a motion along fixed axes."""
-    freedoms = model.own_motion.freedoms
-    x = model.own_motion.coordinates(motion.pose[None])[0]
-    return x, freedoms.inverse @ motion.twist, freedoms.inverse @ motion.acceleration
+    """The robot's generalized coordinates of a motion along fixed axes."""
+    dof = model.generalized_coordinates.dof
+    x = model.generalized_coordinates.coordinates(motion.pose[None])[0]
+    return x, dof.inverse @ motion.twist, dof.inverse @ motion.acceleration
 
 
 @needs_compiler
@@ -296,7 +296,8 @@ def test_names_that_differ_in_odd_characters_only(tmp_path: Path) -> None:
 
 @needs_compiler
 def test_a_pose_is_a_quaternion(model_of: Any, tmp_path: Path) -> None:
-    """Six freedoms: forward kinematics from a start near by; the glue's rotations against SciPy's, half turns too."""
+    """Six degrees of freedom: forward kinematics from a start near by; the glue's rotations against SciPy's, half
+    turns too."""
     model = model_of("hexapod")
     path = tmp_path / "model.fmu"
     path.write_bytes(export_fmu(model, "forward-kinematics", 2, ["platform.mass"], flags=FLAGS).content)
@@ -452,7 +453,8 @@ def test_a_step_costs_little_more_than_its_function(model_of: Any, tmp_path: Pat
 @needs_compiler
 @pytest.mark.parametrize("robot", ["hexapod", "3-rps", "kim-ryu", "delta", "planar-4-rrr"])
 def test_all_sorts_of_robots_step_as_the_simulation_does(robot: str, model_of: Any, tmp_path: Path) -> None:
-    """Six freedoms, platforms that follow their legs, dry friction, chains, more actuators than freedoms."""
+    """Six degrees of freedom, platforms that follow their legs, dry friction, chains, more actuators than degrees of
+    freedom."""
     model = model_of(robot)
     force = 1.02 * model.inverse_dynamics(model.robot.home.matrix, np.zeros(6), np.zeros(6), friction=False) + 0.1
     expected = pp.simulate(model, force, duration=0.02, rate=100.0, step=1e-3).isel(time=-1)

@@ -130,7 +130,7 @@ def test_a_bad_state_is_no_number_in_javascript_either(tmp_path):
 
 
 def test_an_iteration_that_never_ends_is_stopped(tmp_path):
-    """The page of a browser would hang: rounds are bounded whatever the iteration says."""
+    """The page of a browser would hang: iterations are bounded whatever the iteration says."""
     import casadi as ca
 
     from polypod.symbols.expression import Iteration, Port, port

@@ -141,7 +141,7 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
     assert import_robot(path).robot == rich.robot  # blanks and comments are no change
 
 
-def test_joints_of_several_freedoms_come_back_from_elements(tmp_path: Path) -> None:
+def test_joints_of_several_dof_come_back_from_elements(tmp_path: Path) -> None:
     """Ranges and friction of each motion, from the hinges and slides that other programs have.
 
     Room within limits at poses around home tells the sense of every axis.

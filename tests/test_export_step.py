@@ -53,7 +53,7 @@ STEPS = [(robot, precision) for robot in ("3-rps", "planar-4-rrr", "kim-ryu") fo
     "case", mostly_long(STEPS, [("3-rps", "double"), ("3-rps", "float"), ("planar-4-rrr", "double")], "-".join)
 )
 def test_a_step_is_the_models_own_calls(case: tuple[str, Any], tmp_path: Path, model_of: Any) -> None:
-    """Dry friction, a platform that follows its legs, and more actuators than freedoms."""
+    """Dry friction, a platform that follows its legs, and more actuators than degrees of freedom."""
     robot, precision = case
     number, tolerance = (np.float64, 1e-12) if precision == "double" else (np.float32, 2e-5)
     model, rng = model_of(robot), np.random.default_rng(3)
@@ -63,9 +63,9 @@ def test_a_step_is_the_models_own_calls(case: tuple[str, Any], tmp_path: Path, m
     twist = (
         model.twist(home, 0.1 * rng.normal(size=n)) if robot != "planar-4-rrr" else 0.1 * np.array([1, 2, 0, 0, 0, 3.0])
     )
-    # a pose near home that exists, also with more actuators than freedoms
+    # a pose near home that exists, also with more actuators than degrees of freedom
     shift = home.copy()
-    own = len(model.robot.freedoms)
+    own = len(model.robot.dof)
     shift = model.motion(0.01 * np.ones(own), np.zeros(own), np.zeros(own)).pose if own else shift
     q, qdot, qddot = (
         model.inverse_kinematics(shift),
@@ -73,7 +73,7 @@ def test_a_step_is_the_models_own_calls(case: tuple[str, Any], tmp_path: Path, m
         rng.normal(size=n),
     )
     if robot == "planar-4-rrr":
-        qddot = 0 * qddot  # no four accelerations of one's own choice fit three freedoms
+        qddot = 0 * qddot  # no four accelerations of one's own choice fit three degrees of freedom
     found = call(function, exported[1], number, q=q, qdot=qdot, qddot=qddot, pose=home, weights=np.ones(n))
     pose = model.forward_kinematics(q, home)
     moving = model.twist(pose, qdot)
@@ -87,7 +87,7 @@ def test_a_step_is_the_models_own_calls(case: tuple[str, Any], tmp_path: Path, m
 
 def follow(model: pp.Model, pose: Any, twist: Any) -> Any:
     """The twist with the same chosen components that a robot can have at a pose."""
-    if not model.kernels.mechanism.platform.follows_legs:
+    if not model.kernels.mechanism.platform.is_constrained:
         return twist
     return model.kernels.get("follow")(pose[None], twist[None], np.zeros((1, 6)))[0][0]
 

@@ -12,20 +12,20 @@ import pytest
 import polypod as pp
 from command_line import polypod
 from polypod.errors import InputError, MotionFileError, StateError
-from polypod.fastest import Limits, fastest, way
+from polypod.fastest import Limits, fastest, prepare_grid
 from polypod.motion import (
+    ArcLengthPath,
     AxisTurn,
     Circle,
     Euler,
+    IndependentCoordinates,
     Line,
-    OwnCoordinates,
     Piecewise,
     Poses,
     Rest,
     Sine,
     Stack,
     Sum,
-    Track,
     dumps_motion,
     find_motion,
     loads_motion,
@@ -41,7 +41,7 @@ def hexaslide(model_of):
 
 @pytest.fixture(scope="module")
 def circle(hexaslide):
-    return way(hexaslide, "kim-ryu-circle", 200)
+    return prepare_grid(hexaslide, "kim-ryu-circle", 200)
 
 
 def largest_shares(model, found, limits, friction, inside=21):
@@ -87,7 +87,7 @@ def test_a_straight_line_is_a_triangle_or_a_trapezoid_of_speed(model_of, limits,
     model = model_of("linear-delta")
     start = model.coordinates(model.robot.home.matrix)
     up = {"kind": "line", "start": start, "end": start + np.array([0, 0, 0.1]), "duration": 7.0}
-    found = fastest(model, pp.motion.OwnCoordinates(path=up), limits, points=400)
+    found = fastest(model, pp.motion.IndependentCoordinates(path=up), limits, points=400)
     assert found.duration == pytest.approx(duration, rel=1e-3)
     assert found.duration >= duration * (1 - 1e-9)
 
@@ -103,7 +103,7 @@ def test_the_same_coefficients_give_toppras_speeds(hexaslide, circle):
     """Place by place, with an own evaluation of forces; it starts at a speed of 1e-4 m/s instead of at rest: 3e-6."""
     toppra = pytest.importorskip("toppra")
     toppra.setup_logging("ERROR")
-    model, track = hexaslide, circle.track
+    model, track = hexaslide, circle.path
 
     class Positions(toppra.interpolator.AbstractGeometricPath):
         dof, path_interval = 1, np.array([0.0, track.length])
@@ -206,7 +206,7 @@ def test_a_way_serves_again_until_its_motion_changes(hexaslide, tmp_path):
     table.write_text(turn % "position: {kind: through, csv: rows.csv}")
 
     def places(motion):
-        return way(hexaslide, motion, 20).places.pose
+        return prepare_grid(hexaslide, motion, 20).samples.pose
 
     def reached(motion):
         return np.ptp(places(motion)[:, 0, 3])
@@ -271,7 +271,7 @@ def test_force_speed_curves_are_kept_and_are_what_they_stand_for(hexaslide, circ
     points = np.column_stack([speed, np.r_[200.0, 12.0 / speed[1:]]])
     curve = fastest(hexaslide, circle, Limits(force_speed=points), friction=False)
     assert curve.duration == pytest.approx(power.duration, rel=1e-4)  # chords of 2 % lie 1e-4 above a hyperbola
-    fine = way(hexaslide, "kim-ryu-circle", 1000)
+    fine = prepare_grid(hexaslide, "kim-ryu-circle", 1000)
     for points in ([[0, 105], [0.15, 100], [0.4, 45]], [[0, 115], [0.1, 110], [0.2, 85], [0.5, 50]]):
         found = fastest(hexaslide, fine, Limits(force_speed=points))
         motion = found.trajectory.for_model(hexaslide)
@@ -291,7 +291,7 @@ def test_no_other_speed_is_faster(hexaslide, circle):
     for k in rng.integers(3, len(found.lengths) - 3, 6):
         bump = 1 + 0.01 * np.exp(-(((np.arange(len(found.lengths)) - k) / 2.0) ** 2))
         faster = pp.motion.Retimed(
-            along=circle.along, turn_length=circle.track.turn_length, lengths=found.lengths,
+            along=circle.along, turn_length=circle.path.turn_length, lengths=found.lengths,
             speeds=found.speeds * bump,
         ).for_model(hexaslide)  # fmt: skip
         motion = faster.at(np.linspace(0, faster.duration, 8001)[1:-1])
@@ -350,11 +350,11 @@ def test_a_track_is_parametrised_by_its_length():
     """A circle with a turn: known length, unit tangents, curvatures as their differences."""
     path = Stack(parts=[Circle(centre=[0, 0, 0], radius=0.2, normal=[0, 0, 1], rpm=30, turns=1),
                         Rest(point=[0, 0, 0], duration=2.0)])  # fmt: skip
-    track = Track(Euler(path=path, convention="ZYX"), 0.3)
+    track = ArcLengthPath(Euler(path=path, convention="ZYX"), 0.3)
     assert track.length == pytest.approx(0.4 * np.pi, rel=1e-12)
     spin = AxisTurn(position=Rest(point=[0, 0, 1], duration=1), axis=[0, 0, 1],
                     angle=Line(start=0.0, end=0.5, duration=1, law="quintic"))  # fmt: skip
-    assert Track(spin, 0.3).length == pytest.approx(0.15, rel=1e-12)
+    assert ArcLengthPath(spin, 0.3).length == pytest.approx(0.15, rel=1e-12)
     at, h = np.linspace(0.1, 0.9, 7) * track.length, 1e-5
     change = (track.at(at + h).tangent - track.at(at - h).tangent) / (2 * h)
     np.testing.assert_allclose(track.at(at).curvature, change, atol=1e-8)
@@ -363,12 +363,12 @@ def test_a_track_is_parametrised_by_its_length():
 def test_corners_and_turns_back_are_stops_and_rests_on_a_line_are_not():
     poses = np.tile(np.eye(4), (4, 1, 1))
     poses[1:, 0, 3], poses[3, 1, 3] = [0.1, 0.2, 0.2], 0.1  # two steps along x, one along y
-    track = Track(Poses.through(poses, [0.0, 1.0, 3.0, 4.0]), 0.1)
+    track = ArcLengthPath(Poses.through(poses, [0.0, 1.0, 3.0, 4.0]), 0.1)
     np.testing.assert_array_equal(track.stops, [True, False, True, True])
-    np.testing.assert_allclose(track.marks, [0, 0.1, 0.2, 0.3], rtol=1e-12)
+    np.testing.assert_allclose(track.breakpoints, [0, 0.1, 0.2, 0.3], rtol=1e-12)
     back = Stack(parts=[Sine(offset=[0, 0, 0], amplitude=[0.1, 0, 0], frequency=1.0, duration=1.0),
                         Rest(point=[0, 0, 0], duration=1.0)])  # fmt: skip
-    swing = Track(Euler(path=back, convention="ZYX"), 0.1)
+    swing = ArcLengthPath(Euler(path=back, convention="ZYX"), 0.1)
     assert swing.length == pytest.approx(0.4, rel=1e-9)
     np.testing.assert_allclose(swing.marks[swing.stops], [0, 0.1, 0.3, 0.4], atol=1e-9)
 
@@ -384,7 +384,7 @@ def line_and_wave(amplitude, law):
 
 def test_a_way_of_many_periods_has_cells_for_each_of_them():
     """Tangents against differences of the pose, which leave 1e-6 here; with two cells a period they were 4e-3 off."""
-    track, middle, h = Track(line_and_wave(1e-4, "constant_speed"), 0.1), np.linspace(0.11, 0.19, 501), 1e-7
+    track, middle, h = ArcLengthPath(line_and_wave(1e-4, "constant_speed"), 0.1), np.linspace(0.11, 0.19, 501), 1e-7
     early, now, late = (track.at(middle + shift) for shift in (-h, 0.0, h))
     np.testing.assert_allclose((late.pose - early.pose)[:, :2, 3] / (2 * h), now.tangent[:, :2], atol=1e-6)
 
@@ -394,9 +394,9 @@ def test_turns_as_sharp_as_corners_are_found_once():
 
     Stops beside are both ends, and where the wave begins.
     """
-    track = Track(line_and_wave(1e-3, "quintic"), 0.1)
+    track = ArcLengthPath(line_and_wave(1e-3, "quintic"), 0.1)
     assert track.stops.sum() == 5
-    assert (np.diff(track.marks) > 0).all()
+    assert (np.diff(track.breakpoints) > 0).all()
 
 
 def test_limits_are_kept_in_turns_of_next_to_no_radius(hexaslide):
@@ -466,9 +466,9 @@ def test_ways_that_cannot_be_gone_are_refused(hexaslide, model_of):
     far[:3, 3] += [5.0, 0.0, 0.0]
     with pytest.raises(StateError, match="where the motion is at t = "):
         fastest(hexaslide, Poses.through([home, far], [0.0, 1.0]), Limits(force=60.0), points=50)
-    tilted = OwnCoordinates(path=Line(start=[0, 0, 0], end=[0, 2.0, 2.0], duration=1.0))
+    tilted = IndependentCoordinates(path=Line(start=[0, 0, 0], end=[0, 2.0, 2.0], duration=1.0))
     with pytest.raises(StateError, match="where the motion is at t = "):
-        Track(tilted.for_model(model_of("3-prs")), 0.1)
+        ArcLengthPath(tilted.for_model(model_of("3-prs")), 0.1)
     with pytest.raises(InputError, match="does not move"):
         fastest(hexaslide, Poses.through([home, home], [0.0, 1.0]), Limits(force=60.0), points=50)
     with pytest.raises(InputError, match="points"):
@@ -491,8 +491,8 @@ def test_files_of_retimed_motions_are_checked():
         short.trajectory.for_model(pp.Model("kim-ryu")).at(0.1)
 
 
-def test_a_robot_of_three_freedoms_writes_its_motion_about_home(tmp_path, monkeypatch):
-    """Its own coordinates, which the file states: read again it takes as long."""
+def test_a_robot_of_three_dof_writes_its_motion_about_home(tmp_path, monkeypatch):
+    """Its generalized coordinates, which the file states: read again it takes as long."""
     monkeypatch.chdir(tmp_path)
     result = polypod("fastest", "linear-delta", "around-home", "--points", "50", "--json")
     assert result.exit_code == 0, result.output
@@ -507,7 +507,7 @@ def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     ran_once = polypod(*asked)
     assert ran_once.exit_code == 0, ran_once.output
     assert "1.5 s as given" in ran_once.output
-    assert polypod(*asked).exit_code == 2  # never over a file unasked
+    assert polypod(*asked).exit_code == 2  # never over a file automatically
     data = json.loads(polypod(*asked, "--force", "--json").output)
     ran = polypod("run", "kim-ryu", data["motion_file"], "--no-files", "--no-certify", "--json")
     peaks = [abs(row["peak_force"]) for row in json.loads(ran.output)["actuators"]]

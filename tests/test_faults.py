@@ -19,8 +19,8 @@ import polypod as pp
 from little_kernels import kernel_of
 from polypod.cli.new import template
 from polypod.errors import Fault, InputError, RobotFileError, StateError, UnknownNameError
-from polypod.files.whole import write_whole
-from polypod.results.report import FILES, whole_folder
+from polypod.files.atomic import atomic_write
+from polypod.results.report import FILES, atomic_folder
 
 MAPS = Path("/proc/self/maps")
 
@@ -133,14 +133,14 @@ class FailAt:
 
 
 def write_folder(target: Path) -> None:
-    with whole_folder(target, True, FILES) as folder:
+    with atomic_folder(target, True, FILES) as folder:
         (folder / "figures").mkdir()
         (folder / "figures" / "a.png").write_bytes(b"new")
-        write_whole(folder / "report.html", b"new")
+        atomic_write(folder / "report.html", b"new")
 
 
 def write_file(target: Path) -> None:
-    write_whole(target / "report.html", b"new")
+    atomic_write(target / "report.html", b"new")
 
 
 def contents(folder: Path) -> Iterator[tuple[str, bytes]]:

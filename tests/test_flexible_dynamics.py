@@ -600,7 +600,7 @@ def test_bad_robots_and_modes() -> None:
     with pytest.raises(InputError, match="off the mesh"):
         replace(modes, reach=1e-6)
     staicu = pp.load("staicu")
-    with pytest.raises(InputError, match="'staicu' has 3 freedoms; a flexible platform needs six"):
+    with pytest.raises(InputError, match="'staicu' has 3 degrees of freedom; a flexible platform needs six"):
         staicu.on_modes(modes)
 
 

@@ -206,7 +206,7 @@ def test_element_against_that_of_scikit_fem() -> None:
     np.testing.assert_allclose(own, other, rtol=1e-8, atol=1e-8)  # conditioning of the global powers
 
 
-def test_slopes_are_derivatives_and_stubs_follow_them() -> None:
+def test_derivatives_are_derivatives_and_stubs_follow_them() -> None:
     step = 1e-4
     points = np.array([[0.1, 0.2], [-0.3, 0.05], [0.0, 0.0]])
     stars = np.concatenate([points + step * np.array(d) for d in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))])

@@ -265,7 +265,7 @@ def test_study_of_a_bending_robot(model: pp.Model) -> None:
     energy = np.sum(model.energy(task.motion.pose, task.motion.twist, **shape), axis=0)
     damped = (model.modes.generalized_damping * done.elastic_rate.values**2).sum(axis=1)
     balance = np.trapezoid(done.power.values.sum(axis=1) - damped, task.time) - (energy[-1] - energy[0])
-    # trapezoids at 200 samples a second of powers that vibrate at 30 Hz
+    # trapezoids at 200 samples per second of powers that vibrate at 30 Hz
     assert abs(balance) < 2e-3 * np.trapezoid(np.abs(done.power.values).sum(axis=1), task.time)
     stiff = pp.Model(model.robot.on_modes(model.modes.with_stiffness(1e4 * model.modes.stiffness)))
     near, rigid = (study(m, task, certify=False) for m in (stiff, model.rigid))

@@ -255,16 +255,20 @@ def test_faults_of_the_kind() -> None:
 def test_lower_mobility_robots_cannot_have_one() -> None:
     document = yaml.safe_load(pp.dumps(pp.load("staicu")))
     document["platform"] = {"kind": "flexible", "plate": HEXAGON}
-    with pytest.raises(RobotFileError, match=r"platform.kind: a flexible platform needs a robot of six freedoms"):
+    with pytest.raises(
+        RobotFileError,
+        match=r"platform.kind: a flexible platform needs a robot of six degrees "
+        r"of freedom",
+    ):
         pp.loads(yaml.safe_dump(document))
 
 
-def test_more_actuators_than_freedoms_leave_the_shape_undecided() -> None:
+def test_more_actuators_than_dof_leave_the_shape_undecided() -> None:
     """An answer with a reason, not an error of the solver: a seventh strut beside the sixth."""
     document = yaml.safe_load(text({"kind": "flexible", "plate": {**HEXAGON, "modes": 1}}))
     document["legs"].append({**document["legs"][-1], "name": "seventh"})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnphysicalWarning)
         model = pp.Model(pp.loads(yaml.safe_dump(document)))
-    with pytest.raises(InputError, match="static_equilibrium: the platform has more actuators than freedoms"):
+    with pytest.raises(InputError, match="static_equilibrium: the platform has more actuators than degrees of freedom"):
         model.static_equilibrium(model.robot.home.matrix)

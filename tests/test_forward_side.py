@@ -15,7 +15,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import StateError
-from polypod.model import Code
+from polypod.model import ForwardKinematicsStatus
 from states import EACH_KIND, Array, basis, displaced, mostly_long
 
 PAPERS = ("pedrammehr", "long", "kim-ryu", "staicu", "lopes")
@@ -34,7 +34,7 @@ class Workspace(NamedTuple):
 
 
 def side_of(model: pp.Model, pose: Array) -> Array:
-    """Sign of det J; 0 out of reach; 1 for a robot with more actuators than freedoms, which has no sides."""
+    """Sign of det J; 0 out of reach; 1 for a robot with more actuators than degrees of freedom, which has no sides."""
     matrix = np.nan_to_num(model.jacobian(pose, errors="nan"))
     if matrix.shape[-2] != matrix.shape[-1]:
         return matrix.any(axis=(-2, -1)).astype(float)
@@ -49,7 +49,7 @@ def workspace(model: pp.Model, count: int, move: float, turn: float, looks: int 
 
     def along(part: float) -> Array:
         x = part * shift
-        return displaced(home, x @ axes.T) if not model.robot.freedoms else model.motion(x).pose
+        return displaced(home, x @ axes.T) if not model.robot.dof else model.motion(x).pose
 
     side, joined = float(side_of(model, home)), np.ones(count, dtype=bool)
     for part in np.linspace(0, 1, looks + 1)[1:]:
@@ -64,12 +64,14 @@ def workspace(model: pp.Model, count: int, move: float, turn: float, looks: int 
 def found_from_home(model: pp.Model, space: Workspace) -> Array:
     """Whether each state has an answer; those that have are checked: coordinates, side, limits."""
     found = model.forward_kinematics(space.q, full_output=True)
-    good = np.isin(found.code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
+    good = np.isin(found.status, (ForwardKinematicsStatus.CONVERGED, ForwardKinematicsStatus.OUTSIDE_LIMITS))
     assert np.isnan(found.pose[~good]).all()
     pose = found.pose[good]
     assert np.abs(model.inverse_kinematics(pose) - space.q[good]).max() < 1e-11 * (1 + np.abs(space.q).max())
     assert (side_of(model, pose) == space.side).all()
-    assert np.array_equal(model.limits(pose).inside.all(axis=-1), found.code[good] == Code.CONVERGED)
+    assert np.array_equal(
+        model.limits(pose).inside.all(axis=-1), found.status[good] == ForwardKinematicsStatus.CONVERGED
+    )
     return good
 
 
@@ -83,7 +85,7 @@ def test_found_from_home_on_its_side(robot: str, model_of: Callable[[str], pp.Mo
 
 
 @pytest.mark.parametrize("robot", mostly_long(FEWER, ("3-rps",)))
-def test_robots_of_fewer_freedoms_and_more_actuators_too(robot: str, model_of: Callable[[str], pp.Model]) -> None:
+def test_robots_of_fewer_dof_and_more_actuators_too(robot: str, model_of: Callable[[str], pp.Model]) -> None:
     model = model_of(robot)
     space = workspace(model, 100, 1.0, 0.7, looks=20)
     assert len(space.q) > 20
@@ -108,7 +110,7 @@ def test_the_other_side_alone_has_a_code_of_its_own(
     model = model_of("pedrammehr")
     monkeypatch.setattr("polypod.model.forward_search.PoseSearch.run", lambda search: None)
     found = model.forward_kinematics(np.array([OTHER_ASSEMBLY]), full_output=True)
-    assert found.code.tolist() == [Code.OTHER_SIDE]
+    assert found.status.tolist() == [ForwardKinematicsStatus.OTHER_SIDE]
     assert np.isnan(found.pose).all()
     with pytest.raises(StateError, match="beyond a singularity"):
         model.forward_kinematics(np.array(OTHER_ASSEMBLY))
@@ -128,7 +130,7 @@ def test_a_row_of_a_log_that_newton_loses_is_found(model_of: Callable[[str], pp.
     home = model.robot.home.matrix
     q = np.array([model.inverse_kinematics(home), OTHER_ASSEMBLY, model.inverse_kinematics(home)])
     found = model.forward_kinematics(q, along=True, full_output=True)
-    assert found.code.tolist() == [Code.CONVERGED] * 3
+    assert found.status.tolist() == [ForwardKinematicsStatus.CONVERGED] * 3
     assert np.abs(found.pose[1] - model.forward_kinematics(q[1])).max() < 1e-12
 
 

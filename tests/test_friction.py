@@ -14,7 +14,7 @@ import polypod as pp
 from classical import leg_state
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import FORMULATIONS
-from polypod.friction import LAWS, Law
+from polypod.friction import LAWS, FrictionLaw
 from polypod.friction.laws.exact import Exact
 from polypod.friction.laws.smooth import Smooth
 from states import easy, mostly_long
@@ -145,7 +145,7 @@ def test_a_law_of_its_own_is_one_line_and_a_name(monkeypatch: pytest.MonkeyPatch
     """tanh(|w|/width) instead of the smooth sign, by its name; a pickled model keeps it."""
 
     @dataclass(frozen=True)
-    class Tanh(Law):
+    class Tanh(FrictionLaw):
         width: float
 
         def direction(self, rate: ca.SX) -> ca.SX:

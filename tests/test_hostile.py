@@ -28,15 +28,15 @@ from polypod.errors import InputError, RobotFileError, StateError
 from polypod.exchange import import_robot
 from polypod.export.code import identifier
 from polypod.files import leftovers
+from polypod.files.atomic import atomic_write
 from polypod.files.leftovers import clear_leftovers, partial_prefix
 from polypod.files.safe_names import LONGEST, file_name
 from polypod.files.settings import parse_setting
-from polypod.files.whole import write_whole
 from polypod.identification.logs import Log, checked
 from polypod.legs.chain.coordinates import UnknownCoordinates
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
-from polypod.results.report import FILES, whole_folder
+from polypod.results.report import FILES, atomic_folder
 from polypod.tables import table
 
 RIGID = template("robot", "mine")
@@ -121,19 +121,19 @@ def test_a_picture_replaces_only_pictures_of_its_own(tmp_path):
 
 def test_force_deletes_only_what_is_listed(tmp_path):
     target = tmp_path / "results"
-    with whole_folder(target, False, FILES) as folder:
+    with atomic_folder(target, False, FILES) as folder:
         (folder / "figures").mkdir()
         (folder / "figures" / "forces.png").write_bytes(b"png")
         (folder / "report.html").write_text("whole")
     (target / "figures" / "mine.png").write_bytes(b"foreign")
     with (
         pytest.raises(InputError, match=r"holds 'figures/mine.png', which is no result of polypod"),
-        whole_folder(target, True, FILES),
+        atomic_folder(target, True, FILES),
     ):
         pass
     assert (target / "figures" / "mine.png").read_bytes() == b"foreign"
     (target / "figures" / "mine.png").unlink()
-    with whole_folder(target, True, FILES) as folder:
+    with atomic_folder(target, True, FILES) as folder:
         (folder / "report.html").write_text("new")
     assert sorted(p.name for p in target.iterdir()) == ["checksums.txt", "report.html"]
     listed = (target / "checksums.txt").read_text().split()
@@ -146,7 +146,7 @@ def test_pipes_and_devices_are_refused_without_waiting(tmp_path):
     with pytest.raises(RobotFileError, match="a device, socket or pipe"):
         pp.load(tmp_path / "pipe.yaml")
     with pytest.raises(InputError, match="is a folder, a device or a pipe"):
-        write_whole(tmp_path / "pipe.yaml", b"x")
+        atomic_write(tmp_path / "pipe.yaml", b"x")
 
 
 def test_a_fault_of_a_pipe_is_printed_without_reading_it(tmp_path, capsys):
@@ -160,8 +160,8 @@ def test_a_fault_of_a_pipe_is_printed_without_reading_it(tmp_path, capsys):
 def test_what_is_written_keeps_to_the_umask(tmp_path):
     old = os.umask(0o077)
     try:
-        write_whole(tmp_path / "file", b"x")
-        with whole_folder(tmp_path / "folder", False, FILES) as folder:
+        atomic_write(tmp_path / "file", b"x")
+        with atomic_folder(tmp_path / "folder", False, FILES) as folder:
             (folder / "report.html").write_text("x")
     finally:
         os.umask(old)
@@ -203,10 +203,10 @@ _WRITES = """
 import sys, time
 from pathlib import Path
 from polypod import cli
-from polypod.results.report import whole_folder
+from polypod.results.report import atomic_folder
 
 def slow():
-    with whole_folder(Path(sys.argv[1]), False, ()) as folder:
+    with atomic_folder(Path(sys.argv[1]), False, ()) as folder:
         (folder / "half").write_text("half")
         print("writing", flush=True)
         time.sleep(60)

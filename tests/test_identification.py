@@ -15,7 +15,7 @@ from scipy.stats import norm
 import polypod as pp
 from polypod.description import Body
 from polypod.errors import InputError
-from polypod.files.unit_slips import suspicious_numbers
+from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.identification import LinearModel, Log, excite, identify, read_log, rows, save_log, simulated_log, solution
 from polypod.identification.base import base_parameters
 from polypod.identification.changes import changes_of
@@ -219,7 +219,7 @@ def test_flat_bodies_stay_real(model_of: Any, name: str, heights: tuple[float, .
     linear = LinearModel(model_of(name))
     base = base_parameters(linear, states=200)
     full = uncertainties(linear, None)
-    sigma = np.where([s == "not" for s in base.sight], 0.0, full)
+    sigma = np.where([s == "not" for s in base.identifiability], 0.0, full)
     constraints = cones(linear, base, full)
     place = {n.key: k for k, n in enumerate(linear.numbers)}
     draw = np.random.default_rng(1)
@@ -310,7 +310,7 @@ def test_noise_of_coordinates_does_not_pull_numbers() -> None:
 
 
 @pytest.mark.long
-def test_more_actuators_than_freedoms(model_of: Any) -> None:
+def test_more_actuators_than_dof(model_of: Any) -> None:
     """What forces do beside each other moves nothing: numbers do not change with it, and its noise is not lost."""
     model = model_of("planar-4-rrr")
     path = excite(model, duration=2.0, harmonics=4, reach=0.5, noise=0.01, tries=40).motion
@@ -462,8 +462,8 @@ def test_poses_that_are_missing_are_not_compared() -> None:
 
 
 def test_rounds_that_do_not_converge_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solution, "ROUNDS", 1)
-    assert "1 rounds were too few" in " ".join(identify(five_bar(), [log(0)]).notes)
+    monkeypatch.setattr(solution, "ITERATIONS", 1)
+    assert "1 iterations were too few" in " ".join(identify(five_bar(), [log(0)]).notes)
 
 
 @pytest.mark.long

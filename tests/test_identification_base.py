@@ -73,7 +73,7 @@ def test_counts_with_crosses() -> None:
     robot, frames = pods()
     linear = LinearModel(pp.Model(robot))
     motion = random_motion(linear.model, 300)
-    rows = linear.slopes(motion, linear.values).reshape(-1, 190)
+    rows = linear.derivatives(motion, linear.values).reshape(-1, 190)
     assert base_of_rows(rows, linear.numbers).count == COUNTS["with cross inertia, independent"]["base"]
     # moments in the body's own frame, which is the same in every leg, as moments in the base frame at home
     place = {n.key: k for k, n in enumerate(linear.numbers)}
@@ -99,10 +99,10 @@ def test_names_are_words_of_engineers() -> None:
     assert base.names[0] == "platform mass" + "".join(f" + leg{k} upper mass" for k in range(1, 7))
     assert "leg1 lower second moment xx + leg1 upper second moment xx" in base.names
     # the mass of a lower body at its universal joint moves nothing; its first moments are seen alone
-    sight = dict(zip((n.name for n in base.numbers), base.sight, strict=True))
-    assert sight["leg1 lower mass"] == "not"
-    assert sight["leg1 lower mass x com x"] == "alone"
-    assert sight["platform mass"] == "together"
+    identifiability = dict(zip((n.name for n in base.numbers), base.identifiability, strict=True))
+    assert identifiability["leg1 lower mass"] == "not"
+    assert identifiability["leg1 lower mass x com x"] == "alone"
+    assert identifiability["platform mass"] == "together"
     # directions that change no force
     assert np.abs(base.matrix @ base.nullspace).max() < 1e-9 * np.abs(base.nullspace).max()
 
@@ -116,7 +116,7 @@ def test_columns_are_pinocchios_through_the_loops() -> None:
     model = pedrammehr()
     linear, tree = LinearModel(model, friction=False), Oracle(model.robot)
     motion = random_motion(model, 12)
-    rows = linear.slopes(motion, linear.values)
+    rows = linear.derivatives(motion, linear.values)
     projected = []
     for pose, twist, acceleration in zip(*motion.arrays, strict=True):
         state = tree.open_tree(pose, twist, acceleration)

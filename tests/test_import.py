@@ -59,7 +59,7 @@ def four_bar(folder: Path, first: str = "", gap: float = 0.0) -> Path:
 def test_a_four_bar_by_hand(tmp_path: Path) -> None:
     """Gravity along y: the crank's torque holds the weights of a parallelogram, m g l sin, half a coupler each."""
     robot = import_robot(four_bar(tmp_path), "coupler").robot
-    assert [freedom.name for freedom in robot.freedoms] == ["x"]
+    assert [coordinate.name for coordinate in robot.dof] == ["x"]
     assert [len(leg.joints) for leg in robot.legs] == [2, 2]
     model = pp.Model(robot.model_copy(update={"gravity": (9.81, 0.0, 0.0)}))
     still = np.zeros(6)
@@ -153,7 +153,7 @@ def test_impossible_inertias_are_reported_and_kept() -> None:
     text = next(remark for remark in imported.remarks if "triangle" in remark)
     assert text.startswith("inertia of thigh breaks the triangle inequality (principal moments 0, 0, 4.5389e-05 kg m^2")
     assert imported.robot.legs[0].bodies["thigh"].check == "none"
-    assert [freedom.name for freedom in imported.robot.freedoms] == ["y", "yaw"]
+    assert [coordinate.name for coordinate in imported.robot.dof] == ["y", "yaw"]
 
 
 def test_axes_of_two_hinges_meet_where_neither_is_placed() -> None:
@@ -176,7 +176,7 @@ def test_urdf_plus() -> None:
     at = {joint.name: np.array(joint.at) for leg in robot.legs for joint in leg.joints}
     np.testing.assert_allclose(at["joint2"], [0.5 * np.cos(0.8), 0.5 * np.sin(0.8), 0.0], atol=1e-13)
     np.testing.assert_allclose(at["loop1"] - at["joint2"], [1.0, 0.0, 0.0], atol=1e-13)
-    assert len(robot.freedoms) == 1
+    assert len(robot.dof) == 1
     with pytest.raises(InputError, match="constraint1 is open by 300 mm"):
         import_robot(MODELS / "grbda" / "six_bar.urdf")
 
@@ -190,7 +190,7 @@ def test_three_drives_in_one_leg() -> None:
 def test_serial_joints_and_arms_are_refused_with_what_to_do() -> None:
     with pytest.raises(InputError, match=r"second platform or an arm.*--hold right_antenna --hold left_antenna"):
         import_robot(REACHY)
-    with pytest.raises(InputError, match=r"freedom of its own.*--hold yaw_body"):
+    with pytest.raises(InputError, match=r"degree of freedom of its own.*--hold yaw_body"):
         import_robot(REACHY, hold=["right_antenna", "left_antenna"])
 
 

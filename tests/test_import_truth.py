@@ -126,7 +126,8 @@ CASES = {
     "folder", [pytest.param(name, marks=pytest.mark.long if name != "5bar_linkage" else ()) for name in CASES]
 )
 def test_gepettos_robots_as_pinocchio_has_them(folder: str) -> None:
-    """Loops of the files are far open at zero: both start from polypod's home, in the file's own coordinates."""
+    """Loops of the files are far open at zero: both start from polypod's home, in the file's generalized
+    coordinates."""
     frame, motors, tolerance = CASES[folder]
     model = pp.Model(import_robot(MODELS / "gepetto" / folder / "robot.urdf", frame, close=True).robot)
     where = MODELS / "gepetto" / folder

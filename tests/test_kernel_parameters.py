@@ -280,7 +280,7 @@ def _with_symbols(whole: Expression, symbols: dict[float, Any]) -> tuple[Port, .
 
 @pytest.mark.parametrize("optimise", ["0", "1"])
 def test_parameters_that_are_outputs_as_they_are(optimise: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LLVM ended the process ("Node is not in map") where four of them were turned into rows in haste."""
+    """LLVM ended the process ("Node is not in map") where four of them were turned into rows unoptimised."""
     monkeypatch.setenv("POLYPOD_OPTIMISE", optimise)
     x, p = ca.SX.sym("x", 1), ca.SX.sym("p", 9)
     outputs = port("y", ca.vertcat(p, x)), port("z", ca.vertcat(p[0], x, p[1]))

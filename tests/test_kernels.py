@@ -74,7 +74,7 @@ def assert_compiled_equals_interpreted(name: str, model: pp.Model, kernel_of: Ca
 PAIRS = [(robot, name) for robot in sample.papers_robots() for name in RIGID]
 USUAL = [(r, name) for r, name in PAIRS if r == "staicu" or (r, name) == ("kim-ryu", "direct_dynamics")]
 SMALL = ("staicu",)
-# Code compiled in haste is what all tests run: the contract suite would show where it is wrong.
+# Code compiled unoptimised is what all tests run: the contract suite would show where it is wrong.
 HASTY = [("staicu", "inverse_dynamics"), ("staicu", "forward_kinematics"), ("staicu", "reactions")]
 
 

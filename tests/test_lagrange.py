@@ -21,7 +21,7 @@ from scipy.spatial.transform import RigidTransform, Rotation
 import polypod as pp
 import states as sample
 from compare import assert_close
-from lagrangian import Lagrangian, Numbers, motion_of
+from lagrangian import Lagrangian, ParameterVector, motion_of
 from oracle import with_random_bodies
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import lagrange, virtual_power
@@ -34,8 +34,8 @@ from states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 ROBOTS = papers_robots()
-KEPT = ("lopes", "staicu")  # the paper's own robot, and one of few freedoms
-SIX_FREEDOMS = [name for name in ROBOTS if not pp.load(name).freedoms]
+KEPT = ("lopes", "staicu")  # the paper's own robot, and one of few degrees of freedom
+SIX_DOF = [name for name in ROBOTS if not pp.load(name).dof]
 # Links of variable length are not two masses, and a cross with inertia does not go with a link without spin.
 IMPOSSIBLE = {("long", "point-mass-links"), ("pedrammehr", "point-mass-links"), ("long", "no-spin")}
 SIMPLIFIED = [(n, "published", what) for n in ROBOTS for what in SIMPLIFICATIONS if (n, what) not in IMPOSSIBLE]
@@ -252,7 +252,7 @@ class TestMatrices:
 
 
 class TestEulerCoordinates:
-    @pytest.mark.parametrize("name", mostly_long(SIX_FREEDOMS, KEPT))
+    @pytest.mark.parametrize("name", mostly_long(SIX_DOF, KEPT))
     def test_coriolis_is_76_of_the_inertia_matrix(self, name: str) -> None:
         """(76)-(79) with derivatives by x of I_E = T^T M T, M by virtual power, R and T by (4), (9), (29)."""
         model, s = case(name, "random")
@@ -270,13 +270,13 @@ class TestEulerCoordinates:
         pose = ca.vertcat(ca.horzcat(rotation, place[:3]), ca.horzcat(0, 0, 0, 1))
         mass = virtual_power.mass(mechanism).fixed(mechanism.numbers.values).function.call([ca.vec(pose.T)])[0]
         inertia = carry.T @ ca.reshape(mass, 6, 6) @ carry
-        function = ca.Function("slopes", [place], [inertia, ca.jacobian(ca.vec(inertia), place)])
-        got = Numbers(*evaluate(mechanism, matrices(mechanism, None, "euler"), x, xdot))
+        function = ca.Function("derivatives", [place], [inertia, ca.jacobian(ca.vec(inertia), place)])
+        got = ParameterVector(*evaluate(mechanism, matrices(mechanism, None, "euler"), x, xdot))
         for k in range(len(x)):
             matrix, slope = (np.array(value) for value in function(x[k]))
-            slopes = slope.reshape(6, 6, 6).transpose(2, 0, 1)
-            u = np.einsum("j,ijk->ik", xdot[k], slopes)
-            change = np.einsum("kij,k->ij", slopes, xdot[k])
+            derivatives = slope.reshape(6, 6, 6).transpose(2, 0, 1)
+            u = np.einsum("j,ijk->ik", xdot[k], derivatives)
+            change = np.einsum("kij,k->ij", derivatives, xdot[k])
             coriolis = 0.5 * (change + u.T - u)
             assert_close(got.inertia[k][None], matrix[None], MATRICES)
             assert_close(got.coriolis[k][None], coriolis[None], MATRICES)
@@ -381,7 +381,7 @@ class Motion(NamedTuple):
     turning: Array
     jacobian_c: Array
     jacobian_e: Array
-    matrices: Numbers
+    matrices: ParameterVector
     force_e: Array
 
 

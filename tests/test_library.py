@@ -16,7 +16,7 @@ from polypod.description import LegData
 from polypod.errors import UnphysicalWarning
 from polypod.files import dumps, loads
 from polypod.files.robot_files import expanded_document
-from polypod.files.unit_slips import suspicious_numbers
+from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.legs.chain import ChainJoint
 from polypod.motion import make_task
 from polypod.motion.published import default_motion
@@ -25,14 +25,14 @@ from polypod.results.figures.skeleton import skeleton
 from states import displaced, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
-FREEDOMS = {
+JOINT_DOF = {
     "3-prs": 3, "3-rps": 3, "agile-eye": 3, "ankle": 2, "delta": 3, "five-bar": 2, "hexapod": 6, "linear-delta": 3,
     "orthoglide": 3, "planar-3-rrr": 3, "planar-4-rrr": 3, "reachy-mini": 6, "tricept": 3,
 }  # fmt: skip
 SPINNING = {"delta": 6, "linear-delta": 6, "reachy-mini": 6}
 """Rods between two spherical joints."""
-DRIVEN = FREEDOMS | {"planar-4-rrr": 4}
-ROBOTS = tuple(FREEDOMS)
+DRIVEN = JOINT_DOF | {"planar-4-rrr": 4}
+ROBOTS = tuple(JOINT_DOF)
 # One of every way to close a leg, to lead a platform and to share forces.
 KINDS = ("3-rps", "agile-eye", "delta", "five-bar", "hexapod", "orthoglide", "planar-4-rrr", "reachy-mini")
 # Differences of fourth order over 2e-3 of a size or a radian: their error is 1e-10 of the work, rounding 1e-12.
@@ -81,7 +81,7 @@ def test_load_save_load_is_the_identity(name: str) -> None:
 def test_home_is_healthy(name: str) -> None:
     own = model(name)
     assert len(own.actuators) == DRIVEN[name]
-    assert len(own.robot.freedoms) == FREEDOMS[name] % 6
+    assert len(own.robot.dof) == JOINT_DOF[name] % 6
     assert own.conditioning(own.robot.home.matrix).condition < 5.0
     assert own.limits(own.robot.home.matrix).ok
 
@@ -104,8 +104,9 @@ def demands(joint: ChainJoint) -> Array:
 
 
 @pytest.mark.parametrize("name", [name for name in ROBOTS if name != "hexapod"])
-def test_joints_leave_the_freedoms_stated(name: str) -> None:
-    """Twists of all bodies that all joints allow: as many as freedoms and idly spinning rods; no code of the legs."""
+def test_joints_leave_the_dof_stated(name: str) -> None:
+    """Twists of all bodies that all joints allow: as many as degrees of freedom and idly spinning rods; no code of
+    the legs."""
     own = robot(name)
     bodies = ["platform", *((number, body) for number, leg in enumerate(own.legs) for body in leg.bodies)]
     rows = []
@@ -119,7 +120,7 @@ def test_joints_leave_the_freedoms_stated(name: str) -> None:
                     row[:, 6 * k : 6 * k + 6] += sign * wanted
             rows.append(row)
     free = 6 * len(bodies) - int(np.linalg.matrix_rank(np.vstack(rows), tol=1e-8))
-    assert free == FREEDOMS[name] + SPINNING.get(name, 0)
+    assert free == JOINT_DOF[name] + SPINNING.get(name, 0)
 
 
 # -- statics -----------------------------------------------------------------------------------------------------------
@@ -128,10 +129,10 @@ def test_joints_leave_the_freedoms_stated(name: str) -> None:
 def beside_home(own: pp.Model, steps: Array) -> Array:
     """Poses (k, m, 4, 4) with each coordinate of the robot off home by steps (k)."""
     size = float(np.linalg.norm(own.robot.attachments, axis=1).mean())
-    count = len(own.robot.freedoms) or 6
-    turning = [f.motion == "rotation" for f in own.robot.freedoms] or [False] * 3 + [True] * 3
+    count = len(own.robot.dof) or 6
+    turning = [f.motion == "rotation" for f in own.robot.dof] or [False] * 3 + [True] * 3
     offsets = steps[:, None, None] * np.diag(np.where(turning, 1.0, size))
-    if not own.robot.freedoms:
+    if not own.robot.dof:
         return displaced(own.robot.home.matrix, offsets)
     return own.motion(offsets.reshape(-1, count)).pose.reshape(len(steps), count, 4, 4)
 
@@ -143,11 +144,11 @@ def test_forces_at_home_hold_the_weight(name: str) -> None:
     force = own.inverse_dynamics(home, np.zeros(6), np.zeros(6))
     poses = beside_home(own, h * np.array([-2.0, -1.0, 1.0, 2.0]))
     weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12 * h)
-    slopes = np.einsum("k,kma->ma", weights, own.inverse_kinematics(poses))
+    derivatives = np.einsum("k,kma->ma", weights, own.inverse_kinematics(poses))
     work = np.einsum("k,km->m", weights, own.energy(poses, np.zeros(6)).potential)
-    scale = np.abs(slopes) @ np.abs(force) + np.abs(work)
-    assert np.abs(slopes @ force - work).max() <= WORK * max(scale.max(), 1e-3)
-    level = name == "five-bar"  # gravity is square to its plane
+    scale = np.abs(derivatives) @ np.abs(force) + np.abs(work)
+    assert np.abs(derivatives @ force - work).max() <= WORK * max(scale.max(), 1e-3)
+    level = name == "five-bar"  # gravity is perpendicular to its plane
     assert (np.abs(work).max() < 1e-12) == level
 
 
@@ -189,7 +190,8 @@ def test_a_leg_of_one_joint_is_in_the_picture() -> None:
 
 
 def test_a_five_bar_keeps_its_elbows(model_of: Any) -> None:
-    """Poses of its own coordinates over the whole plane against two circles a leg, on the elbows drawn at home."""
+    """Poses of its generalized coordinates over the whole plane against two circles a leg, on the elbows drawn at
+    home."""
     model = model_of("five-bar")
     motors, rod, home = np.array([[-0.059, 0.0], [0.059, 0.0]]), 0.09, model.robot.home.matrix
     grid = np.stack(np.meshgrid(np.linspace(-0.12, 0.12, 17), np.linspace(-0.28, 0.03, 17), indexing="ij"), -1)

@@ -25,7 +25,7 @@ from states import displaced, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 ModelOf = Callable[[str], pp.Model]
-# Rails with dry friction, and few freedoms.
+# Rails with dry friction, and few degrees of freedom.
 each_robot = pytest.mark.parametrize("name", mostly_long(papers_robots(), ("staicu",)))
 
 
@@ -35,7 +35,7 @@ def _columns(rates: Callable[[Array], Array], count: int, step: float) -> Array:
 
 
 def _differences(model: pp.Model, at: sample.States, friction: bool) -> tuple[Array, Array, Array]:
-    """d(acceleration)/d(xi, u), d/d(force), d/d(wrench) in the freedoms, by eighth-order differences."""
+    """d(acceleration)/d(xi, u), d/d(force), d/d(wrench) in the degrees of freedom, by eighth-order differences."""
     axes = sample.basis(model.robot)
     inverse, m = np.linalg.pinv(axes), axes.shape[1]
 
@@ -198,9 +198,9 @@ def test_the_printed_plate_buckles() -> None:
 
 @pytest.mark.parametrize("name", ["3-rps", pytest.param("orthoglide", marks=pytest.mark.long)])
 def test_platforms_that_follow_their_legs_and_legs_closed_by_iterating(name: str, model_of: ModelOf) -> None:
-    """A and C off home against differences along the robot's own coordinates, the platform following."""
+    """A and C off home against differences along the robot's generalized coordinates, the platform following."""
     model = model_of(name)
-    m = len(model.freedoms)
+    m = len(model.dof)
     start, still = np.array([0.02, 0.06, -0.05]), np.zeros(m)
     pose = model.motion(start, still, still)[0]
     force = model.inverse_dynamics(pose, np.zeros(6), np.zeros(6), friction=False)

@@ -46,8 +46,8 @@ ROOT = Path(__file__).parent.parent
 
 def test_objects_are_printed_in_a_line():
     robot = pp.load("hexapod")
-    assert repr(robot) == str(robot) == "Robot('hexapod': 6 UPS legs, 6 freedoms, platform 50 kg)"
-    assert repr(pp.load("staicu")) == "Robot('staicu': 3 PRU/PRPaR legs, 3 freedoms, platform 8.157 kg)"
+    assert repr(robot) == str(robot) == "Robot('hexapod': 6 UPS legs, 6 degrees of freedom, platform 50 kg)"
+    assert repr(pp.load("staicu")) == "Robot('staicu': 3 PRU/PRPaR legs, 3 degrees of freedom, platform 8.157 kg)"
     task = make_task(pp.Model("kim-ryu"), rate=100.0)
     assert repr(task) == "Task('kim-ryu-circle': 1.5 s, 151 samples)"
     result = pp.study("kim-ryu", task, certify=False)
@@ -226,7 +226,7 @@ def test_numbers_of_a_robot_are_completed(tmp_path):
     # all are taken as they stand, and change nothing
     assert pp.load("five-bar", settings).model_dump(exclude={"sources"}) == five_bar.model_dump(exclude={"sources"})
     assert [path for path, _ in complete_path(given, "gravity,platform.ma")] == ["gravity,platform.mass"]
-    assert [name for name, _ in complete_coordinate(given, "")] == [f"{one.name}=" for one in five_bar.freedoms]
+    assert [name for name, _ in complete_coordinate(given, "")] == [f"{one.name}=" for one in five_bar.dof]
     for words in ({"robot": "no-such-robot"}, {"robot": str(tmp_path)}):
         given.params = words
         assert complete_setting(given, "") == complete_path(given, "") == complete_coordinate(given, "") == []

@@ -58,7 +58,7 @@ def test_all_masses_scale_the_mass_matrix_and_the_weight(name: str) -> None:
     mass = pp.Model(robot).mass_matrix(home)
     platform, legs = (pp.Model(scaled_masses(robot, *f)).mass_matrix(home) - mass for f in ((2.0, 1.0), (1.0, 2.0)))
     assert np.abs(platform + legs - mass).max() < 1e-12 * np.abs(mass).max()
-    if not robot.freedoms:
+    if not robot.dof:
         assert np.abs(platform[:3, :3] - robot.platform.mass * np.eye(3)).max() < 1e-11 * np.abs(mass).max()
 
 

@@ -9,15 +9,15 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 import reference_hexapod as ref
 from polypod.analysis import MotionBounds, bound_motion
-from polypod.analysis.certified.lines import Lines, constant, majorant, solve
+from polypod.analysis.certified.linear_models import LinearModels, constant, majorant, solve
 from polypod.cli.overrides import with_overrides
 from polypod.cli.run import run
 from polypod.errors import InputError
 from polypod.motion import MotionFile, Through, make_task
-from polypod.motion.trajectories import OwnCoordinates, Poses
+from polypod.motion.trajectories import IndependentCoordinates, Poses
 from polypod.motion.wrench import WrenchTable
 from polypod.results import between, study, verdict
-from polypod.results.between import _bounded
+from polypod.results.intersample import _bounded
 
 TIGHT = 1.011
 """Intervals are cut until bounds are within 1 % of what is reached."""
@@ -41,9 +41,9 @@ def held(model, task, count):
     bounds = bound_motion(model, task)
     assert bounds.certain
     for name, largest in asked(model, task, count).items():
-        assert (largest <= bounds.most[name] * (1 + 1e-12)).all(), name
+        assert (largest <= bounds.upper_bound[name] * (1 + 1e-12)).all(), name
         if name != "continuous force":
-            assert (bounds.most[name] <= TIGHT * largest + 1e-9).all(), name
+            assert (bounds.upper_bound[name] <= TIGHT * largest + 1e-9).all(), name
     return bounds
 
 
@@ -78,7 +78,7 @@ def test_bounds_of_few_samples_are_those_of_many(model_of):
     model = model_of("lopes")
     few, many = (bound_motion(model, make_task(model, rate=rate)) for rate in (1.0, 200.0))
     assert few.certain
-    np.testing.assert_allclose(few.most["force"], many.most["force"], rtol=0.011)
+    np.testing.assert_allclose(few.upper_bound["force"], many.upper_bound["force"], rtol=0.011)
 
 
 def test_a_wrench_that_changes_is_counted(model_of):
@@ -90,7 +90,7 @@ def test_a_wrench_that_changes_is_counted(model_of):
     task = MotionFile(name="pushed", trajectory=trajectory, wrench=wrench).task(model, 20.0)
     bounds = held(model, task, 50_001)
     free = bound_motion(model, make_task(model, trajectory))
-    assert (bounds.most["force"] > 1.2 * free.most["force"]).any()
+    assert (bounds.upper_bound["force"] > 1.2 * free.upper_bound["force"]).any()
 
 
 def swings(model):
@@ -149,10 +149,10 @@ def test_python_and_command_give_one_verdict(tmp_path, model_of):
     assert verdict(mine).headline == verdict(command).headline
     assert verdict(mine).proven
     assert mine.attrs["between_samples"] == command.attrs["between_samples"]
-    np.testing.assert_array_equal(mine.most, command.most)
+    np.testing.assert_array_equal(mine.upper_bound, command.upper_bound)
     samples = study(model_of("hexapod"), certify=False)
     assert "kept at the samples; most used" in verdict(samples).headline
-    assert "most" not in samples
+    assert "upper_bound" not in samples
 
 
 def test_what_has_no_bounds_is_said(model_of):
@@ -167,7 +167,7 @@ def test_what_has_no_bounds_is_said(model_of):
 
     result = study(model_of("lopes"), make_task(model_of("lopes"), Own()))
     assert "Forces are judged at samples and half-way only: the motion is a function" in result.attrs["between_samples"]
-    assert "most" not in result
+    assert "upper_bound" not in result
     with pytest.raises(InputError, match="close by iterating"):
         bound_motion(pp.Model("tricept"), make_task(pp.Model("tricept")))
 
@@ -193,12 +193,14 @@ def test_a_motion_of_own_coordinates(model_of):
     """A robot whose platform moves along fixed axes, through points."""
     model = model_of("staicu")
     points = np.array([[0.0, 0, 0], [0.02, 0.01, -0.02], [0.0, 0, 0]])
-    held(model, make_task(model, OwnCoordinates(path=Through(points=points, times=[0, 0.4, 1.0])), 50.0), 50_001)
+    held(
+        model, make_task(model, IndependentCoordinates(path=Through(points=points, times=[0, 0.4, 1.0])), 50.0), 50_001
+    )
 
 
 def test_a_matrix_that_may_be_singular_has_no_bounded_solution():
     """1/A over A in [-1, 3]: u = 2 u + b has the solution -b, which is no majorant."""
-    vague = Lines(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.full((1, 1, 1), 2.0))
+    vague = LinearModels(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.full((1, 1, 1), 2.0))
     x, sign = solve(vague, constant(np.ones((1, 1))))
     assert sign[0] == 0
     assert np.isinf(x.remainder).all()
@@ -218,5 +220,5 @@ def test_a_motion_past_a_singular_pose_has_no_bounds():
     trajectory = Poses.through(poses, np.array([0.0, 1.0, 2.0]))
     bounds = bound_motion(model, make_task(model, MotionFile(name="past", trajectory=trajectory, rate=20.0)))
     assert not bounds.certain
-    assert np.isinf(bounds.most["force"]).any()
+    assert np.isinf(bounds.upper_bound["force"]).any()
     assert (np.abs(bounds.open - 1.0) < 0.2).all()

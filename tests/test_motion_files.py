@@ -173,7 +173,7 @@ def test_own_coordinates_of_a_lower_mobility_robot(models):
     model = models["staicu"]
     motion = loads_motion(text).task(model).motion
     assert np.abs(model.coordinates(motion.pose)[-1] - [0.01, 0.02, 0.1]).max() < 1e-15
-    with pytest.raises(InputError, match="has six freedoms"):
+    with pytest.raises(InputError, match="has six degrees of freedom"):
         loads_motion(text).task(models["kim-ryu"])
     with pytest.raises(InputError, match="needs the 3 coordinates y, z, theta"):
         loads_motion(text.replace("[0, 0, 0]", "[0, 0]").replace("0.02, 0.1]", "0.02]")).task(model)
@@ -212,7 +212,7 @@ def test_around_home_stays_in_limits(models, robot):
     assert np.abs(task.motion.pose[0] - model.robot.home.matrix).max() < 1e-15
     assert model.limits(task.motion.pose).ok
     assert np.abs(task.motion.twist).max() > 0.01
-    assert np.linalg.matrix_rank(task.motion.twist, tol=1e-3) == len(model.robot.freedoms or range(6))
+    assert np.linalg.matrix_rank(task.motion.twist, tol=1e-3) == len(model.robot.dof or range(6))
 
 
 FAULTS = [

@@ -16,8 +16,8 @@ from polypod.motion import (
     ConstantAccelerations,
     Euler,
     Hermite,
+    IndependentCoordinates,
     Line,
-    OwnCoordinates,
     Piecewise,
     Polynomial,
     Poses,
@@ -195,7 +195,7 @@ def test_a_rate_of_almost_nothing_still_moves(model_of):
 
 
 def coordinates(path):
-    return OwnCoordinates(path=path)
+    return IndependentCoordinates(path=path)
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.7, 10.0, 200.0, 1234.5])

@@ -102,7 +102,7 @@ def test_a_stack_matches_each_table_with_its_own_coordinates(tmp_path):
         loads_motion(text % (part % "way.csv", part % "turn.csv"), folder=tmp_path)
 
 
-def test_own_coordinates_are_matched_with_the_freedoms(tmp_path, model_of):
+def test_own_coordinates_are_matched_with_the_dof(tmp_path, model_of):
     model = model_of("staicu")  # y, z, theta
     table(tmp_path, "time,theta [deg],z [mm],y [m]", (0, 0, 0, 0), (1, 9, 20, 0.01))
     motion = loads_motion(COORDINATES, folder=tmp_path)

@@ -15,7 +15,7 @@ from polypod.cli.sizes import DEFAULTS, robot_text
 from polypod.errors import InputError, UnknownNameError
 from states import mostly_long
 
-FREEDOMS = {"hexapod": 6, "delta": 3, "servo-hexapod": 6, "tripod": 3}
+JOINT_DOF = {"hexapod": 6, "delta": 3, "servo-hexapod": 6, "tripod": 3}
 
 
 @pytest.mark.parametrize("kind", mostly_long(DEFAULTS, ("tripod", "hexapod")))
@@ -26,7 +26,7 @@ def test_a_robot_of_each_kind_is_right_and_healthy(kind, tmp_path, monkeypatch):
     report = check(path)
     assert (report.ok, report.clean) == (True, True), report
     robot = pp.load(path)
-    assert (len(robot.freedoms) or 6) == FREEDOMS[kind]
+    assert (len(robot.dof) or 6) == JOINT_DOF[kind]
     assert pp.Model(robot).conditioning(robot.home.matrix).condition < 5.0
     assert f"# Written by: polypod new my-{kind} --{kind}\n" in path.read_text()
 

@@ -99,7 +99,7 @@ class TestPedrammehr:
 
     @pytest.mark.parametrize("axes", pedrammehr_cases.AXES)
     def test_compact_form_is_right_for_axisymmetric_pods_but_for_its_slips(self, axes):
-        """(41)-(43) with their slips mended are (40) where the paper's derivation holds: on-axis, axisymmetric pods."""
+        """(41)-(43) with their slips fixed are (40) where the paper's derivation holds: on-axis, axisymmetric pods."""
         p, at = pedrammehr_cases.parameters(axes, slender=True), Platform.of(pedrammehr_cases.motion(3))
         k = pedrammehr_printed.pods(p, at)
         inertia = pedrammehr_compact.printed_inertia(p, k, shifted=False)

@@ -25,7 +25,7 @@ from polypod.errors import InputError, StateError, StateWarning, UnknownNameErro
 from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
 from polypod.model.derivatives import derivative_functions
-from polypod.parameters import Numbers
+from polypod.parameters import ParameterVector
 from polypod.parameters.chosen import ChosenNumbers
 from polypod.parameters.design import Design
 from polypod.parameters.paths import unit_at, value_at
@@ -139,7 +139,7 @@ def test_every_listed_number_reaches_the_functions(name: str) -> None:
         if np.shape(value) == (3,) and abs(np.linalg.norm(value) - 1) < 1e-12:
             new = new / np.linalg.norm(new)
         design = Design(robot, {path: new})
-        numbers = Numbers(robot, design.opened)
+        numbers = ParameterVector(robot, design.is_free)
         weightless = path.endswith(".com") and value_at(robot, path.rpartition(".")[0]).mass == 0
         same = np.array_equal(design.rows(numbers)[0], numbers.values)
         assert same == weightless, path
@@ -152,19 +152,19 @@ def test_both_axes_of_a_universal_joint_are_numbers() -> None:
     path, (cross, slide, _) = "legs.0.joints.0.axes", robot.legs[0].joints
     turned = np.array(cross.axes) @ Rotation.from_rotvec(0.1 * np.array(slide.axis)).as_matrix().T
     design = Design(robot, {path: [turned, 1.0001 * turned, 1.1 * turned, [turned[0], slide.axis + turned[0]]]})
-    numbers, other = Numbers(robot, design.opened), changed(robot, {path: turned})
+    numbers, other = ParameterVector(robot, design.is_free), changed(robot, {path: turned})
     rows = design.rows(numbers)
-    assert_close(rows[:1], Numbers(other, design.opened).values[None], TIGHT)
+    assert_close(rows[:1], ParameterVector(other, design.is_free).values[None], TIGHT)
     assert_close(rows[1], rows[0], TIGHT, scale=1.0)
     assert "length 1, got 1.1, 1.1" in design.reasons.pop(2)
     assert list(design.reasons) == [3]
     unsquare = Design(robot, {path: [turned[0], 0.6 * turned[0] + 0.8 * turned[1]]})
-    assert "square to each other, got a cosine of 0.6" in unsquare.reasons[0]
+    assert "perpendicular to each other, got a cosine of 0.6" in unsquare.reasons[0]
     chosen = ChosenNumbers(robot, ["all"])
     assert chosen.port is not None
-    opened = Numbers(robot, chosen.opened)
-    got = ca.Function("port", [chosen.port.symbols], [chosen.expressions(opened)])(chosen.values)
-    assert_close(np.array(got).T, opened.values[None], TIGHT)
+    vector = ParameterVector(robot, chosen.is_free)
+    got = ca.Function("port", [chosen.port.symbols], [chosen.expressions(vector)])(chosen.values)
+    assert_close(np.array(got).T, vector.values[None], TIGHT)
 
 
 def test_masses_are_no_limits() -> None:
@@ -198,7 +198,7 @@ def test_poses_of_designs(model: pp.Model, states: States) -> None:
         wanted = other.forward_kinematics(q, states.pose, full_output=True)
         found = np.isfinite(got.pose[k][:, 0, 0])  # designs get Newton's iteration from the guess alone
         assert found.mean() >= 0.8
-        assert np.array_equal(got.code[k][found], wanted.code[found])
+        assert np.array_equal(got.status[k][found], wanted.status[found])
         assert np.abs(got.pose[k][found] - wanted.pose[found]).max() < 1e-9
     with pytest.raises(InputError, match="logs are followed"):
         model.forward_kinematics(q, along=True, parameters=across)

@@ -101,8 +101,8 @@ def test_numbers_of_a_payload_are_parameters():
     for row, mass in zip(got, masses.ravel(), strict=True):
         body = {"mass": mass, "com": [0.05, -0.02, 0.2], "inertia": [0.0, 0.0, 0.0]}
         close(row, pp.Model(by_hand(load("hexapod"), (body,))).inverse_dynamics(*state), TIGHT)
-    slopes = loaded.derivatives("inverse_dynamics", *state, wrt=(), parameters=("payload.mass",)).parameters
-    close(slopes[..., 0], (got[1] - got[0]) / 20.0, TIGHT)  # forces are linear in the mass
+    derivatives = loaded.derivatives("inverse_dynamics", *state, wrt=(), parameters=("payload.mass",)).parameters
+    close(derivatives[..., 0], (got[1] - got[0]) / 20.0, TIGHT)  # forces are linear in the mass
     unknown = models()[0].parameters("payload.1.mass")
     assert unknown["payload.1.mass"] == 5.0
 

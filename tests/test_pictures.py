@@ -34,7 +34,7 @@ def pixels(figure):
 
 @pytest.fixture(params=["kim-ryu", "staicu"])
 def model(request, model_of):
-    """A robot with its z axis down, and one of few freedoms."""
+    """A robot with its z axis down, and one of few degrees of freedom."""
     return model_of(request.param)
 
 
@@ -307,10 +307,10 @@ def test_motion_is_drawn_against_home(model_of):
     x = next(line for line in place.lines if line.get_label() == "x")
     home = robot_of(result).home.matrix
     np.testing.assert_allclose(x.get_ydata(), 1e3 * (result.pose.values[:, 0, 3] - home[0, 3]), atol=1e-9)
-    # speeds are slopes of what stands above them
+    # speeds are derivatives of what stands above them
     vx = next(line for line in speed.lines if line.get_label() == "vx")
     slope = np.gradient(x.get_ydata(), result.time.values, edge_order=2)
-    assert np.abs(vx.get_ydata() - slope).max() < 0.02 * np.abs(slope).max()  # differences of 50 samples a second
+    assert np.abs(vx.get_ydata() - slope).max() < 0.02 * np.abs(slope).max()  # differences of 50 samples per second
 
 
 def test_dimensions_are_those_of_the_file(model_of):

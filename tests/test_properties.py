@@ -258,7 +258,7 @@ def test_staicu_mirrored_in_y_swaps_a_and_b(model_of: Any) -> None:
 
 @pytest.mark.parametrize("robot", papers_robots())
 def test_only_work_counts(robot: str, model_of: Any) -> None:
-    """Wrenches that do no work in a robot's freedoms change no force; all others do."""
+    """Wrenches that do no work in a robot's degrees of freedom change no force; all others do."""
     model = model_of(robot)
     s = sample.easy(model, 3)
     free = sample.basis(model.robot)

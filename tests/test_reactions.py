@@ -81,7 +81,7 @@ def test_a_joint_whose_place_has_the_numbers_of_its_axis() -> None:
     legs = [leg("a", (0, 0), (0.2, 0.3), (0.15, -0.05)), leg("b", (0.5, 0), (0.5, 0.3), (0.1, 0.1)),
             leg("c", (-0.5, 0.1), (-0.4, 0.4), (-0.1, 0.0))]  # fmt: skip
     platform = {"mass": 1.0, "inertia": (0.01, 0.01, 0.01)}
-    data = {"name": "high", "platform": platform, "home": {"position": (0, 0, 1)}, "freedoms": ["x", "y", "yaw"]}
+    data = {"name": "high", "platform": platform, "home": {"position": (0, 0, 1)}, "dof": ["x", "y", "yaw"]}
     robot = pp.Robot.model_validate(data | {"legs": legs, "gravity": (1.0, 2.0, -9.81)})
     state = {"pose": robot.home.matrix, "twist": [1.0, 0.5, 0, 0, 0, 2.0], "acceleration": [3.0, -1.0, 0, 0, 0, 1.0]}
     one, other = (Functions(robot, Options(specialise=s))("reactions", **state)["wrenches"] for s in (False, True))

@@ -228,7 +228,7 @@ def test_passive_leg() -> None:
     assert_close(got, Forces(virtual_power, mechanism, True)(*s[:4]), TOLERANCE)
 
 
-def test_more_actuators_than_freedoms() -> None:
+def test_more_actuators_than_dof() -> None:
     """The forces nearest to preferred ones, with friction of the driven joints beside them."""
     robot = with_leg(robot_of("pedrammehr"), UPS)
     mechanism, s = Mechanism(robot), sampled(robot_of("pedrammehr"), 6)
@@ -334,8 +334,8 @@ def compared(name: str, number: int) -> Compared:
     model, draw = mechanism.legs[number], np.random.default_rng(number)
     tip = leg.tree.samples.tips[number % 4]
     carry = leg.tree.samples.twists[number % 4]
-    freedoms = basis(mechanism.robot).shape[1]
-    speed, push = carry @ draw.normal(size=freedoms), carry @ (5 * draw.normal(size=freedoms))
+    dof = basis(mechanism.robot).shape[1]
+    speed, push = carry @ draw.normal(size=dof), carry @ (5 * draw.normal(size=dof))
     # The tip's own acceleration: that of the platform's origin and rotation, with what turning adds at the arm.
     arm = np.reshape(tip[3:], (3, 3), order="F") @ mechanism.numbers.evaluate(model.arm).ravel()
     motion = [speed[:3], speed[3:], push[:3] + np.cross(speed[3:], np.cross(speed[3:], arm)), push[3:]]
@@ -493,8 +493,8 @@ def test_passive_angles_and_rates(state: dict[str, Any]) -> None:
     assert np.abs(rates - [wanted.A21, wanted.B21, wanted.C21, wanted.C32]).max() < 1e-13 * (1 + np.abs(xdot).max())
     # The rates are the derivatives of the closed-form angles.
     ahead, back = (printed.Geometry.of(x + sign * 1e-5 * xdot) for sign in (1, -1))
-    slopes = [(getattr(ahead, n) - getattr(back, n)) / 2e-5 for n in ("phi21_a", "phi21_b", "phi21_c", "phi32")]
-    assert np.abs(rates - slopes).max() < 1e-7
+    derivatives = [(getattr(ahead, n) - getattr(back, n)) / 2e-5 for n in ("phi21_a", "phi21_b", "phi21_c", "phi32")]
+    assert np.abs(rates - derivatives).max() < 1e-7
 
 
 @pytest.mark.parametrize("state", GOLDEN, ids=range(len(GOLDEN)))
@@ -758,7 +758,7 @@ def test_flexible_platform() -> None:
 
 
 def test_hinge_for_a_universal_joint() -> None:
-    """A leg that hinges on the base cannot follow six freedoms: its own axis does not stay in it."""
+    """A leg that hinges on the base cannot follow six degrees of freedom: its own axis does not stay in it."""
 
     def stiff(placed: Any) -> Any:
         first, *rest = placed.joints

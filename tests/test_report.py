@@ -18,14 +18,14 @@ import polypod as pp
 from browser import needs_browser
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
+from polypod.files.atomic import atomic_write
 from polypod.files.netcdf import Variable, netcdf
-from polypod.files.whole import write_whole
 from polypod.motion import Task, loads_motion, make_task
 from polypod.results import PARTS, bearings, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
 from polypod.results.figures import light
 from polypod.results.figures.svg import decimated
-from polypod.results.report import FILES, notes, provenance, whole_folder, write_results
+from polypod.results.report import FILES, atomic_folder, notes, provenance, write_results
 from polypod.results.report.output import draw_figures
 from polypod.tables import table
 
@@ -386,7 +386,7 @@ def test_a_failure_leaves_nothing_and_keeps_what_was(tmp_path):
     target = tmp_path / "new" / "results"
 
     def fail(force: bool, how: BaseException) -> None:
-        with whole_folder(target, force, FILES) as partial:
+        with atomic_folder(target, force, FILES) as partial:
             (partial / "report.html").write_text("half")
             raise how
 
@@ -404,15 +404,15 @@ def test_a_failure_leaves_nothing_and_keeps_what_was(tmp_path):
 def test_a_folder_is_replaced_only_with_force_and_only_if_ours(tmp_path):
     target = tmp_path / "results"
     target.mkdir()
-    with whole_folder(target, False, FILES) as partial:  # an empty folder may be used
+    with atomic_folder(target, False, FILES) as partial:  # an empty folder may be used
         (partial / "report.html").write_text("first")
-    with pytest.raises(InputError, match="--force"), whole_folder(target, False, FILES):
+    with pytest.raises(InputError, match="--force"), atomic_folder(target, False, FILES):
         pass
-    with whole_folder(target, True, FILES) as partial:
+    with atomic_folder(target, True, FILES) as partial:
         (partial / "report.html").write_text("second")
     assert (target / "report.html").read_text() == "second"
     (target / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match=r"thesis\.tex.*no result of polypod"), whole_folder(target, True, FILES):
+    with pytest.raises(InputError, match=r"thesis\.tex.*no result of polypod"), atomic_folder(target, True, FILES):
         pass
     assert (target / "thesis.tex").read_text() == "years of work"
     assert names_in(tmp_path) == ["results"]
@@ -424,7 +424,7 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
     target = tmp_path / "results"
 
     def write(inputs, text="page"):
-        with whole_folder(target, False, FILES, inputs) as partial:
+        with atomic_folder(target, False, FILES, inputs) as partial:
             (partial / "report.html").write_text(text)
 
     inputs = {"robot": provenance(robot), "motion": provenance("kim-ryu-circle"), "rate": 20.0}
@@ -449,12 +449,12 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "results").write_text("a file")
-    with pytest.raises(InputError, match="is no folder"), whole_folder(tmp_path / "results", True, FILES):
+    with pytest.raises(InputError, match="is no folder"), atomic_folder(tmp_path / "results", True, FILES):
         pass
-    with pytest.raises(InputError, match="cannot be written"), whole_folder(tmp_path / "results" / "x", True, FILES):
+    with pytest.raises(InputError, match="cannot be written"), atomic_folder(tmp_path / "results" / "x", True, FILES):
         pass
     with pytest.raises(InputError, match="--force"):
-        write_whole(tmp_path / "results", b"new", force=False)
+        atomic_write(tmp_path / "results", b"new", force=False)
     assert (tmp_path / "results").read_text() == "a file"
 
 

@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from fuzz.exact import Exact
-from polypod.model import FrictionCode
+from polypod.model import FrictionStatus
 from polypod.model.coupling import solutions
 from polypod.motion import make_task
 from polypod.results import study
@@ -23,13 +23,13 @@ STILL = np.zeros(6)
 
 def test_a_mass_on_a_slope_is_held_between_static_limits() -> None:
     """-m g sin(angle) and 1.4 times the drag to both sides."""
-    held = slope(0.3, {"drag": 5.0, "static": 1.4}).holding(np.eye(4), [1.0, 0, 0, 0, 0, 0])
+    held = slope(0.3, {"drag": 5.0, "static": 1.4}).static_force_range(np.eye(4), [1.0, 0, 0, 0, 0, 0])
     middle = -2.0 * 9.81 * np.sin(0.3) - 1.0
     assert held.force == pytest.approx([middle], rel=1e-14)
     assert [held.lower[0], held.upper[0]] == pytest.approx([middle - 7.0, middle + 7.0], rel=1e-9)
     assert held.joints == (("leg1", "slide"),)
     free = pp.Model("lopes")
-    none = free.holding(free.robot.home.matrix)
+    none = free.static_force_range(free.robot.home.matrix)
     assert none.joints == ()
     assert np.array_equal(none.lower, none.upper)
 
@@ -42,7 +42,7 @@ def test_a_robot_stays_just_inside_and_moves_just_outside(which: str) -> None:
     else:
         model = kim_ryu({"coulomb": 0.3, "viscous": 0.001}, {"coulomb": 0.0015, "viscous": 0.001})
     home = model.robot.home.matrix
-    held = model.holding(home)
+    held = model.static_force_range(home)
     assert len(held.joints) == (3 if which == "motors" else 18)
     for end in (held.upper, held.lower):
         for part, moves in ((0.999, False), (1.001, True)):
@@ -73,45 +73,45 @@ def painleve(angle: float, friction: float, spin: float) -> tuple[float, float]:
 @pytest.mark.parametrize(
     ("friction", "spin", "code", "load"),
     [
-        (1.0, 1.0, FrictionCode.UNIQUE, True),  # b = 0.6
-        (2.0, 1.0, FrictionCode.NONE, False),  # b = 1.2 and a > 0: Painleve's paradox
-        (2.0, 4.0, FrictionCode.SEVERAL, True),  # a < 0: two
+        (1.0, 1.0, FrictionStatus.UNIQUE, True),  # b = 0.6
+        (2.0, 1.0, FrictionStatus.NONE, False),  # b = 1.2 and a > 0: Painleve's paradox
+        (2.0, 4.0, FrictionStatus.SEVERAL, True),  # a < 0: two
     ],
 )
-def test_painleves_rod(friction: float, spin: float, code: FrictionCode, load: bool) -> None:
+def test_painleves_rod(friction: float, spin: float, code: FrictionStatus, load: bool) -> None:
     """b = 1 at friction 4/3 for 60 degrees from the guide's normal: beyond, none or two, by the sign of a."""
     a, b = painleve(np.deg2rad(60.0), friction, spin)
     found = solutions(np.array([[a]]), np.array([[[b]]]), [(1, True)])
-    assert found.code[0] == code
+    assert found.status[0] == code
     assert found.contraction[0] == pytest.approx(abs(b), rel=1e-12)
     closed = [x for x in (a / (1 - b), -a / (1 + b)) if x >= 0]
-    assert len(closed) == {FrictionCode.UNIQUE: 1, FrictionCode.NONE: 0, FrictionCode.SEVERAL: 2}[code]
+    assert len(closed) == {FrictionStatus.UNIQUE: 1, FrictionStatus.NONE: 0, FrictionStatus.SEVERAL: 2}[code]
     assert not load or min(abs(found.loads[0, 0] - x) for x in closed) < 1e-9
 
 
 def test_where_two_loads_have_no_solution_it_is_proven() -> None:
     """Of 58 in 150 with strong friction nothing was reported. The other proof is a fine grid over seven decades."""
     rng = np.random.default_rng(5)
-    own, slopes = rng.normal(size=(40, 6)), rng.normal(size=(40, 6, 2)) * rng.uniform(0.5, 1.6, size=(40, 1, 1))
-    found = solutions(own, slopes, [(3, False), (3, False)])
-    assert not (found.code == FrictionCode.UNKNOWN).any()
+    own, derivatives = rng.normal(size=(40, 6)), rng.normal(size=(40, 6, 2)) * rng.uniform(0.5, 1.6, size=(40, 1, 1))
+    found = solutions(own, derivatives, [(3, False), (3, False)])
+    assert not (found.status == FrictionStatus.UNKNOWN).any()
     angle, size = np.linspace(0.0, np.pi / 2, 200), 10 ** np.linspace(-3.0, 4.0, 300)
     loads = np.stack([np.outer(size, np.cos(angle)).ravel(), np.outer(size, np.sin(angle)).ravel()], axis=1)
-    none = found.code == FrictionCode.NONE
+    none = found.status == FrictionStatus.NONE
     assert 20 < none.sum() < 40
-    for a, b in zip(own[none], slopes[none], strict=True):
+    for a, b in zip(own[none], derivatives[none], strict=True):
         sizes = np.linalg.norm((a + loads @ b.T).reshape(-1, 2, 3), axis=2)
         lacking = np.abs(loads - sizes).max(axis=1) / (np.linalg.norm(loads, axis=1) + np.abs(a).max())
         assert lacking.min() > 1e-3
-    for a, b, load in zip(own[~none], slopes[~none], found.loads[~none], strict=True):
+    for a, b, load in zip(own[~none], derivatives[~none], found.loads[~none], strict=True):
         assert np.linalg.norm((a + b @ load).reshape(2, 3), axis=1) == pytest.approx(load, rel=1e-9)
 
 
-def counted(own: np.ndarray, slopes: np.ndarray) -> int:
+def counted(own: np.ndarray, derivatives: np.ndarray) -> int:
     """Solutions of two loads t (cos, sin) of an angle, by sign changes: the first is a quadratic equation in t."""
     angle = np.linspace(0.0, np.pi / 2, 20_001)
     along = np.stack([np.cos(angle), np.sin(angle)])
-    b = (slopes @ along).reshape(2, 3, -1)
+    b = (derivatives @ along).reshape(2, 3, -1)
     a = own.reshape(2, 3, 1)
     square, middle, last = ((b * b).sum(1) - along**2), (a * b).sum(1), (a * a).sum(1)
     count = 0
@@ -128,26 +128,26 @@ def counted(own: np.ndarray, slopes: np.ndarray) -> int:
 def test_solutions_do_not_depend_on_the_batch() -> None:
     """The last of these states has several solutions, alone and among others."""
     rng = np.random.default_rng(3)
-    own, slopes = rng.normal(size=(3000, 9))[[0, 611, 851, 861]], rng.normal(size=(3000, 9, 3))[[0, 611, 851, 861]]
+    own, derivatives = rng.normal(size=(3000, 9))[[0, 611, 851, 861]], rng.normal(size=(3000, 9, 3))[[0, 611, 851, 861]]
     groups = [(3, False)] * 3
-    together = solutions(own, 0.35 * slopes, groups, cells=0)
+    together = solutions(own, 0.35 * derivatives, groups, cells=0)
     for k in range(4):
-        alone = solutions(own[k : k + 1], 0.35 * slopes[k : k + 1], groups, cells=0)
-        assert (alone.code[0], *alone.loads[0]) == (together.code[k], *together.loads[k])
-    assert together.code[3] == FrictionCode.SEVERAL
+        alone = solutions(own[k : k + 1], 0.35 * derivatives[k : k + 1], groups, cells=0)
+        assert (alone.status[0], *alone.loads[0]) == (together.status[k], *together.loads[k])
+    assert together.status[3] == FrictionStatus.SEVERAL
 
 
 @pytest.mark.long
 def test_solutions_are_counted_where_nothing_contracts() -> None:
     """Nothing was proven in 14 of 80; sign changes along a line are the other proof."""
     rng = np.random.default_rng(11)
-    own, slopes = rng.normal(size=(80, 6)), rng.normal(size=(80, 6, 2)) * rng.uniform(0.3, 0.9, size=(80, 1, 1))
-    found = solutions(own, slopes, [(3, False), (3, False)])
-    assert not np.isin(found.code, [FrictionCode.FOUND, FrictionCode.UNKNOWN]).any()
+    own, derivatives = rng.normal(size=(80, 6)), rng.normal(size=(80, 6, 2)) * rng.uniform(0.3, 0.9, size=(80, 1, 1))
+    found = solutions(own, derivatives, [(3, False), (3, False)])
+    assert not np.isin(found.status, [FrictionStatus.FOUND, FrictionStatus.UNKNOWN]).any()
     hard = found.contraction >= 1
-    assert {FrictionCode.UNIQUE, FrictionCode.SEVERAL, FrictionCode.NONE} == set(found.code[hard].tolist())
-    number = {FrictionCode.NONE: 0, FrictionCode.UNIQUE: 1, FrictionCode.SEVERAL: 2}
-    for code, a, b in zip(found.code.tolist(), own, slopes, strict=True):
+    assert {FrictionStatus.UNIQUE, FrictionStatus.SEVERAL, FrictionStatus.NONE} == set(found.status[hard].tolist())
+    number = {FrictionStatus.NONE: 0, FrictionStatus.UNIQUE: 1, FrictionStatus.SEVERAL: 2}
+    for code, a, b in zip(found.status.tolist(), own, derivatives, strict=True):
         assert min(counted(a, b), 2) == number[code]
 
 
@@ -156,13 +156,13 @@ def test_the_loads_of_a_robot_are_proven_unique_or_not_to_be() -> None:
     usual = kim_ryu({"coulomb": 0.1, "viscous": 0.001}, {"coulomb": 0.004, "viscous": 0.001})
     batch = easy(usual, 4, seed=3)
     found = usual.friction_solutions(*batch[:4])
-    assert (found.code == FrictionCode.UNIQUE).all()
+    assert (found.status == FrictionStatus.UNIQUE).all()
     reactions = usual.reactions(*batch[:4])
     arm = reactions.legs["leg1"]["spherical"].force
     assert found.loads[:, 2] == pytest.approx(np.linalg.norm(arm, axis=-1), rel=1e-9)
     strong = kim_ryu({"coulomb": 0.1, "viscous": 0.001}, {"coulomb": 0.3, "viscous": 0.001})
     jammed = strong.friction_solutions(*batch[:4])
-    assert (jammed.code == FrictionCode.NONE).sum() >= 3
+    assert (jammed.status == FrictionStatus.NONE).sum() >= 3
 
 
 @pytest.mark.long
@@ -240,7 +240,7 @@ def test_energies_and_bias_of_a_mass_on_a_slope_are_within_their_bounds() -> Non
 def test_of_420_motions_friction_has_none_one_or_several_solutions_with_proof() -> None:
     """kim-ryu, Coulomb friction in 18 joints from usual to absurd; Newton's iteration agrees where there is one."""
     rng = np.random.default_rng(420)
-    counts = dict.fromkeys(FrictionCode, 0)
+    counts = dict.fromkeys(FrictionStatus, 0)
     longest = 0.0
     for coefficient in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0):
         for arm in (0.004, 0.03, 0.1, 0.3):
@@ -252,10 +252,10 @@ def test_of_420_motions_friction_has_none_one_or_several_solutions_with_proof() 
                 pose[:3, :3] = Rotation.from_rotvec(rng.uniform(-0.2, 0.2, 3)).as_matrix() @ home[:3, :3]
                 motion = pose, rng.uniform(-0.5, 0.5, 6), rng.uniform(-5, 5, 6)
                 start = time.process_time()
-                code = FrictionCode(int(model.friction_solutions(*motion).code))
+                code = FrictionStatus(int(model.friction_solutions(*motion).status))
                 longest = max(longest, time.process_time() - start)
                 counts[code] += 1
                 answered = np.isfinite(model.inverse_dynamics(*motion, errors="nan")).all()
-                assert not (answered and code is FrictionCode.NONE)
+                assert not (answered and code is FrictionStatus.NONE)
     print({code.name: number for code, number in counts.items()}, f"longest {longest:.1f} s")
-    assert counts[FrictionCode.FOUND] == counts[FrictionCode.UNKNOWN] == 0
+    assert counts[FrictionStatus.FOUND] == counts[FrictionStatus.UNKNOWN] == 0

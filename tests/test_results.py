@@ -72,7 +72,7 @@ def test_power_is_force_times_rate_in_any_unit(cranks: pp.Model) -> None:
     work = np.trapezoid(result.power.values.sum(axis=1), result.time.values)
     middle = len(result.time) // 2
     partial = np.trapezoid(result.power.values.sum(axis=1)[: middle + 1], result.time.values[: middle + 1])
-    # trapezoids at 400 samples a second of powers that change within 0.5 s
+    # trapezoids at 400 samples per second of powers that change within 0.5 s
     scale = np.trapezoid(np.abs(result.power.values).sum(axis=1), result.time.values)
     assert abs(work - (energy[-1] - energy[0])) < 1e-4 * scale
     assert abs(partial - (energy[middle] - energy[0])) < 1e-4 * scale
@@ -188,7 +188,7 @@ def test_study_of_a_robot_that_bends(bendy: pp.Model) -> None:
     energy = np.sum(bendy.energy(task.motion.pose, task.motion.twist, **at), axis=0)
     damped = (bendy.modes.generalized_damping * at["elastic_rate"] ** 2).sum(axis=1)
     balance = np.trapezoid(result.power.values.sum(axis=1) - damped, task.time) - (energy[-1] - energy[0])
-    # trapezoids at 100 samples a second of powers that change within 0.5 s
+    # trapezoids at 100 samples per second of powers that change within 0.5 s
     assert abs(balance) < 2e-3 * np.trapezoid(np.abs(result.power.values).sum(axis=1), task.time)
     # q and the Jacobian are those of the robot with its deflections
     assert_close(result.q.values, bendy.inverse_kinematics(task.motion.pose, elastic=at["elastic"]), 1e-14)

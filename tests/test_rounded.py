@@ -41,19 +41,23 @@ def tilted(data: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_planar_robot_of_few_digits_moves() -> None:
     data = planar(1)
-    with pytest.warns(RoundedWarning, match=r"legs\.\d\.joints\.\d\.axis by .* deg \(parallel to freedoms\.2\.axis\)"):
+    with pytest.warns(
+        RoundedWarning,
+        match=r"legs\.\d\.joints\.\d\.axis by .* deg \(parallel to degrees "
+        r"of freedom\.2\.axis\)",
+    ):
         robot = loads(to_yaml(rounded(data)))
     mobility = known_mobility(robot)
     assert mobility is not None
     assert mobility.constant
-    normal = np.array(data["freedoms"][2]["axis"])
+    normal = np.array(data["dof"][2]["axis"])
     for leg in robot.legs:
         for joint in leg.joints:
             assert np.linalg.norm(np.cross(joint.axis, normal)) < 1e-15
 
 
 def test_slides_of_few_digits_stay_in_the_plane() -> None:
-    with pytest.warns(RoundedWarning, match="square to axes before it"):
+    with pytest.warns(RoundedWarning, match="perpendicular to axes before it"):
         robot = loads(to_yaml(rounded(tilted(rails(1)))))
     mobility = known_mobility(robot)
     assert mobility is not None
@@ -71,5 +75,5 @@ def test_what_has_all_its_digits_or_is_off_by_more_is_kept() -> None:
     joint["axis"] = (np.array(joint["axis"]) + 1e-6 * tilt).tolist()
     joint["axis"] = (np.array(joint["axis"]) / np.linalg.norm(joint["axis"])).tolist()
     robot = loads(to_yaml(data))
-    with pytest.raises(RobotFileError, match=r"the legs leave the platform 2 freedoms.*would be 3"):
+    with pytest.raises(RobotFileError, match=r"the legs leave the platform 2 degrees of freedom.*would be 3"):
         known_mobility(robot)

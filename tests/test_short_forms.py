@@ -19,7 +19,7 @@ from polypod.legs.chain import ChainJoint
 DELTA = """name: small-delta
 platform: {mass: 0.7, com: [0, 0, -0.01], inertia: [0.0004, 0.0004, 0.00075]}
 home: {position: [0, 0, -0.41]}
-freedoms:
+dof:
   - {name: x, motion: translation, axis: [1, 0, 0]}
   - {name: y, motion: translation, axis: [0, 1, 0]}
   - {name: z, motion: translation, axis: [0, 0, 1]}
@@ -181,7 +181,7 @@ def test_a_mirrored_leg_moves_as_the_mirror_image():
     """Actuated coordinates of the mirrored leg at mirrored poses are those of the leg: positions, tensors, forces."""
     home = {"position": [0, 0, 0.5]}
     robot = read([{**MIRRORED, "mirror": {"plane": [0, 2, 0]}}, {**MIRRORED, "mirror": {"plane": [1, 0, 0]}}],
-                 home=home, freedoms=[])  # fmt: skip
+                 home=home, dof=[])  # fmt: skip
     assert len(robot.legs) == 4
     left, right = robot.legs[:2]
     flip = np.diag([1.0, -1.0, 1.0])
@@ -228,7 +228,7 @@ def test_copies_of_short_kinds():
            "lower": {"mass": 1.0, "com": [0.1, 0, 0]}, "upper": {"mass": 0.5, "com": [-0.1, 0, 0]},
            "copies": {"count": 3, "about": [0, 0, 1]}}  # fmt: skip
     other = {**leg, "base": [0.3, -0.5, 0.0], "platform": [0.2, -0.2, 0.02]}
-    robot = read([leg, other], home={"position": [0, 0, 0.6], "angles": ["30 deg", 0, 0]}, freedoms=[])
+    robot = read([leg, other], home={"position": [0, 0, 0.6], "angles": ["30 deg", 0, 0]}, dof=[])
     turn = Rotation.from_rotvec([0, 0, 2 * math.pi / 3])
     for a, b in zip(robot.legs[:-2], robot.legs[2:], strict=True):
         assert b.base == pytest.approx(turn.apply(a.base), abs=1e-15)
@@ -303,7 +303,8 @@ def test_mirror_images_are_for_general_legs():
 
 
 def test_faults_of_a_written_out_robot_point_at_its_leg():
-    """What shows in the whole robot only: the freedoms are at their line, a leg's at the leg that was copied."""
+    """What shows in the whole robot only: the degrees of freedom are at their line, a leg's at the leg that was
+    copied."""
     named = DELTA.replace("copies:", "name: a\n    copies:") + DELTA.split("legs:\n")[1]
     same = named.replace("  - kind: chain\n    copies", "  - kind: chain\n    name: a\n    copies")
     found = fault(same)

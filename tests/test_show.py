@@ -55,7 +55,7 @@ def test_legs_have_their_names():
     assert table["A", "rail_start"].startswith("0 -0.25 0 m")
     assert table["C", "half_width"].startswith("0.03 m")
     assert table["all legs", "length"].startswith("0.4 m")
-    assert table["freedom theta", "axis"].startswith("0 1 0")
+    assert table["degree of freedom theta", "axis"].startswith("0 1 0")
     assert not any("legs." in of for of, _ in table)
 
 

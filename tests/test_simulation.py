@@ -122,7 +122,7 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, mo
     model = model_of(name)
     system = System(model, True)
     stepper, rng = Stepper(system), np.random.default_rng(1)
-    basis = system.freedoms.basis
+    basis = system.dof.basis
     still = np.zeros(6)
     hold = model.inverse_dynamics(model.robot.home.matrix, still, still, friction=False)
     twist = 0.5 * basis @ rng.normal(size=basis.shape[1])

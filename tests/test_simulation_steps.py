@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polypod.kernels import Iteration, Kernel, Port, port
-from polypod.symbols.integration import RK4, Method, Outcome, Slope, Stage, runge_kutta
+from polypod.symbols.integration import RK4, Method, Outcome, Stage, StageDerivative, runge_kutta
 
 HALF = Fraction(1, 2)
 
@@ -45,7 +45,7 @@ def test_steps_of_an_oscillator_are_of_fourth_order_and_equal_those_in_numbers()
     given = ports(2)
     iteration = runge_kutta(
         "swing", given, given[0].symbols, given[1].symbols, given[2].symbols,
-        lambda s: Slope(ca.vertcat(s.y[1], -s.y[0]), ca.SX(1)), ended,
+        lambda s: StageDerivative(ca.vertcat(s.y[1], -s.y[0]), ca.SX(1)), ended,
     )  # fmt: skip
     exact = np.array([np.sin(1.0), np.cos(1.0)])
     errors = [np.abs(run(iteration, [0.0, 1.0], 1 / n, n)[0] - exact).max() for n in (8, 16, 32)]
@@ -62,9 +62,9 @@ def implicit(factor: float) -> Iteration:
     """y' = -z with z = (y + factor z)/(1 + factor) found by iterating, so that z = y."""
     given = ports(1)
 
-    def slope(s: Stage) -> Slope:
+    def slope(s: Stage) -> StageDerivative:
         new = (s.y + factor * s.inner) / (1 + factor)
-        return Slope(-s.inner, ca.SX(1), new, ca.fabs(new - s.inner) < 1e-15)
+        return StageDerivative(-s.inner, ca.SX(1), new, ca.fabs(new - s.inner) < 1e-15)
 
     return runge_kutta("inner", given, *(p.symbols for p in given), slope, ended, inner=ca.SX(0))
 
@@ -82,9 +82,9 @@ def test_rounds_of_a_stage_do_not_repeat_what_the_stage_alone_determines() -> No
     """y' = -z with z found by iterating from exp(y): states at different stages side by side end as each does alone."""
     given = ports(1)
 
-    def slope(s: Stage) -> Slope:
+    def slope(s: Stage) -> StageDerivative:
         new = 0.9 * s.inner + 0.1 * ca.exp(s.y)
-        return Slope(-s.inner, ca.SX(1), new, ca.fabs(new - s.inner) < 1e-6 * ca.fabs(s.y))
+        return StageDerivative(-s.inner, ca.SX(1), new, ca.fabs(new - s.inner) < 1e-6 * ca.fabs(s.y))
 
     iteration = runge_kutta("kept", given, *(p.symbols for p in given), slope, ended, inner=ca.SX(0))
     loop = iteration.program.loop
@@ -112,11 +112,11 @@ def test_a_step_is_cut_where_its_rate_has_a_corner() -> None:
     """y' = 1 up to y = 1/3, then -2: exact if a step ends at the corner, off by a part of a step if not."""
     given = ports(1)
 
-    def slope(s: Stage) -> Slope:
+    def slope(s: Stage) -> StageDerivative:
         before = s.inner > 0.5
         now = ca.if_else(s.number < 0.5, s.state < 1 / 3 - 1e-12, before)
         longest = ca.if_else(now, 1 / 3 - s.state, 1e300)
-        return Slope(ca.if_else(now, 1, -2), ca.SX(1), now, ca.SX(1), longest)
+        return StageDerivative(ca.if_else(now, 1, -2), ca.SX(1), now, ca.SX(1), longest)
 
     iteration = runge_kutta("corner", given, *(p.symbols for p in given), slope, ended, inner=ca.SX(1))
     end, _, _ = run(iteration, [0.0], 0.25, 2)
@@ -128,7 +128,9 @@ def test_a_step_is_cut_where_its_rate_has_a_corner() -> None:
 def test_a_lost_quality_is_reported_and_ends_the_steps() -> None:
     """y' = 1 with quality 1 - y: lost where a stage passes 1; the state is that of the last whole step."""
     given = ports(1)
-    iteration = runge_kutta("wall", given, *(p.symbols for p in given), lambda s: Slope(ca.SX(1), 1 - s.y), ended)
+    iteration = runge_kutta(
+        "wall", given, *(p.symbols for p in given), lambda s: StageDerivative(ca.SX(1), 1 - s.y), ended
+    )
     end, quality, _ = run(iteration, [0.0], 0.3, 1_000_000)
     assert abs(end[0] - 0.9) < 1e-15
     assert quality <= 0

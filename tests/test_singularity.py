@@ -137,7 +137,7 @@ def test_kinds_of_other_robots_are_distinguished(model_of):
     assert "does not follow the platform" in str(stretched)
     tripod = singularity(model_of("3-rps"))
     assert 0 < tripod.constraint <= 1
-    with pytest.raises(InputError, match="more actuators than freedoms"):
+    with pytest.raises(InputError, match="more actuators than degrees of freedom"):
         nearest_singularity(model_of("planar-4-rrr"))
     with pytest.raises(InputError, match="six legs of kind UPS"):
         architecture(model_of("3-rps").robot)
@@ -151,7 +151,7 @@ def test_what_is_no_pose_has_no_singularity(model):
                 ask(model, pose)
 
 
-def test_a_robot_of_one_freedom_has_a_curve_of_its_determinant():
+def test_a_robot_of_one_dof_has_a_curve_of_its_determinant():
     """A parallelogram turns its platform as it turns itself: det J is that at home until it is flat, at a quarter."""
     (axes,) = loci(section(pp.Model(hinge()), {}, points=11)).axes
     angle, determinant = axes.lines[0].get_data()

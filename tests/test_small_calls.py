@@ -15,9 +15,9 @@ from compare import assert_close
 from polypod.errors import InputError, StateError
 from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.mechanism.verdict import BAD_INPUT, NO_ANSWER
-from polypod.model import Code
+from polypod.model import ForwardKinematicsStatus
 from polypod.model.calls import Calls
-from polypod.symbols.singular_values import MAX_ROUNDS, extreme_singular_values
+from polypod.symbols.singular_values import MAX_ITERATIONS, extreme_singular_values
 from states import SmoothMotion
 
 # -- the verdict -----------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_a_log_is_followed_as_a_loop_would(model: pp.Model) -> None:
     pose = SmoothMotion(model)(np.linspace(0, 2, 41))[0]
     q = model.inverse_kinematics(pose)
     found = model.forward_kinematics(q, pose[0], along=True, full_output=True)
-    assert (found.code == Code.CONVERGED).all()
+    assert (found.status == ForwardKinematicsStatus.CONVERGED).all()
     assert_close(found.pose, pose, 1e-11)
     guess = pose[0]
     for row, got in zip(q, found.pose, strict=True):
@@ -217,10 +217,10 @@ def test_a_row_without_a_pose_does_not_end_the_log(model_of: Any) -> None:
     q = model.inverse_kinematics(pose)
     q[5] += 40.0 * (1 + np.arange(6))
     found = model.forward_kinematics(q, pose[0], along=True, full_output=True)
-    assert found.code[5] == Code.NOT_CONVERGED
+    assert found.status[5] == ForwardKinematicsStatus.NOT_CONVERGED
     assert np.isnan(found.pose[5]).all()
     others = np.delete(np.arange(12), 5)
-    assert (found.code[others] == Code.CONVERGED).all()
+    assert (found.status[others] == ForwardKinematicsStatus.CONVERGED).all()
     assert_close(found.pose[others], pose[others], 1e-11)
     with pytest.raises(StateError, match=r"1 of 12 states\. state 5: no pose has these coordinates"):
         model.forward_kinematics(q, pose[0], along=True, errors="raise")
@@ -247,7 +247,7 @@ def test_logs_that_are_none(robot: str, model_of: Any) -> None:
 
 
 def extremes(matrices: Any) -> tuple[Any, Any, Any]:
-    """Smallest and largest singular values of matrices (k, n, m), and the rounds they took."""
+    """Smallest and largest singular values of matrices (k, n, m), and the iterations they took."""
     _, n, m = matrices.shape
     a = ca.SX.sym("a", n * m)
     values = extreme_singular_values(ca.reshape(a, m, n).T)
@@ -278,12 +278,12 @@ def test_singular_values_are_those_of_lapack(shape: tuple[int, int]) -> None:
         for spectrum in spectra:
             matrices = (left * spectrum[:, None, :]) @ right
             wanted = np.linalg.svd(matrices, compute_uv=False)
-            smallest, largest, rounds = extremes(matrices)
+            smallest, largest, iterations = extremes(matrices)
             for got, value in ((smallest, wanted[:, -1]), (largest, wanted[:, 0])):
                 error = np.abs(got - value) / wanted[:, 0]
                 assert error.max() <= tolerance
                 assert np.median(error) <= 1e-15
-            assert rounds.max() <= MAX_ROUNDS
+            assert iterations.max() <= MAX_ITERATIONS
     assert extremes(left * s[:, None, :] @ right)[2].mean() < 6
 
 

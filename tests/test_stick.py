@@ -63,16 +63,16 @@ def test_loads_are_found_as_soon_as_rounds_leave_too_little(loaded: pp.Model) ->
     """Changes that shrink by c/c_before leave c^2/(c_before - c); a change that is small by chance is no such end."""
     dynamics = System(loaded, friction=True).compiled.dynamics
 
-    def found(before: float, change: float, rounds: int = 3) -> bool:
+    def found(before: float, change: float, iterations: int = 3) -> bool:
         numbers = ca.SX.zeros(dynamics.friction_size)
         numbers[-2 - dynamics.load_count : -2] = before
         old = ca.SX.ones(dynamics.load_count)
-        iterate = FrictionIterate(numbers, ca.SX(1), ca.SX(rounds), ca.SX(1e-3))
+        iterate = FrictionIterate(numbers, ca.SX(1), ca.SX(iterations), ca.SX(1e-3))
         return bool(dynamics._relaxed_loads(old, old + change, iterate).converged)
 
     assert found(6e-7, 3e-8)  # 1.6e-9 left
     assert not found(6e-7, 3e-7)  # 3e-7
-    assert not found(6e-7, 3e-8, rounds=0)  # what changed at another stage says nothing
+    assert not found(6e-7, 3e-8, iterations=0)  # what changed at another stage says nothing
     assert not found(1.0, 3e-6)  # by chance
     assert found(0.0, 9e-9)
 
@@ -100,7 +100,7 @@ def slope(angle: float, friction: dict[str, float]) -> pp.Model:
     """2 kg on a slope, x downwards."""
     data = {
         "name": "slope", "gravity": [9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)], "home": {},
-        "freedoms": [{"name": "x", "motion": "translation", "axis": [1, 0, 0]}],
+        "dof": [{"name": "x", "motion": "translation", "axis": [1, 0, 0]}],
         "platform": {"mass": 2.0, "inertia": [0.01, 0.01, 0.01]},
         "legs": [{"kind": "chain", "bodies": {}, "joints": [
             {"name": "slide", "kind": "prismatic", "between": ["base", "platform"], "at": [0, 0, 0], "axis": [1, 0, 0],

@@ -145,7 +145,7 @@ def test_published_strokes_and_bending_of_joints() -> None:
     assert 2 * alone == pytest.approx(76.1, abs=0.05)
     stroke = 1e6 * (model.inverse_kinematics(corners(50e-6, 30e-6)) - model.inverse_kinematics(np.eye(4)))
     assert stroke.max() - stroke.min() == pytest.approx(177.2, abs=0.05)
-    # slopes of a strut's length by displacements are its direction
+    # derivatives of a strut's length by displacements are its direction
     high = built(stewart(0.15))
     there, here = (high.jacobian(poses)[..., :3] for poses in (corners(60e-6, 30e-6), np.eye(4)))
     bending = 2e3 * np.arcsin(0.5 * np.linalg.norm(there - here, axis=-1))
@@ -154,9 +154,9 @@ def test_published_strokes_and_bending_of_joints() -> None:
 
 def test_the_published_mobility_is_an_erratum() -> None:
     """A sphere of strokes of +-50 um has a radius of 50.0 um; the repository multiplies where it must divide: 31.5."""
-    slopes = built(stewart(0.15)).jacobian(np.eye(4))[:, :3]
+    derivatives = built(stewart(0.15)).jacobian(np.eye(4))[:, :3]
     directions = Rotation.random(4000, random_state=1).as_matrix()[:, 0]
-    largest = np.abs(directions @ slopes.T).max(axis=1)
+    largest = np.abs(directions @ derivatives.T).max(axis=1)
     radius = (50.0 / largest).min()
     assert radius == pytest.approx(50.0, abs=0.3)
     assert abs(radius - 31.5) > 10
@@ -210,7 +210,7 @@ def test_stiffness_of_a_platform_that_follows_its_legs_is_the_energys_second_dif
     corners = energy(points.reshape(-1, 3)).reshape(3, 3, 4)
     second = corners @ np.array([1, -1, -1, 1]) / (4 * h**2)
     moved = model.inverse_kinematics(pose(np.concatenate([at + h * unit, at - h * unit])))
-    # from rates of these coordinates to those of the platform's freedoms
+    # from rates of these coordinates to those of the platform's degrees of freedom
     rates = np.linalg.solve(model.jacobian(here), (moved[:3] - moved[3:]).T / (2 * h))
     answer = stiffness(model, here, load, drive=spring)
     assert np.abs(answer.preload).max() > 1e-3 * np.abs(answer.elastic).max()
@@ -221,7 +221,8 @@ def test_stiffness_of_a_platform_that_follows_its_legs_is_the_energys_second_dif
 
 @pytest.mark.parametrize(("name", "at"), [("3-rps", [0.03, 0.2, -0.15]), ("five-bar", [0.01, -0.02])])
 def test_platforms_that_follow_their_legs_give_way_in_six_components(name: str, at: list[float], model_of: Any) -> None:
-    """Virtual work along motions by differences: forces across the freedoms work too, where the platform follows."""
+    """Virtual work along motions by differences: forces across the degrees of freedom work too, where the platform
+    follows."""
     model, spring, h = model_of(name), 1e5, 1e-6
     load = np.array([100.0, 50.0, -200.0, 5.0, 6.0, 7.0])
     steps = h * np.eye(len(at))
@@ -235,7 +236,7 @@ def test_platforms_that_follow_their_legs_give_way_in_six_components(name: str, 
     assert np.abs(wanted[[0, 5]]).min() > 1e-3 * np.abs(wanted).max()
     assert np.abs(found.displacement - wanted).max() < 1e-8 * np.abs(wanted).max()  # what differences leave
     assert np.abs(found.parts.sum(axis=0) - wanted).max() < 1e-8 * np.abs(wanted).max()
-    # square to all that it can do at home, up to the rounding of its constraints
+    # perpendicular to all that it can do at home, up to the rounding of its constraints
     across = (
         np.array([100.0, 0.0, 0.0, 0.0, 0.0, 7.0]) if name == "3-rps" else np.array([0.0, 0.0, 50.0, 3.0, 0.0, 0.0])
     )
@@ -350,7 +351,7 @@ def test_flexures_of_passive_joints_act_beside_the_drives() -> None:
     plain, sprung = (stiffness(with_springs(k), preload=False) for k in (None, 7.0))
     added = sprung.elastic - plain.elastic
     # the rod's turn from the geometry: its elbow moves with the crank, its wrist with the platform
-    model, h, slopes = pp.Model(robot), 1e-6, []
+    model, h, derivatives = pp.Model(robot), 1e-6, []
     for k in range(3):
         turns = []
         for sign in (1, -1):
@@ -358,8 +359,8 @@ def test_flexures_of_passive_joints_act_beside_the_drives() -> None:
             x[k] = sign * h
             bodies = model.bodies(model.motion(x).pose)
             turns.append([np.arctan2(bodies[f"leg{i}.rod"][1, 1], bodies[f"leg{i}.rod"][0, 1]) for i in (1, 2, 3)])
-        slopes.append((np.array(turns[0]) - np.array(turns[1])) / (2 * h))
-    wrist = np.array([0.0, 0.0, 1.0])[None] - np.array(slopes).T
+        derivatives.append((np.array(turns[0]) - np.array(turns[1])) / (2 * h))
+    wrist = np.array([0.0, 0.0, 1.0])[None] - np.array(derivatives).T
     assert np.allclose(added, 7.0 * wrist.T @ wrist, rtol=1e-6, atol=1e-6)
 
 
@@ -391,7 +392,7 @@ def test_a_map_without_a_pose_is_refused(model_of: Any, monkeypatch: pytest.Monk
 
 
 @pytest.mark.long
-def test_maps_of_robots_of_fewer_freedoms_are_over_their_own_coordinates(model_of: Any) -> None:
+def test_maps_of_robots_of_fewer_dof_are_over_their_own_coordinates(model_of: Any) -> None:
     from polypod.results.figures.stiffness import stiffness_map
 
     left, right, *_ = stiffness_map(model_of("linear-delta"), drive=1e7).axes

@@ -78,7 +78,7 @@ def test_an_interrupt_elsewhere_comes_at_once_and_ignored_signals_stay_ignored()
 def test_an_interrupt_does_not_wait_for_what_is_done_aside(monkeypatch):
     """LLVM took 3 s of computing for the steps of a simulation and 16 s for those of an excitation, unstoppable."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    go, aside, ended = threading.Event(), threads.Aside(), []
+    go, aside, ended = threading.Event(), threads.BackgroundTask(), []
     threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         aside(lambda: go.wait(10.0))

@@ -10,7 +10,7 @@ from polypod.kernels import Iteration, Kernel, port
 from polypod.model import Model
 from polypod.symbols.graph import Graph
 from polypod.symbols.program import Program
-from polypod.symbols.sums import in_rows
+from polypod.symbols.sums import reassociated_sums
 
 
 def _evaluated(graph: Graph, x: np.ndarray) -> list[int]:
@@ -47,7 +47,7 @@ def test_random_polynomials_keep_their_value(seed: int) -> None:
         values.append([a + b, a - b, -a + b, a + b, a - b, x[int(rng.integers(5))] * a][int(rng.integers(6))])
     # shared and repeated outputs, an output that is a term of another, an input that is passed on
     graph = Graph.of(ca.Function("f", [x], [ca.vertcat(*values[-7:], values[-1], values[20], x[0])]))
-    ordered = in_rows(graph)
+    ordered = reassociated_sums(graph)
     assert ordered.count == graph.count
     point = rng.integers(-3, 4, 5)
     assert _evaluated(ordered, point) == _evaluated(graph, point)
@@ -66,7 +66,7 @@ def test_random_polynomials_keep_their_value(seed: int) -> None:
 def test_products_become_parts_of_sums(write, alone: int) -> None:  # type: ignore[no-untyped-def]
     x = ca.SX.sym("x", 5)
     graph = Graph.of(ca.Function("f", [x], [write(x)]))
-    assert _products_alone(in_rows(graph)) == alone
+    assert _products_alone(reassociated_sums(graph)) == alone
 
 
 def test_every_part_of_an_iteration_is_ordered() -> None:

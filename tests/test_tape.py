@@ -199,7 +199,7 @@ def test_quality_tells_a_singular_matrix(n: int, off: float) -> None:
 @pytest.mark.parametrize("column", range(6))
 @pytest.mark.parametrize("across", [False, True])
 def test_quality_sees_one_small_column_or_row(column: int, across: bool) -> None:
-    """An actuator that does almost nothing, or a freedom that almost none moves, wherever it stands."""
+    """An actuator that does almost nothing, or a degree of freedom that almost none moves, wherever it stands."""
     matrix = np.linalg.qr(np.random.default_rng(9).normal(size=(6, 6)))[0]
     (matrix if across else matrix.T)[column] *= 1e-10
     _, quality = solved(GENERAL[6], matrix, np.ones(6))

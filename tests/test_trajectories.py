@@ -14,7 +14,7 @@ from scipy.spatial.transform import RigidTransform, Rotation, Slerp
 
 from polypod import motion as tr
 from polypod.errors import InputError
-from polypod.motion.track import _quartic
+from polypod.motion.arc_length import _quartic
 
 EPS = np.finfo(float).eps
 
@@ -696,7 +696,7 @@ BAD = {
         lambda: tr.Euler(path=SIX, convention="ZYX", relative_to="home").at(0.0),
         r"relative_to: counts from a robot's home; .*for_model",
     ),
-    "no robot": (lambda: tr.OwnCoordinates(path=SIX).at(0.0), r"path: coordinates of which robot"),
+    "no robot": (lambda: tr.IndependentCoordinates(path=SIX).at(0.0), r"path: coordinates of which robot"),
     "five coordinates": (
         lambda: tr.Euler(path=tr.Rest(point=np.zeros(5), duration=1.0), convention="xyz"),
         r"path: needs six coordinates, x y z and three angles, got 5",
@@ -753,8 +753,9 @@ def test_what_a_path_is_made_from_cannot_be_changed_later():
     np.testing.assert_array_equal(path.at(0.0).x, [0.0, 1.0])
 
 
-def test_the_integral_of_a_quartic_from_its_values_and_slopes():
-    """c0 + c1 z + ... + c4 z^4, known at 0, 1/2 and 1 with the slopes at both ends: the integral has c_k/(k + 1)."""
+def test_the_integral_of_a_quartic_from_its_values_and_derivatives():
+    """c0 + c1 z + ... + c4 z^4, known at 0, 1/2 and 1 with the derivatives at both ends: the integral has c_k/(k +
+    1)."""
     c = np.random.default_rng(4).normal(size=(5, 7))
     z = np.array([0.0, 0.5, 1.0])
     start, middle, end = (c * z[:, None, None] ** np.arange(5)[:, None]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Verdicts by hand: robots of one freedom whose forces, speeds, bearing loads and motors are closed forms."""
+"""Verdicts by hand: robots of one degree of freedom whose forces, speeds, bearing loads and motors are closed forms."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_axial_and_radial_parts_and_lives_by_hand():
     assert rows["guide"]["axial_force"] < 1e-9
     assert rows["guide"]["radial_force"] == pytest.approx(MASS * ACROSS, rel=EXACT)
     assert rows["ball"]["axial_force"] is None  # no axis
-    # the rod is square to both axes of the cross: all of its load is radial there
+    # the rod is perpendicular to both axes of the cross: all of its load is radial there
     assert rows["cross"]["radial_force"] == pytest.approx(outside, rel=EXACT)
     assert rows["cross"]["axial_force"] < 1e-9
     assert rows["guide"]["basic_life"] == pytest.approx((1000.0 / (MASS * ACROSS)) ** (10 / 3), rel=EXACT)
@@ -160,10 +160,10 @@ def test_lives_in_hours_by_hand():
     metres = 4 * SIZE * TURNS  # a second
     assert guide["life"] == pytest.approx(1e5 * guide["basic_life"] / metres / 3600, rel=EXACT)
     # in a parallelogram the ball turns as the hinge, the rod only along itself: so does the cross's first pivot
-    way = turned().joint_way.sel(joint=["drive.motor", "drive.cross", "drive.ball"]).values
+    way = turned().joint_travel.sel(joint=["drive.motor", "drive.cross", "drive.ball"]).values
     np.testing.assert_allclose(way[-1], 4 * 0.3, rtol=EXACT)
     # the rod stays upright on the way up and down: what does not move has no life in hours
-    assert (lifted().joint_way.sel(joint=["drive.cross", "drive.ball"]).values[-1] < 1e-9).all()
+    assert (lifted().joint_travel.sel(joint=["drive.cross", "drive.ball"]).values[-1] < 1e-9).all()
 
 
 def test_equivalent_loads_by_factors_of_a_catalogue():

@@ -59,7 +59,8 @@ def with_cones() -> pp.Robot:
 
 @pytest.fixture(scope="module")
 def models() -> dict[str, pp.Model]:
-    """Telescopic legs with cones; sliders with dry friction; three freedoms; cranks of a kind of its own; chains."""
+    """Telescopic legs with cones; sliders with dry friction; three degrees of freedom; cranks of a kind of its own;
+    chains."""
     robots = {"cones": with_cones(), "kim-ryu": "kim-ryu", "staicu": "staicu", "hexa": hexa()}
     robots |= {"planar": planar(), "tripod": tripod()}
     return {name: quiet(robot) for name, robot in robots.items()}
@@ -138,7 +139,7 @@ def test_a_page_opens_is_dragged_and_agrees_with_the_model(name, browser, pages,
     moved = state(browser)
     assert np.abs(np.array(moved["pose"]) - home["pose"]).max() > 1e-3 * model.size
     agree(model, moved)
-    if model.robot.freedoms:
+    if model.robot.dof:
         assert np.abs(model.coordinates(np.reshape(moved["pose"], (4, 4))) - moved["x"]).max() < 1e-12
     # what the table shows is what the page knows
     shown = browser.ask("[...document.querySelectorAll('#actuators tr td:nth-child(5)')].map(e => Number(e.innerText))")
@@ -196,7 +197,7 @@ def test_a_motion_is_played(browser, pages, models):
     browser.ask("document.getElementById('stage').focus()")
     browser.press(",", number=188)
     assert browser.ask("document.querySelector('#play input').value") == str(len(task.time) - 2)
-    browser.press(" ", "Space", 32)  # plays to the end
+    browser.press(" ", "PoseCoordinates", 32)  # plays to the end
     browser.wait_for(lambda: browser.ask("document.querySelector('#play input').value") == str(len(task.time) - 1))
     # a click on the first plot goes to that instant
     place = browser.ask(
@@ -448,7 +449,7 @@ def test_coordinates_and_poses_are_inverse(name):
     x = np.random.default_rng(3).uniform(-0.4, 0.4, len(own.names))
     pose = np.array(own.place.function(x)).reshape(4, 4)
     assert np.abs(np.array(own.read.function(pose.ravel())).ravel() - x).max() < 1e-14
-    if model.robot.freedoms:
+    if model.robot.dof:
         assert np.abs(pose - model.motion(x).pose).max() < 1e-15
     else:
         assert np.abs(pose[:3, :3] - Rotation.from_euler(model.robot.euler, x[3:]).as_matrix()).max() < 1e-15

@@ -24,7 +24,7 @@ from polypod.analysis import (
     travel,
     workspace_map,
 )
-from polypod.analysis.workspace import Judge, Space
+from polypod.analysis.workspace import PoseCoordinates, WorkspaceTest
 from polypod.analysis.workspace.extent import extent
 from polypod.analysis.workspace.maps import _connected, cell_sizes
 from polypod.datasets import load_result, save_result
@@ -203,7 +203,7 @@ def test_travel_ends_where_numpy_says_and_names_what_stops_it(model):
 
 
 def test_a_pivot_stays_where_it_is_when_the_platform_turns(model):
-    space = Space(model, [0.1, 0.0, 0.3])
+    space = PoseCoordinates(model, [0.1, 0.0, 0.3])
     poses = space.poses(np.array([[0, 0, 0, 0.2, -0.1, 0.3], [0.01, 0, 0, 0, 0, 0.0]]))
     np.testing.assert_allclose(poses[0, :3, :3] @ space.pivot + poses[0, :3, 3], [0.1, 0, 1.5], atol=1e-15)
     np.testing.assert_allclose(poses[1, :3, 3], [0.01, 0, 1.2], atol=1e-15)
@@ -251,7 +251,7 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     # the same forces by statics alone: J^T f = weights at the platform and of the legs' bodies as at the model
     x = np.zeros((9, 6))
     x[:, 2] = result.z
-    poses = Space(model).poses(x)
+    poses = PoseCoordinates(model).poses(x)
     weight = np.array([0, 0, -9.81 * 10.0])
     wrench = np.r_[weight, np.cross([0.1, 0, 0], weight)]
     force = model.inverse_dynamics(poses, np.zeros((9, 6)), np.zeros((9, 6)), np.tile(wrench, (9, 1)), friction=False)
@@ -266,14 +266,14 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     own = Requirements(drives=True, payload=(10.0, (0.1, 0.0, 0.0)))
     again = workspace_map(driven, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
     np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
-    assert Judge(Space(driven), own).criteria[-1] == "actuator force at rest (max_force)"
+    assert WorkspaceTest(PoseCoordinates(driven), own).criteria[-1] == "actuator force at rest (max_force)"
     # a force-speed curve holds with its force at zero speed, whichever of both is less
     for leg in limited["legs"]:
         leg |= {"max_force": 30 * home, "force_speed": [[0.0, 3 * home], [1.0, 0.0]]}
     curved = pp.Model(pp.Robot.model_validate(limited))
     again = workspace_map(curved, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
     np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
-    names = Judge(Space(curved), own).criteria
+    names = WorkspaceTest(PoseCoordinates(curved), own).criteria
     assert names[-1] == "actuator force at rest (max_force, force_speed at zero speed)"
     assert names[:1] + names[-3:-1] == ("length", "legs close", "singularity")
     with pytest.raises(InputError, match="no drive of 'reference' states max_force or force_speed"):
@@ -285,9 +285,9 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
 
 
 @pytest.mark.parametrize("name", ["linear-delta", "3-rps", "planar-4-rrr"])
-def test_robots_of_fewer_freedoms_have_maps_of_their_own_coordinates(model_of, name):
+def test_robots_of_fewer_dof_have_maps_of_their_own_coordinates(model_of, name):
     robot = model_of(name)
-    names = robot.freedoms
+    names = robot.dof
     result = workspace_map(robot, dict.fromkeys(names, 7))
     x = grid(result, names)
     motion = robot.motion(x)
@@ -311,12 +311,12 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
     with pytest.raises(InputError, match="full_workspace, which counts any number"):
         workspace_map(model, {name: np.linspace(-1, 1, 4000) for name in "xyz"})
     with pytest.warns(ImplausibleWarning, match="off a robot of"):
-        Space(model, [0, 0, 300.0])
+        PoseCoordinates(model, [0, 0, 300.0])
     for pivot in ([0, 0], [0, 0, np.nan]):
         with pytest.raises(InputError, match="three finite numbers"):
-            Space(model, pivot)
+            PoseCoordinates(model, pivot)
     with pytest.raises(InputError, match="turns as its legs let it"):
-        Space(model_of("linear-delta"), [0, 0, 0.1])
+        PoseCoordinates(model_of("linear-delta"), [0, 0, 0.1])
     with pytest.raises(UnknownNameError, match="coordinate"):
         workspace_map(model, {"q": 5})
     with pytest.raises(InputError, match=r"outside the workspace: .*length"):
@@ -371,7 +371,7 @@ def test_results_are_kept_in_files_and_drawn(model, tmp_path):
 
 def test_orientations_beyond_half_a_turn_are_not_counted_again(model_of):
     """A rotation vector of more than half a turn is an orientation that a shorter one has."""
-    space = Space(model_of("agile-eye"))
+    space = PoseCoordinates(model_of("agile-eye"))
     x = np.array([[0.3, 0.2, 0.1], [0.0, 0.0, 3.2], [2.0, 2.0, 2.0]])
     assert space.repeated(x).tolist() == [False, True, True]
     assert np.isfinite(space.poses(x)).all(axis=(1, 2)).tolist() == [True, False, False]
@@ -380,7 +380,7 @@ def test_orientations_beyond_half_a_turn_are_not_counted_again(model_of):
 def test_angles_that_nothing_stops_end_without_a_limit(model_of):
     """Agile eye: all orientations, of rotation vectors a ball of radius pi, which no limit of the robot ends."""
     free = model_of("agile-eye")
-    found = workspace_map(free, dict.fromkeys(free.freedoms, 25))
+    found = workspace_map(free, dict.fromkeys(free.dof, 25))
     assert found.limit.values[found.share.values > 0].tolist() == ["whole range: no limit"]
     # a ball of 24 cells across, counted by cells
     assert abs(float(found.volume) / (4 / 3 * np.pi**4) - 1) < 0.02
@@ -390,4 +390,4 @@ def test_angles_that_nothing_stops_end_without_a_limit(model_of):
     reach = straight_reach(free, directions=8)
     assert (reach.limit.values[reach.surface_binding.values] == "whole range: no limit").all()
     np.testing.assert_allclose(np.linalg.norm(reach.surface, axis=-1), np.pi, rtol=1e-8)
-    assert "no limit" not in Judge(Space(free)).criteria
+    assert "no limit" not in WorkspaceTest(PoseCoordinates(free)).criteria

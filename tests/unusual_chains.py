@@ -128,7 +128,7 @@ def delta_of_hinges(seed: int) -> Data:
 
 
 def hinges_for_crosses(seed: int) -> Data:
-    """6-PRRS: a slide, two hinges whose axes meet aslant and a ball."""
+    """6-PRRS: a slide, two hinges whose axes meet inclined and a ball."""
     rng = np.random.default_rng(seed)
     data = hexapod(seed, "PUS", 0)
     for leg in data["legs"]:
@@ -173,24 +173,24 @@ def three_rrs(seed: int) -> Data:
         tilted = unit(side + 0.2 * rng.normal(size=3))
         joints = [("R1", "base crank", base, tilted), ("R2", "crank rod", elbow, side), ("S3", "rod platform", ball, 0)]
         legs.append(linked(rng, joints, "R1"))
-    freedoms = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
-    return robot(rng, legs, {"position": [0.0, 0.0, 0.6]}, freedoms, "3-RRS")
+    dof = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.6]}, dof, "3-RRS")
 
 
 def redundant_post(seed: int) -> Data:
-    """4-UPS+UP: four driven legs and a passive post of three freedoms."""
+    """4-UPS+UP: four driven legs and a passive post of three degrees of freedom."""
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(4):
         out, _ = around(k, 4, 0.3)
         legs.append(serial(rng, 0.6 * out, 0.2 * out + 0.9 * Z + 0.05 * rng.normal(size=3), "UPS", 1))
     post = linked(rng, [("U1", "base tube", 0 * Z, (X, Y)), ("P2", "tube platform", 0.4 * Z, Z)], "")
-    freedoms = [rotation("roll", X), rotation("pitch", Y), translation("z", Z)]
-    return robot(rng, [*legs, post], {"position": [0.0, 0.0, 0.9]}, freedoms, "4-UPS+UP")
+    dof = [rotation("roll", X), rotation("pitch", Y), translation("z", Z)]
+    return robot(rng, [*legs, post], {"position": [0.0, 0.0, 0.9]}, dof, "4-UPS+UP")
 
 
-def five_freedoms(seed: int) -> Data:
-    """4-UPS and one driven RPS leg, whose hinge keeps its ball in a plane: five freedoms."""
+def five_dof(seed: int) -> Data:
+    """4-UPS and one driven RPS leg, whose hinge keeps its ball in a plane: five degrees of freedom."""
     rng = np.random.default_rng(seed)
     data = hexapod(seed, "UPS", 1, count=5)
     position = np.array(data["home"]["position"])
@@ -202,8 +202,8 @@ def five_freedoms(seed: int) -> Data:
         ("P2", "tube rod", (base + ball) / 2, along),
         ("S3", "rod platform", ball, 0),
     ]
-    freedoms = [*XYZ, rotation("roll", X), rotation("yaw", Z)]
-    return {**data, "legs": [*data["legs"][1:], linked(rng, joints, "P2")], "freedoms": freedoms, "name": "4-UPS+RPS"}
+    dof = [*XYZ, rotation("roll", X), rotation("yaw", Z)]
+    return {**data, "legs": [*data["legs"][1:], linked(rng, joints, "P2")], "dof": dof, "name": "4-UPS+RPS"}
 
 
 def exechon(seed: int) -> Data:
@@ -226,8 +226,8 @@ def exechon(seed: int) -> Data:
         ("R3", "rod platform", tip, X),
     ]
     legs.append(linked(rng, joints, "P2"))
-    freedoms = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
-    return robot(rng, legs, {"position": [0.0, 0.0, height]}, freedoms, "Exechon")
+    dof = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
+    return robot(rng, legs, {"position": [0.0, 0.0, height]}, dof, "Exechon")
 
 
 def capaman(seed: int) -> Data:
@@ -246,9 +246,9 @@ def capaman(seed: int) -> Data:
             ("S6", "slider platform", foot + bar + 0.1 * Z, 0),
         ]
         legs.append(linked(rng, joints, "R1"))
-    freedoms = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
+    dof = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
     home = {"position": numbers(0.35 * Z)}
-    return robot(rng, legs, home, freedoms, "CaPaMan")
+    return robot(rng, legs, home, dof, "CaPaMan")
 
 
 def tripteron(seed: int) -> Data:
@@ -264,7 +264,7 @@ def tripteron(seed: int) -> Data:
 
 
 def four_bar(seed: int) -> Data:
-    """The coupler of a planar four-bar linkage: one freedom, two components follow."""
+    """The coupler of a planar four-bar linkage: one degree of freedom, two components follow."""
     rng = np.random.default_rng(seed)
     legs = [
         linked(rng, [("R1", "base crank", 0 * Y, Z), ("R2", "crank platform", [0.1, 0.25, 0], Z)], "R1"),
@@ -329,8 +329,8 @@ def coaxial_eye(seed: int) -> Data:
             ("R3", "high platform", points[2], c),
         ]
         legs.append(linked(rng, joints, "R1"))
-    freedoms = [rotation("roll", X), rotation("pitch", Y), rotation("yaw", Z)]
-    return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, freedoms, "coaxial eye")
+    dof = [rotation("roll", X), rotation("pitch", Y), rotation("yaw", Z)]
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, dof, "coaxial eye")
 
 
 def mixed(seed: int) -> Data:
@@ -353,7 +353,7 @@ def _carried_leg(leg: Data, turn: Array, shift: Array) -> Data:
 
 
 def four_arms(seed: int) -> Data:
-    """H4: one leg of four slides and eight rods; two side plates turn on the platform: a fourth freedom."""
+    """H4: one leg of four slides and eight rods; two side plates turn on the platform: a fourth degree of freedom."""
     rng = np.random.default_rng(seed)
     bodies: Data = {}
     joints: list[Data] = []
@@ -392,8 +392,8 @@ def four_arms(seed: int) -> Data:
             add("spherical", f"top{k}{n}", [slider, rod], foot_at + shift)
             add("spherical", f"low{k}{n}", [rod, plate], ball_at + shift)
     legs = [{"kind": "chain", "bodies": bodies, "joints": joints}]
-    freedoms = [*XYZ, rotation("yaw", Z)]
-    return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, freedoms, "H4")
+    dof = [*XYZ, rotation("yaw", Z)]
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, dof, "H4")
 
 
 def rails(seed: int) -> Data:
@@ -409,8 +409,8 @@ def rails(seed: int) -> Data:
             ("R3", "rod platform", wrist, Z),
         ]
         legs.append(linked(rng, joints, "P1"))
-    freedoms = [translation("x", X), translation("y", Y), rotation("yaw", Z)]
-    return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, freedoms, "3-PRR")
+    dof = [translation("x", X), translation("y", Y), rotation("yaw", Z)]
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, dof, "3-PRR")
 
 
 def inclined_rails(seed: int) -> Data:
@@ -450,8 +450,8 @@ def rod_post(seed: int) -> Data:
     data = hexapod(seed, "UPS", 1, count=5)
     ball = np.array(data["home"]["position"]) - 0.1 * Z
     post = serial(rng, np.array([0.1, 0.05, 0.1]), ball, "US", ())
-    freedoms = [translation("x", X), translation("y", Y), rotation("roll", X), rotation("pitch", Y), rotation("yaw", Z)]
-    return {**data, "legs": [post, *data["legs"]], "freedoms": freedoms, "name": "5-UPS+US"}
+    dof = [translation("x", X), translation("y", Y), rotation("roll", X), rotation("pitch", Y), rotation("yaw", Z)]
+    return {**data, "legs": [post, *data["legs"]], "dof": dof, "name": "5-UPS+US"}
 
 
 def inclined_slides(seed: int) -> Data:
@@ -462,8 +462,8 @@ def inclined_slides(seed: int) -> Data:
     post = linked(
         rng, [("P1", "base slider", at, [1.0, 0.2, 0.1]), ("P2", "slider platform", at, [0.1, -0.3, 1.0])], ""
     )
-    freedoms = [translation("x", X), translation("z", Z)]
-    return {**data, "legs": [post, *data["legs"]], "freedoms": freedoms, "name": "2-UPS+PP"}
+    dof = [translation("x", X), translation("z", Z)]
+    return {**data, "legs": [post, *data["legs"]], "dof": dof, "name": "2-UPS+PP"}
 
 
 UNUSUAL: dict[str, Callable[[int], Data]] = {
@@ -473,7 +473,7 @@ UNUSUAL: dict[str, Callable[[int], Data]] = {
     "6-RRPS": offset_crosses,
     "3-RRS": three_rrs,
     "4-UPS+UP": redundant_post,
-    "4-UPS+RPS": five_freedoms,
+    "4-UPS+RPS": five_dof,
     "Exechon": exechon,
     "CaPaMan": capaman,
     "3-CRR": tripteron,

@@ -3,7 +3,7 @@
 Together they have what the library's legs do not: a spherical joint inside the leg, a platform joint that decides how a
 link spins, a driven crank, loops closed by a universal joint and by the base, drives with gears, a body fastened to
 another, slides in a row, a slide beside its joint's line, a cross with inertia at the platform, joints stated from the
-platform to the base, no actuator, two actuators, more actuators than freedoms.
+platform to the base, no actuator, two actuators, more actuators than degrees of freedom.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ class OffsetUPS(Leg, kind="offset UPS"):
         y = unit(cross(u, d))
         across = cross(d, y)
         s = ca.sqrt(dot(d, d) - self.offset * self.offset)
-        # in the plane square to y: d turned back by the angle whose tangent is offset/s
+        # in the plane perpendicular to y: d turned back by the angle whose tangent is offset/s
         n = (s * d - self.offset * across) * (1 / dot(d, d))
         axes = columns(n, y, cross(n, y))
         return Placement(
@@ -395,7 +395,7 @@ def crank_robot() -> pp.Robot:
 
 
 def stage_robot() -> pp.Robot:
-    """A stage of two freedoms, x and z, with sliders of 2 and 3 kg and a platform of 5 kg."""
+    """A stage of two degrees of freedom, x and z, with sliders of 2 and 3 kg and a platform of 5 kg."""
     axes = ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
     names = ("driven_friction", "free_friction")
     legs = tuple(
@@ -410,9 +410,9 @@ def stage_robot() -> pp.Robot:
         )
         for k, name in enumerate(("along", "up"))
     )
-    freedoms = tuple({"name": n, "motion": "translation", "axis": a} for n, a in zip("xz", axes, strict=True))
+    dof = tuple({"name": n, "motion": "translation", "axis": a} for n, a in zip("xz", axes, strict=True))
     return pp.Robot.model_validate(
-        {"name": "stage", "platform": Body(mass=5.0, com=(0.3, 0.2, 0.1)), "legs": legs, "freedoms": freedoms}
+        {"name": "stage", "platform": Body(mass=5.0, com=(0.3, 0.2, 0.1)), "legs": legs, "dof": dof}
     )
 
 

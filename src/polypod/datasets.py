@@ -15,8 +15,8 @@ from .arrays import Array
 from .description import Robot
 from .errors import InputError, RobotFileError
 from .files import dumps, loads
+from .files.atomic import atomic_write
 from .files.netcdf import Variable, netcdf
-from .files.whole import write_whole
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,7 +54,9 @@ QUANTITIES = {
     "power": Quantity(_ACTUATOR, "actuator power, positive where it drives", "W"),
     "command": Quantity(_ACTUATOR, "force asked of the actuator", "{f}"),
     "needed_force": Quantity(("actuator",), "largest force that the motion needs of the actuator", "{f}"),
-    "most": Quantity(("drive_limit", "actuator"), "proven bound of what is asked of the actuator at any instant", "SI"),
+    "upper_bound": Quantity(
+        ("drive_limit", "actuator"), "proven bound of what is asked of the actuator at any instant", "SI"
+    ),
     "force_part": Quantity(("part", *_ACTUATOR), "share of the actuator force", "{f}"),
     "condition": Quantity(("time",), "condition number of the scaled Jacobian", "1"),
     "distance": Quantity(("time",), "smallest singular value of the scaled Jacobian: distance to singularity", "1"),
@@ -66,7 +68,7 @@ QUANTITIES = {
     "joint_axes": Quantity(
         ("time", "joint", "pivot", "axis"), "free directions of the joint, base axes; NaN where it has fewer", "1"
     ),
-    "joint_way": Quantity(("time", "joint"), "distance travelled by the joint, back and forth added up", "rad or m"),
+    "joint_travel": Quantity(("time", "joint"), "distance travelled by the joint, back and forth added up", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "rate of the elastic coordinate", "generalized, 1/s"),
     "frequency": Quantity(("mode",), "natural frequency of the free platform's mode", "rad/s"),
@@ -195,7 +197,7 @@ def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Pa
         about = {**array.attrs, **({"coordinates": " ".join(own)} if own else {})}
         variables[str(name)] = Variable([str(dim) for dim in array.dims], array.values, about)
     rest = {"coordinates": " ".join(sorted(unclaimed))} if unclaimed else {}
-    write_whole(Path(path), netcdf(variables, {**result.attrs, _DIGEST: digest(result), **rest}), force)
+    atomic_write(Path(path), netcdf(variables, {**result.attrs, _DIGEST: digest(result), **rest}), force)
     return Path(path)
 
 

@@ -108,7 +108,7 @@ class Exact:
     def knows(robot: Any) -> bool:
         """Whether the robot is of the kinds known here."""
         plain = all(leg.kind in ("UPS", "PUS") for leg in robot.legs)
-        return plain and not robot.freedoms and not robot.flexible and len(robot.legs) == 6
+        return plain and not robot.dof and not robot.flexible and len(robot.legs) == 6
 
     def _at(self, p: Vector, turn: list[Vector]) -> tuple[list[tuple[Vector, list[Vector]]], Vector, Vector]:
         """Frames (origin, axes by rows of the matrix) of all bodies, actuated coordinates, turn of the crosses."""
@@ -123,7 +123,7 @@ class Exact:
                 axes = _transposed([n, v, _cross(n, v)])
                 frames += [(base, axes), (tip, axes)]
                 q.append(mp.sqrt(_dot(along, along)))
-                # a turn about u of a cross whose second axis is v: the angle of v in the plane square to u
+                # a turn about u of a cross whose second axis is v: the angle of v in the plane perpendicular to u
                 spiders.append((u, v))
                 continue
             start, a, length = _numbers(leg.rail_start), _unit(_numbers(leg.rail_direction)), mp.mpf(float(leg.length))

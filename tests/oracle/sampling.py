@@ -26,7 +26,7 @@ def states(robot: Any, oracle: Oracle, count: int, seed: int) -> list[State]:
     """States up to half the platform's radius and half a radian from home, where J is not near singular."""
     draw = np.random.default_rng(seed)
     radius = float(np.linalg.norm([leg.platform for leg in robot.legs], axis=1).max())
-    home, axes = robot.home.matrix, oracle.freedoms
+    home, axes = robot.home.matrix, oracle.dof
     found: list[State] = []
     for _ in range(50 * count):
         if len(found) == count:

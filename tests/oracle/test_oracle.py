@@ -23,7 +23,7 @@ GOLDEN = Path(__file__).parent.parent / "data" / "golden"
 TIGHT = 1e-13
 CASES = [("pedrammehr", 0), ("pedrammehr", 1), ("kim-ryu", 0), ("kim-ryu", 1), ("lopes", 0), ("lopes", 1)]
 CASES += [("staicu", number) for number in range(4)]
-SIX_FREEDOMS = ["kim-ryu", "long", "lopes", "pedrammehr"]
+SIX_DOF = ["kim-ryu", "long", "lopes", "pedrammehr"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")
 
@@ -142,7 +142,8 @@ def test_long_is_the_rigid_part_of_its_flexible_golden_state() -> None:
 
 @pytest.mark.parametrize("name", papers_robots())
 def test_mobility(name: str) -> None:
-    """The loops leave exactly the freedoms; staicu has its six redundant equations, no other robot has any."""
+    """The loops leave exactly the degrees of freedom; staicu has its six redundant equations, no other robot has
+    any."""
     robot = pp.load(name)
     assert oracle(name).mobility(robot.home.matrix) == ((3, 6) if name == "staicu" else (6, 0))
 
@@ -173,7 +174,7 @@ def test_inverse_then_direct(name: str) -> None:
         assert error(judge.inverse_dynamics(pose, twist, caused, wrench), force) < 1e-11
 
 
-@pytest.mark.parametrize("name", SIX_FREEDOMS)
+@pytest.mark.parametrize("name", SIX_DOF)
 def test_projection_equals_the_solver_of_pinocchio(name: str) -> None:
     judge = oracle(name)
     for pose, twist, _, wrench, force in states(pp.load(name), judge, 10, seed=6):

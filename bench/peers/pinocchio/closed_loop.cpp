@@ -1,5 +1,5 @@
 // Inverse dynamics of a platform on legs of three joints each, as an expert writes it with Pinocchio in C++: the tree's
-// coordinates are given; rates and accelerations of the legs, rnea, and the projection on the platform's freedoms are
+// coordinates are given; rates and accelerations of the legs, rnea, and the projection on the platform's degrees of freedom are
 // computed here, the loops leg by leg (3 x 3). That is less than polypod does, which finds the legs' coordinates too.
 #include <vector>
 

@@ -1,7 +1,7 @@
 """Kinematics and dynamics of a parallel robot from its open tree and loop closures.
 
 With q the tree's coordinates (the platform first), C v = 0 the loops and N a basis of the motions they allow,
-v = N u with u the platform's freedoms, the actuator forces f satisfy N^T S^T f = N^T (tau - external),
+v = N u with u the platform's degrees of freedom, the actuator forces f satisfy N^T S^T f = N^T (tau - external),
 tau = rnea(q, v, a). Redundant loop equations (staicu has more than it needs) are met by least squares; what they
 cannot meet is an error.
 """
@@ -50,10 +50,8 @@ class Oracle:
         self.model = tree.model
         self.data = self.model.createData()
         still = np.zeros(3)
-        columns = [
-            np.append(*((f.axis, still) if f.motion == "translation" else (still, f.axis))) for f in robot.freedoms
-        ]
-        self.freedoms = np.column_stack(columns) if columns else np.eye(6)
+        columns = [np.append(*((f.axis, still) if f.motion == "translation" else (still, f.axis))) for f in robot.dof]
+        self.dof = np.column_stack(columns) if columns else np.eye(6)
         self.drives = [self.model.joints[c.actuated].idx_v for c in self.chains]
 
     # Kinematics
@@ -115,14 +113,14 @@ class Oracle:
         return np.concatenate([c.drift(self.model, self.data) for c in self.closures])
 
     def motions(self, pose: Any, q: Array | None = None) -> Array:
-        """N, the tree's velocities for a unit of each freedom, (nv, m)."""
+        """N, the tree's velocities for a unit of each degree of freedom, (nv, m)."""
         turn = np.array(pose, dtype=float)[:3, :3].T
-        heads = np.vstack([turn @ self.freedoms[:3], turn @ self.freedoms[3:]])
+        heads = np.vstack([turn @ self.dof[:3], turn @ self.dof[3:]])
         jacobian = self._loops(self.coordinates(pose) if q is None else q)[1]
         return np.column_stack([self._complete(jacobian, head) for head in heads.T])
 
     def mobility(self, pose: Any) -> tuple[int, int]:
-        """Freedoms the loops leave to the whole tree, and the number of redundant loop equations."""
+        """Degrees of freedom the loops leave to the whole tree, and the number of redundant loop equations."""
         singular = np.linalg.svd(self._loops(self.coordinates(pose))[1], compute_uv=False)
         rank = int((singular > ALLOWED * singular[0]).sum())
         return self.model.nv - rank, sum(len(c.residual(self.model, self.data)) for c in self.closures) - rank
@@ -150,13 +148,13 @@ class Oracle:
         """Platform acceleration (6,) for actuator forces, by the mass matrix projected on the allowed motions.
 
         N^T M N udot = N^T (S^T f + external - tau_0), tau_0 the tree's forces for udot = 0. The platform's axes
-        of motion are fixed in the base, so its acceleration is the freedoms times udot.
+        of motion are fixed in the base, so its acceleration is the degrees of freedom times udot.
         """
         state = self.open_tree(pose, twist)
         bias = pin.rnea(self.model, self.data, state.q, state.v, state.a) - self._external(pose, wrench)
         basis = self.motions(pose, state.q)
         drive = basis[self.drives].T @ np.asarray(force, dtype=float)
-        return self.freedoms @ np.linalg.solve(self._projected_mass(state.q, basis), drive - basis.T @ bias)
+        return self.dof @ np.linalg.solve(self._projected_mass(state.q, basis), drive - basis.T @ bias)
 
     def contacts(self) -> tuple[Any, Any]:
         """The loops as Pinocchio's constraint models and their data; robots with spherical platform joints only."""
@@ -185,7 +183,7 @@ class Oracle:
         return np.concatenate([turn.T @ (a[:3] + np.cross(w, v)), turn.T @ a[3:6]])
 
     def mass_matrix(self, pose: Any) -> Array:
-        """N^T M N, the inertia seen by the freedoms, (m, m)."""
+        """N^T M N, the inertia seen by the degrees of freedom, (m, m)."""
         q = self.coordinates(pose)
         return self._projected_mass(q, self.motions(pose, q))
 

@@ -92,7 +92,7 @@ def linearise(
     found = linearised(system, states)
     a, b, e, c, drift = (part.reshape(*shape, *part.shape[1:]) for part in found)
     elastics = [f"elastic{number + 1}" for number in range(system.modes)]
-    names = system.freedoms.names
+    names = system.dof.names
     labels = [f"xi {n}" for n in names] + elastics + [f"u {n}" for n in names] + [f"{n} rate" for n in elastics]
     return LinearModel(a, b, e, c, drift, tuple(labels))
 
@@ -128,15 +128,16 @@ def one_or_each(name: str, given: ArrayLike, count: int) -> Array:
 
 
 def load_stiffness(model: Model, pose: Array, wrench: Array) -> Array:
-    """Stiffness (n, m, m) of weights, a constant wrench (n, 6) and turned legs, in the robot's own coordinates.
+    """Stiffness (n, m, m) of weights, a constant wrench (n, 6) and turned legs, in the robot's generalized coordinates.
 
-    At rest in poses (n, 4, 4), the actuators' forces constant: K = -M A, A the accelerations' slopes by coordinates.
+    At rest in poses (n, 4, 4), the actuators' forces constant: K = -M A, A the accelerations' derivatives by
+    coordinates.
     """
     system = System(model, False)
     states, _ = _states(system, pose, None, None, wrench, None, None)
     half = model.mobility.count
-    slopes = linearised(system, states).a[:, half:, :half]
-    return np.asarray(-system.mass_matrix(states.pose, states.elastic) @ slopes)
+    derivatives = linearised(system, states).a[:, half:, :half]
+    return np.asarray(-system.mass_matrix(states.pose, states.elastic) @ derivatives)
 
 
 def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> tuple[States, tuple[int, ...]]:

@@ -1,8 +1,9 @@
 """A robot's equations of motion differentiated at states: from its derivatives where it has them by its pose.
 
 Local coordinates are xi (m), the pose displaced by S xi (position, and a turn of rotation vector about base axes),
-u (m) the freedoms' rates with twist = S u, elastic coordinates and rates. S is that of the displaced pose where the
-platform moves as its legs let it. At a state x' = f(x, force, wrench): A = df/dx, B = df/dforce, E = df/dwrench.
+u (m) the degrees of freedom' rates with twist = S u, elastic coordinates and rates. S is that of the displaced pose
+where the platform moves as its legs let it. At a state x' = f(x, force, wrench): A = df/dx, B = df/dforce, E =
+df/dwrench.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from ..platforms.constrained import ConstrainedState
 from ..simulation.chart import cayley_rate, pose_of
 from ..simulation.dynamics import Dynamics
 from ..simulation.system import System
 from ..symbols.expression import Expression, Port, port
-from ..symbols.fixed_point import CHANGE_TOLERANCE, MAX_ROUNDS
+from ..symbols.fixed_point import CHANGE_TOLERANCE, MAX_ITERATIONS
 from ..symbols.mapped import Mapped
 from ..symbols.vectors import cayley
 
@@ -55,15 +56,15 @@ class Linearised(NamedTuple):
 def linearised(system: System, states: States) -> Linearised:
     """Derivatives at states; an error that says why where there is no answer."""
     mechanism = system.mechanism
-    if mechanism.platform.follows_legs or mechanism.implicit_legs:
+    if mechanism.platform.is_constrained or mechanism.implicit_legs:
         return _interpreted(system, states)
     return _derived(system, states)
 
 
 def _derived(system: System, states: States) -> Linearised:
     """From the derivatives of direct dynamics, whose pose is varied by a twist on its left as here."""
-    model, freedoms, count, n = system.model, system.freedoms, len(states.pose), system.modes
-    basis, inverse, m = freedoms.basis, freedoms.inverse, freedoms.count
+    model, dof, count, n = system.model, system.dof, len(states.pose), system.modes
+    basis, inverse, m = dof.basis, dof.inverse, dof.count
     shape: dict[str, Any] = {"elastic": states.elastic} if n else {}
     given: dict[str, Any] = {**shape, "elastic_rate": states.elastic_rate} if n else {}
     blocks = ("pose", *(["elastic"] if n else []), "twist", *(["elastic_rate"] if n else []), "force", "wrench")
@@ -79,17 +80,17 @@ def _derived(system: System, states: States) -> Linearised:
     # rates of [u, elastic rate] from those of the frame and the modes, states from [xi, elastic]
     down = np.zeros((m + n, 6 + n))
     down[:m, :6], down[m:, 6:] = inverse, np.eye(n)
-    slopes = {block: down @ getattr(found, block) for block in blocks}
+    derivatives = {block: down @ getattr(found, block) for block in blocks}
     k = m + n
     a, omega = np.zeros((count, 2 * k, 2 * k)), states.twist[:, 3:]
     # a turning platform carries its local rotation vector: phi' = omega - phi x omega/2
     carried = np.zeros((count, 6, 6))
     carried[:, 3:, 3:] = 0.5 * np.cross(omega[:, None], np.eye(3), axisb=1, axisc=1)
     a[:, :m, :m], a[:, :k, k:] = inverse @ carried @ basis, np.eye(k)
-    a[:, k:, :m], a[:, k:, k : k + m] = slopes["pose"] @ basis, slopes["twist"] @ basis
+    a[:, k:, :m], a[:, k:, k : k + m] = derivatives["pose"] @ basis, derivatives["twist"] @ basis
     if n:
-        a[:, k:, m:k], a[:, k:, k + m :] = slopes["elastic"], slopes["elastic_rate"]
-    b, e = (np.concatenate([np.zeros_like(slopes[f]), slopes[f]], axis=1) for f in ("force", "wrench"))
+        a[:, k:, m:k], a[:, k:, k + m :] = derivatives["elastic"], derivatives["elastic_rate"]
+    b, e = (np.concatenate([np.zeros_like(derivatives[f]), derivatives[f]], axis=1) for f in ("force", "wrench"))
     parts = [states.twist @ inverse.T, states.elastic_rate]
     parts += [rates[0] @ inverse.T, rates[1]] if n else [rates @ inverse.T]
     return Linearised(a, b, e, np.concatenate([c, np.zeros_like(c)], axis=2), np.concatenate(parts, axis=1))
@@ -100,8 +101,8 @@ class _Equations:
 
     def __init__(self, dynamics: Dynamics) -> None:
         mechanism, n = dynamics.mechanism, dynamics.modes
-        freedoms = Freedoms(mechanism.robot)
-        m, self.explicit, self.loads = freedoms.count, dynamics.explicit, dynamics.load_count
+        dof = DegreesOfFreedom(mechanism.robot)
+        m, self.explicit, self.loads = dof.count, dynamics.explicit, dynamics.load_count
         self.size = 2 * (m + n)
         pose, x, nominal = ca.SX.sym("pose", 16), ca.SX.sym("x", self.size), ca.SX.sym("nominal", 2 * n + 6)
         force, wrench = ca.SX.sym("force", dynamics.actuators), ca.SX.sym("wrench", 6)
@@ -117,22 +118,24 @@ class _Equations:
         moved = pose_of(ca.vec(ca.horzcat(axes, origin).T))
         there = _placed(dynamics, moved, elastic, near)
         rates_of = x[m + n : 2 * m + n]
-        if mechanism.platform.follows_legs:
-            own = self._own_rates(dynamics, pose, near)
+        if mechanism.platform.is_constrained:
+            own = self._reduced_rates(dynamics, pose, near)
             u = own @ nominal[:6] + rates_of
             speed = self._basis(dynamics, moved, there) @ u
         else:
-            own = ca.SX(ca.DM(freedoms.inverse))
+            own = ca.SX(ca.DM(dof.inverse))
             speed = nominal[:6] + at_rest @ rates_of
         rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
         drift = ca.vertcat(speed[:3], 2 * cayley_rate(half, speed[3:]))
         moving, change = own @ drift, own @ rates.acceleration
-        if mechanism.followed_joints:
+        if mechanism.coordinate_joints:
             # a joint's coordinate changes by its own rate; E changes from pose to pose, and with it u = E V
-            moving = ca.vertcat(*[u[k] if joint else moving[k] for k, joint in enumerate(freedoms.of_joints)])
+            moving = ca.vertcat(*[u[k] if joint else moving[k] for k, joint in enumerate(dof.of_joints)])
             place = mechanism.inputs()
             place.pose, place.twist = Port("pose", moved, (4, 4)), Port("twist", speed, (6,))
-            change = self._own_rates(dynamics, moved, there) @ (rates.acceleration - mechanism.coasting(place))
+            change = self._reduced_rates(dynamics, moved, there) @ (
+                rates.acceleration - mechanism.drift_acceleration(place)
+            )
         rate = ca.vertcat(moving, elastic_rate, change, rates.elastic_acceleration)
         q = dynamics.sensed(moved, speed, elastic, elastic_rate).q
         rate, q, quality, fresh = ca.substitute(
@@ -141,18 +144,18 @@ class _Equations:
         self._numbers, self.places = mechanism.numbers.values, _places(mechanism)
         inputs = [pose, x, nominal, force, wrench, loads, places, mechanism.numbers.symbols]
         by = [x, force, wrench]
-        slopes = [ca.jacobian(rate, of) for of in by]
+        derivatives = [ca.jacobian(rate, of) for of in by]
         follow = [ca.jacobian(rate, loads)] + [ca.jacobian(fresh, of) for of in (*by, loads)]
         self.find_loads = Mapped(inputs, [fresh])
-        self.derivatives = Mapped(inputs, [*slopes, *follow])
+        self.derivatives = Mapped(inputs, [*derivatives, *follow])
         self.values = Mapped(inputs, [quality, rate, ca.jacobian(q, x)])
 
     @staticmethod
     def _basis(dynamics: Dynamics, pose: ca.SX, places: ca.SX) -> ca.SX | ca.DM:
         """S (6, m) at a pose, with legs at given places."""
         mechanism = dynamics.mechanism
-        if not mechanism.platform.follows_legs:
-            return ca.DM(Freedoms(mechanism.robot).basis)
+        if not mechanism.platform.is_constrained:
+            return ca.DM(DegreesOfFreedom(mechanism.robot).basis)
         x = mechanism.inputs()
         x.pose = Port("pose", pose, (4, 4))
         state, _ = mechanism.resting(x)
@@ -160,12 +163,12 @@ class _Equations:
         return ca.substitute(ca.densify(state.basis), mechanism.places, places)
 
     @staticmethod
-    def _own_rates(dynamics: Dynamics, pose: ca.SX, places: ca.SX) -> ca.SX:
+    def _reduced_rates(dynamics: Dynamics, pose: ca.SX, places: ca.SX) -> ca.SX:
         """E (m, 6) of u = E V at a pose, with legs at given places."""
         mechanism, x = dynamics.mechanism, dynamics.mechanism.inputs()
         x.pose = Port("pose", pose, (4, 4))
         _, legs = mechanism.resting(x)
-        return ca.substitute(ca.densify(ca.SX(mechanism.own_rates(legs))), mechanism.places, places)
+        return ca.substitute(ca.densify(ca.SX(mechanism.reduced_rates(legs))), mechanism.places, places)
 
     def inputs(self, states: States, loads: Array) -> list[Array]:
         """Numbers of the functions' inputs at n states, (n, k) each."""
@@ -186,7 +189,7 @@ class _Equations:
     def repeated_loads(self, states: States) -> tuple[Array, NDArray[np.bool_]]:
         """Joint loads (n, k) that dry friction repeats itself at, and where there are none."""
         loads = np.zeros((len(states.pose), self.loads))
-        for _ in range(1 if self.explicit else MAX_ROUNDS):
+        for _ in range(1 if self.explicit else MAX_ITERATIONS):
             new = self.find_loads(*self.inputs(states, loads))[0][..., 0]
             change, largest = (np.abs(v).max(axis=1, initial=0.0) for v in (new - loads, new))
             loads, open_states = new, ~(change <= CHANGE_TOLERANCE * largest)
@@ -230,7 +233,7 @@ def _interpreted(system: System, states: States) -> Linearised:
     if open_states.any():
         reason = "the friction iteration did not converge: friction coefficients too large for this state"
         _refuse(reason, int(np.argmax(open_states)))
-    *slopes, f_l, g_x, g_f, g_w, g_l = equations.derivatives(*at)
+    *derivatives, f_l, g_x, g_f, g_w, g_l = equations.derivatives(*at)
     follow = [g_x, g_f, g_w]
     if equations.explicit:
         # the one round that finds the loads starts from none
@@ -238,8 +241,8 @@ def _interpreted(system: System, states: States) -> Linearised:
         follow, g_l = start[4:7], np.zeros_like(g_l)
     if equations.loads:
         unit = np.eye(equations.loads)
-        slopes = [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(slopes, follow, strict=True)]
-    a, b, e = slopes
+        derivatives = [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(derivatives, follow, strict=True)]
+    a, b, e = derivatives
     return Linearised(a, b, e, c, drift[..., 0])
 
 

@@ -1,7 +1,7 @@
 """Stiffness of a robot's platform from the compliances in its file: matrix, deflection by component, resonances.
 
-Displacements are those of the robot's own coordinates u, m of them: for six freedoms the platform's displacement
-[translation; rotation vector] at the origin of {P}, base axes, as twists are.
+Displacements are those of the robot's generalized coordinates u, m of them: for six degrees of freedom the platform's
+displacement [translation; rotation vector] at the origin of {P}, base axes, as twists are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Stiffness(NamedTuple):
 
     ``elastic`` is J^T diag(1/c) J and the flexures beside it. ``preload`` is what the forces that hold the pose add as
     the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their sum, with the base's where
-    it gives way: displacements along u by forces along u alone. ``springs`` name the parts, ``leg.part``;
+    it deflects: displacements along u by forces along u alone. ``springs`` name the parts, ``leg.part``;
     ``spring_compliance`` (..., s) is that of each at the coordinate of its actuator [m/N or rad/(N m)], and
     ``actuator`` (s) the number of that actuator, -1 for flexures. ``motions`` (..., 6, m) are the twists of the
     platform for a unit of each of u, what the legs make of it included.
@@ -111,26 +111,28 @@ def deflection(
     drive: ArrayLike | None = None,
     preload: bool = True,
 ) -> Deflection:
-    """How far the platform gives way under a wrench (..., 6) more than the one it holds, and which part lets it.
+    """How far the platform deflects under a wrench (..., 6) more than the one it holds, and which part lets it.
 
     The displacement is T u with K u = T^T w, T (6, m) the motions that the legs allow. An actuator's springs carry its
     force f = (J u)/c, so a spring of compliance c_s has the part T J^-1 (c_s f) of it; the base's part is added.
     """
     if len(model.actuators) != model.mobility.count:
-        raise InputError(f"deflection: {model.robot.name!r} has more actuators than freedoms; parts are not determined")
+        raise InputError(
+            f"deflection: {model.robot.name!r} has more actuators than degrees of freedom; parts are not determined"
+        )
     (poses, loads), shape = _states(model, pose, wrench)
     answer = stiffness(model, poses, drive=drive, preload=preload)
-    slopes = np.asarray(model.jacobian(poses))
+    derivatives = np.asarray(model.jacobian(poses))
     # a motion that follows by rounding alone takes no force, and a force across all motions moves nothing
     size = np.where(np.arange(6) < 3, model.size, 1.0)[:, None]
     allowed = np.where(np.abs(answer.motions) > _ROUNDING * size, answer.motions, 0.0)
     moved = np.linalg.solve(answer.matrix, np.swapaxes(allowed, 1, 2) @ loads[..., None])[..., 0]
-    elongation = np.einsum("kij,kj->ki", slopes, moved)
+    elongation = np.einsum("kij,kj->ki", derivatives, moved)
     extra = _drives(model, drive)[0]
     names, lengths = _parts(model, answer, extra)
-    belongs = np.array([[k == i for i in range(slopes.shape[1])] for _, k in names], dtype=np.float64)
+    belongs = np.array([[k == i for i in range(derivatives.shape[1])] for _, k in names], dtype=np.float64)
     total = lengths @ belongs
-    by_actuators = allowed @ np.linalg.inv(slopes)
+    by_actuators = allowed @ np.linalg.inv(derivatives)
     amounts = [lengths[:, p] * elongation[:, k] / total[:, k] for p, (_, k) in enumerate(names)]
     parts = [amount[:, None] * by_actuators[:, :, k] for amount, (_, k) in zip(amounts, names, strict=True)]
     labels = [name for name, _ in names]
@@ -157,7 +159,7 @@ def resonances(
 ) -> NaturalModes:
     """Undamped natural frequencies and shapes at poses, by the file's compliances and all inertias.
 
-    A base that gives way carries the whole robot: its own displacement [translation; rotation vector] at its origin
+    A base that deflects carries the whole robot: its own displacement [translation; rotation vector] at its origin
     then follows the robot's coordinates u in shapes and matrices, m + 6 of them, with the base's springs taken as
     unloaded. It has no mass of its own: frequencies are infinite where nothing heavy moves with it.
     """
@@ -182,14 +184,14 @@ def _states(
 
 
 def _drives(model: Model, drive: ArrayLike | None) -> Array:
-    """Compliances (1, n) of drives beyond those of the file; an error for an actuator that nothing lets give way."""
+    """Compliances (1, n) of drives beyond those of the file; an error for an actuator that nothing lets deflect."""
     n = len(model.actuators)
     if drive is None:
         stated = {k for _, k in springs_of(model.kernels.mechanism) if k is not None}
         rigid = [a.name for k, a in enumerate(model.actuators) if k not in stated]
         if rigid:
             raise InputError(
-                f"stiffness: nothing gives way at {', '.join(rigid)}: write 'stiffness: 20 N/um' in the leg (or in its "
+                f"stiffness: nothing deflects at {', '.join(rigid)}: write 'stiffness: 20 N/um' in the leg (or in its "
                 "actuated joint), or pass drive="
             )
         return np.zeros((1, n))
@@ -201,19 +203,19 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
 
 def _preload(model: Model, poses: Array, wrench: Array) -> Array:
     """J^T df/dx (k, m, m) at rest: what the forces f that hold the pose change by as it moves."""
-    if model.kernels.mechanism.platform.follows_legs:
+    if model.kernels.mechanism.platform.is_constrained:
         # forces that hold neighbouring poses are known along what the legs allow only
         return load_stiffness(model, poses, wrench)
     still = np.zeros((len(poses), 6))
-    slopes = model.derivatives("inverse_dynamics", poses, still, still, wrench, wrt=("pose",), friction=False).pose
-    assert slopes is not None
+    derivatives = model.derivatives("inverse_dynamics", poses, still, still, wrench, wrt=("pose",), friction=False).pose
+    assert derivatives is not None
     jacobian = np.asarray(model.jacobian(poses))
-    by_own = slopes if slopes.shape[-1] == jacobian.shape[-1] else slopes @ model.mobility.basis
+    by_own = derivatives if derivatives.shape[-1] == jacobian.shape[-1] else derivatives @ model.mobility.basis
     return np.asarray(np.swapaxes(jacobian, -1, -2) @ by_own)
 
 
 def _base_whole(model: Model, poses: Array) -> Array:
-    """Displacements (k, 6, 6) of the platform by wrenches on it, from the base that gives way at its origin."""
+    """Displacements (k, 6, 6) of the platform by wrenches on it, from the base that deflects at its origin."""
     arm = poses[:, :3, 3]
     carry = np.tile(np.eye(6), (len(poses), 1, 1))
     # a turn omega of the base moves the platform's origin by omega x p
@@ -222,7 +224,7 @@ def _base_whole(model: Model, poses: Array) -> Array:
 
 
 def _base(model: Model, poses: Array) -> Array:
-    """The same in the robot's own coordinates (k, m, m): what forces along them move along them."""
+    """The same in the robot's generalized coordinates (k, m, m): what forces along them move along them."""
     if model.robot.base_stiffness is None:
         return np.zeros((len(poses), model.mobility.count, model.mobility.count))
     inverse = model.mobility.inverse

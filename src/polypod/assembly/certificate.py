@@ -15,7 +15,7 @@ from ..kernels import Expression, Kernel, Port, port
 from .complex_symbols import Complex, Factored, complex_of, from_rows, to_rows, total
 from .distance_equations import JOINTS, LENGTHS, UNKNOWNS, JointPair, jacobian, joint_pairs_of, residual
 from .smale import ROUNDING_UP
-from .tracking import recipe
+from .tracking import cache_key
 
 _POLISHING = 3
 _ROUNDINGS = 32 * float(np.finfo(float).eps)
@@ -100,4 +100,4 @@ def _sum(values: list[ca.SX]) -> ca.SX:
 @cache
 def kernel() -> Kernel:
     """The compiled :func:`polished`."""
-    return Kernel(polished, recipe("polished"))
+    return Kernel(polished, cache_key("polished"))

@@ -15,7 +15,7 @@ from . import certificate, tracking
 from .contract import ComplexArray, Flags
 from .tracking import POINT, as_complex, as_real, initial_state
 
-_ROUNDS = 4
+_ITERATIONS = 4
 """Rounds after which paths that have ended make room for others in the vectors."""
 
 
@@ -82,12 +82,12 @@ class Chart:
         track = self._track if goal is None else self._track_moving
         goals = [] if goal is None else [np.ascontiguousarray(goal[:, 1:]).reshape(len(goal), 15)]
         begin, end = as_real(first), as_real(last)
-        choice, rounds = np.array([control]), np.array([float(_ROUNDS)])
+        choice, iterations = np.array([control]), np.array([float(_ITERATIONS)])
         live = np.arange(len(x))
         while len(live):
             ends = [row if len(row) == 1 else row[live] for row in (begin, end)]
             moved = [row[live] for row in goals]
-            state[live], code[live] = track(state[live], *ends, choice, rounds, *moved)
+            state[live], code[live] = track(state[live], *ends, choice, iterations, *moved)
             live = live[code[live] == 0]
         return as_complex(state[:, :POINT]), code == 1
 

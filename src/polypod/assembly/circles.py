@@ -32,7 +32,7 @@ class ThreeOnCircles(QuadricPattern):
     def match(candidate: Candidate) -> ThreeOnCircles | None:
         """Three hinged struts with balls at a platform that follows them."""
         struts = candidate.struts
-        follows = candidate.follows_legs and candidate.freedoms.count == 3 and len(struts) == 3
+        follows = candidate.is_constrained and candidate.dof.count == 3 and len(struts) == 3
         hinged = all(strut.axis is not None and strut.ball and strut.length.any() for strut in struts)
         return ThreeOnCircles() if follows and hinged else None
 

@@ -35,8 +35,8 @@ class ThreeCones(QuadricPattern):
     @staticmethod
     def match(candidate: Candidate) -> ThreeCones | None:
         """Three legs of hinges through the platform's origin, which turns about it."""
-        struts, freedoms = candidate.struts, candidate.freedoms
-        if len(struts) != 3 or freedoms.count != 3 or not freedoms.turns.all():
+        struts, dof = candidate.struts, candidate.dof
+        if len(struts) != 3 or dof.count != 3 or not dof.turns.all():
             return None
         centre = np.asarray(candidate.robot.home.matrix[:3, 3])
         for strut in struts:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..description import Robot
 from ..legs.strut import Strut
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 
 ComplexArray = NDArray[np.complex128]
 Flags = NDArray[np.bool_]
@@ -32,8 +32,8 @@ class Candidate(NamedTuple):
     """A robot to match with patterns: its legs as struts, at two values of their coordinates, and how it moves."""
 
     robot: Robot
-    freedoms: Freedoms
-    follows_legs: bool
+    dof: DegreesOfFreedom
+    is_constrained: bool
     struts: list[Strut]
 
     @property

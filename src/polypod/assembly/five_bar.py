@@ -50,7 +50,7 @@ class FiveBar(Pattern):
     def match(candidate: Candidate) -> FiveBar | None:
         """Two legs, one of them a hinge on its actuator's arm."""
         pins = [not strut.length.any() for strut in candidate.struts]
-        if len(pins) != 2 or candidate.freedoms.count != 2 or sum(pins) != 1:
+        if len(pins) != 2 or candidate.dof.count != 2 or sum(pins) != 1:
             return None
         pin, strut = candidate.struts[pins.index(True)], candidate.struts[pins.index(False)]
         if pin.axis is None:

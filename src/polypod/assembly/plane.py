@@ -41,12 +41,12 @@ class ThreeInAPlane(QuadricPattern):
     @staticmethod
     def match(candidate: Candidate) -> ThreeInAPlane | None:
         """Three struts in a plane across the axis of the platform's one rotation."""
-        freedoms, struts = candidate.freedoms, candidate.struts
-        if candidate.follows_legs or len(struts) != 3 or freedoms.count != 3 or freedoms.axis is None:
+        dof, struts = candidate.dof, candidate.struts
+        if candidate.is_constrained or len(struts) != 3 or dof.count != 3 or dof.axis is None:
             return None
-        flat = all(strut.length.any() and hinged_about(freedoms.axis, strut) for strut in struts)
-        perpendicular = np.abs(freedoms.axis @ freedoms.basis[:3]).max() < PERPENDICULAR
-        return ThreeInAPlane(candidate.robot.home.matrix, freedoms.axis) if flat and perpendicular else None
+        flat = all(strut.length.any() and hinged_about(dof.axis, strut) for strut in struts)
+        perpendicular = np.abs(dof.axis @ dof.basis[:3]).max() < PERPENDICULAR
+        return ThreeInAPlane(candidate.robot.home.matrix, dof.axis) if flat and perpendicular else None
 
     def _plan(self, struts: list[Strut]) -> _Plan:
         axes, position = self._home[:3, :3], self._home[:3, 3]

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..description import Robot
 from ..legs import Leg
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .circles import ThreeOnCircles
 from .cones import ThreeCones
 from .contract import Candidate, Pattern, Solutions
@@ -22,7 +22,7 @@ PATTERNS: tuple[type[Pattern], ...] = (SixStruts, FiveBar, ThreeCones, ThreeSphe
 """Every pattern; the first that matches is taken."""
 
 
-def pose_solver(robot: Robot, freedoms: Freedoms, follows_legs: bool) -> Callable[[Array], Solutions] | None:
+def pose_solver(robot: Robot, dof: DegreesOfFreedom, is_constrained: bool) -> Callable[[Array], Solutions] | None:
     """The function that gives all poses with actuated coordinates (m, n); None for a robot without a pattern."""
     legs = [leg for leg in robot.legs if isinstance(leg, Leg)]
     two = np.arange(2.0)  # what differs between two coordinates is moved by the actuator
@@ -31,7 +31,7 @@ def pose_solver(robot: Robot, freedoms: Freedoms, follows_legs: bool) -> Callabl
     struts = [strut for strut in tried if strut is not None]
     if not struts or len(struts) != len(tried):
         return None
-    candidate = Candidate(robot, freedoms, follows_legs, struts)
+    candidate = Candidate(robot, dof, is_constrained, struts)
     found = next((one for pattern in PATTERNS if (one := pattern.match(candidate)) is not None), None)
     if found is None:
         return None

@@ -1,4 +1,5 @@
-"""Robots of six freedoms on six struts, spherical at the platform (UPS, PUS, RUS): forty solutions at most."""
+"""Robots of six degrees of freedom on six struts, spherical at the platform (UPS, PUS, RUS): forty solutions at
+most."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class SixStruts(Pattern):
     def match(candidate: Candidate) -> SixStruts | None:
         """Six struts that are not hinged."""
         struts = candidate.struts
-        free = candidate.freedoms.full and len(struts) == 6
+        free = candidate.dof.full and len(struts) == 6
         return SixStruts(struts) if free and all(s.axis is None and s.ball for s in struts) else None
 
     def solve(self, struts: list[Strut]) -> Solutions:

@@ -38,7 +38,7 @@ class ThreeSpheres(QuadricPattern):
     @staticmethod
     def match(candidate: Candidate) -> ThreeSpheres | None:
         """Three struts and a platform of three translations."""
-        straight = not candidate.follows_legs and candidate.freedoms.axis is None and candidate.freedoms.count == 3
+        straight = not candidate.is_constrained and candidate.dof.axis is None and candidate.dof.count == 3
         return ThreeSpheres(candidate.axes) if straight and len(candidate.struts) == 3 else None
 
     def _spheres(self, struts: list[Strut]) -> tuple[Array, Array, Array]:

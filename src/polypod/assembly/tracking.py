@@ -42,7 +42,7 @@ CAREFUL_STEP_CONTROL = (0.12, 1e-5)
 """The same for paths that were lost, or that may have jumped to others."""
 _SMALLEST = 1e-10
 """Step, relative to the rest of the path, below which a path is lost."""
-MAX_ROUNDS = 400
+MAX_ITERATIONS = 400
 POINT = 2 * UNKNOWNS
 STATE = 2 * POINT + 4
 """Numbers of a path under way: predicted point, last corrected point, the rest of the path from both, largest step,
@@ -53,15 +53,15 @@ def tracker(moving: bool = False) -> Iteration:
     """Paths of unknowns x (7 complex numbers) from lengths ``first`` (12: real and imaginary parts) to ``last`` (12).
 
     Parameters are the joints (30). The path is straight: lengths are last + s (first - last), s from 1 to 0, so that s
-    has all its digits where the end is near a singularity. At most ``rounds`` more rounds from ``state``, which is that
-    of :func:`initial_state` or of an earlier call; ``control`` (2) as :data:`STEP_CONTROL`. Outputs are the state and a
-    ``code``: 1 where the end is reached, 2 where the path is lost, 0 where it goes on.
+    has all its digits where the end is near a singularity. At most ``iterations`` more iterations from ``state``, which
+    is that of :func:`initial_state` or of an earlier call; ``control`` (2) as :data:`STEP_CONTROL`. Outputs are the
+    state and a ``code``: 1 where the end is reached, 2 where the path is lost, 0 where it goes on.
 
     With ``moving`` the base joints go from those of the parameters to ``goal`` (15) meanwhile.
     """
     joints = ca.SX.sym("joints", 6 * JOINTS)
     given, first, last = (ca.SX.sym(n, k) for n, k in (("state", STATE), ("first", 2 * LENGTHS), ("last", 2 * LENGTHS)))
-    control, rounds, goal = ca.SX.sym("control", 2), ca.SX.sym("rounds", 1), ca.SX.sym("goal", 3 * JOINTS)
+    control, iterations, goal = ca.SX.sym("control", 2), ca.SX.sym("iterations", 1), ca.SX.sym("goal", 3 * JOINTS)
     state = ca.SX.sym("tracker", STATE + 3)
     x, kept = from_rows(state[:POINT]), state[POINT : 2 * POINT]
     left, left_kept, longest, done, used, code, _ = (state[2 * POINT + k] for k in range(7))
@@ -95,7 +95,7 @@ def tracker(moving: bool = False) -> Iteration:
         predicted = [p * h + c for p, c in zip(predicted, coefficient, strict=True)]
 
     limit = ca.if_else(near, ca.fmin(1, 4 * allowed), 0.25 * (left_kept - left))
-    lost = ca.logic_or(ca.logic_not(limit > _SMALLEST * left), done + 1 >= MAX_ROUNDS)
+    lost = ca.logic_or(ca.logic_not(limit > _SMALLEST * left), done + 1 >= MAX_ITERATIONS)
     ended = ca.if_else(arrived, 1, ca.if_else(lost, 2, 0))
     here = to_rows(found)
     step = ca.vertcat(
@@ -107,7 +107,7 @@ def tracker(moving: bool = False) -> Iteration:
         done + 1,
         used + 1,
         ended,
-        ca.logic_or(ended > 0, used + 1 >= rounds),
+        ca.logic_or(ended > 0, used + 1 >= iterations),
     )
     start = ca.vertcat(given, 0, 0, 0)
     outputs = port("next", state[:STATE]), port("code", code, ())
@@ -116,7 +116,7 @@ def tracker(moving: bool = False) -> Iteration:
         Port("first", first, (2 * LENGTHS,)),
         Port("last", last, (2 * LENGTHS,)),
         Port("control", control, (2,)),
-        Port("rounds", rounds, ()),
+        Port("iterations", iterations, ()),
         *((Port("goal", goal, (3 * JOINTS,)),) if moving else ()),
     )
     return Iteration("tracker", inputs, outputs, state, start, step, Port("joints", joints, (6 * JOINTS,)))
@@ -164,10 +164,10 @@ def _root8(value: ca.SX) -> ca.SX:
 @cache
 def kernel(moving: bool = False) -> Kernel:
     """The compiled :func:`tracker`."""
-    return Kernel(partial(tracker, moving), recipe(f"tracker {moving}"))
+    return Kernel(partial(tracker, moving), cache_key(f"tracker {moving}"))
 
 
-def recipe(what: str) -> bytes:
+def cache_key(what: str) -> bytes:
     """All that determines a graph of this package: its sources, those of the symbols, CasADi."""
     root = Path(str(resources.files(__package__.partition(".")[0])))
     digest = hashlib.sha256(what.encode() + metadata.version("casadi").encode())

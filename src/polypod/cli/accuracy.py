@@ -49,14 +49,14 @@ def command(
 ) -> None:
     """Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked."""
     from ..analysis import budget, load_tolerances, scatter, worst_case
-    from ..analysis.workspace import Space
+    from ..analysis.workspace import PoseCoordinates
     from ..legs import Chain
 
     with working("accuracy") as progress:
         progress("compiling the robot")
         model = rigid_model(robot, settings)
         given = load_tolerances(tolerances)
-        space = Space(model)
+        space = PoseCoordinates(model)
         pose = space.poses(space.point(parse_at(at or [], space))[None])[0]
         found = budget(model, given, pose)
         if not at and given.numbers and any(isinstance(leg, Chain) for leg in model.robot.legs):

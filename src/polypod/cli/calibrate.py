@@ -58,8 +58,8 @@ def command(
 ) -> None:
     """Geometry of a robot from measured poses, as a new robot file; or where to measure."""
     from ..files import dumps
+    from ..files.atomic import atomic_write, check_target
     from ..files.safe_names import file_name
-    from ..files.whole import check_target, write_whole
     from ..identification import calibrate, plan
     from ..identification.calibrate import check_uncertainty
     from ..model import Model
@@ -76,13 +76,13 @@ def command(
     if plan_count is not None:
         given = {k: v for k, v in points.items() if v is not None}
         chosen = plan(model, plan_count, kind, **options, **given)  # type: ignore[arg-type]
-        write_whole(target, poses_table(model, chosen).csv().encode(), force)
+        atomic_write(target, poses_table(model, chosen).csv().encode(), force)
         if json_:
             show_json({"poses": str(target), "identifiable": chosen.base.count, "numbers": len(chosen.base.numbers),
                        "combinations": list(chosen.base.names)})  # fmt: skip
             return
         show_table(plan_table(chosen).practical())
-        if "together" in chosen.base.sight:
+        if "together" in chosen.base.identifiability:
             show_table(combinations_table(chosen))
         out().print(f"\n{_identifiable_text(chosen.base)}")
         out().print(f"Wrote {escape(str(target))}: {plan_count} poses to measure at.")
@@ -90,7 +90,7 @@ def command(
     assert poses is not None
     with working("calibrating"):
         found = calibrate(model, poses, **(options | points), uncertainty=uncertainty, robust=robust)
-    write_whole(target, dumps(found.robot).encode(), force)
+    atomic_write(target, dumps(found.robot).encode(), force)
     if json_:
         show_json(report_data(found, target))
         return
@@ -121,16 +121,18 @@ def numbers_table(found: Calibration) -> Table:
     from ..identification.prior import Z95
 
     half = Z95 * np.sqrt(np.diag(found.covariance))
-    each = zip(found.geometry.numbers, found.steps, half, found.base.sight, strict=True)
-    rows = [(n.name, n.unit, n.value, n.value + float(s), float(h), sight) for n, s, h, sight in each]
+    each = zip(found.geometry.numbers, found.steps, half, found.base.identifiability, strict=True)
+    rows = [
+        (n.name, n.unit, n.value, n.value + float(s), float(h), identifiability) for n, s, h, identifiability in each
+    ]
     columns = [("number", ""), ("unit", ""), ("file", ""), ("new", ""), ("± 95 %", ""), ("seen", "")]
     return table("Geometry", columns, rows)
 
 
 def plan_table(chosen: Plan) -> Table:
     """What the poses of a plan will show."""
-    each = zip(chosen.base.numbers, chosen.half_widths, chosen.base.sight, strict=True)
-    rows = [(n.name, n.unit, float(h), sight) for n, h, sight in each]
+    each = zip(chosen.base.numbers, chosen.half_widths, chosen.base.identifiability, strict=True)
+    rows = [(n.name, n.unit, float(h), identifiability) for n, h, identifiability in each]
     caption = "With noise of 10 um and 20 urad."
     return table(
         "What the poses will show", [("number", ""), ("unit", ""), ("± 95 %", ""), ("seen", "")], rows, caption

@@ -25,10 +25,8 @@ def command(json_: Json = False) -> None:
     if json_:
         show_json(data)
         return
-    robots = [
-        (r["name"], f"{r['legs']} {'/'.join(r['kinds'])}", str(r["freedoms"]), r["title"]) for r in data["robots"]
-    ]
-    columns = [("robot", ""), ("legs", ""), ("freedoms", ""), ("what it is", "")]
+    robots = [(r["name"], f"{r['legs']} {'/'.join(r['kinds'])}", str(r["dof"]), r["title"]) for r in data["robots"]]
+    columns = [("robot", ""), ("legs", ""), ("dof", ""), ("what it is", "")]
     show_table(table("Robots", columns, robots))
     print()
     motions = [(m["name"], m["robot"], m["title"]) for m in data["motions"]]

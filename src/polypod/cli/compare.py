@@ -79,7 +79,7 @@ def command(
     motion: Annotated[
         str | None, typer.Option("--motion", "-m", help="Motion of all; each robot's own if not given.")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Samples a second.", **measured("Hz"))] = None,
+    rate: Annotated[float | None, typer.Option(help="samples per second.", **measured("Hz"))] = None,
     friction: WithFriction = True,
     picture: Annotated[Path | None, typer.Option("--out", "-o", help="PNG file for overlaid figures.")] = None,
     force: Replace = False,
@@ -87,7 +87,7 @@ def command(
     json_: Json = False,
 ) -> None:
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
-    from ..files.whole import check_target
+    from ..files.atomic import check_target
 
     check_rate(rate)
     if picture is not None:

@@ -51,10 +51,10 @@ def complete_path(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
 def complete_coordinate(ctx: typer.Context, incomplete: str) -> list[Offer]:
     """``NAME=`` of the coordinates of the robot on the command line."""
-    from ..analysis.workspace.space import RIGID
+    from ..analysis.workspace.pose_coordinates import RIGID
 
     robot = _robot(ctx.params)
-    names = () if robot is None else tuple(freedom.name for freedom in robot.freedoms) or RIGID
+    names = () if robot is None else tuple(coordinate.name for coordinate in robot.dof) or RIGID
     return [(f"{name}=", "") for name in names if name.startswith(incomplete)]
 
 

@@ -28,7 +28,7 @@ def command(
     duration: Annotated[float, typer.Option(help="Period.", **measured("s"))] = 10.0,
     harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
     noise: Annotated[float, typer.Option(help="Noise of forces.", **measured("N", "N m"))] = 1.0,
-    rate: Annotated[float, typer.Option(help="Samples a second.", **measured("Hz"))] = 1000.0,
+    rate: Annotated[float, typer.Option(help="samples per second.", **measured("Hz"))] = 1000.0,
     criterion: Annotated[
         str, typer.Option(help="What the search optimises, of the information matrix: determinant or condition.")
     ] = "determinant",
@@ -45,8 +45,8 @@ def command(
     json_: Json = False,
 ) -> None:
     """A motion within all limits of a robot that makes its inertias and friction visible."""
+    from ..files.atomic import atomic_write, check_target
     from ..files.safe_names import file_name
-    from ..files.whole import check_target, write_whole
     from ..identification import excite
     from ..identification.base import listed
     from ..model import Model
@@ -60,7 +60,7 @@ def command(
             model, duration=duration, harmonics=harmonics, noise=noise, rate=rate, criterion=criterion,  # type: ignore[arg-type]
             max_acceleration=max_acceleration, reach=reach, same_legs=same_legs, budget=budget, progress=progress,
         )  # fmt: skip
-    write_whole(target, dumps_motion(found.motion).encode(), force)
+    atomic_write(target, dumps_motion(found.motion).encode(), force)
     if json_:
         show_json(report_data(found, target))
         return
@@ -68,7 +68,7 @@ def command(
         show_table(seen_table(found, seen))
     out().print(
         f"\nlog det of the information {found.log_determinant:.4g}, condition number {found.condition:.4g}, with noise "
-        f"{found.noise:g} at {found.rate:g} samples a second; {found.tried} motions tried."
+        f"{found.noise:g} at {found.rate:g} samples per second; {found.tried} motions tried."
     )
     if found.invisible:
         note(f"{len(found.invisible)} of {found.base.count} base parameters stay invisible (more uncertain than the "

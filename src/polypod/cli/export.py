@@ -77,13 +77,13 @@ def export_robot(
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
-    from ..files.whole import check_target, write_whole
+    from ..files.atomic import atomic_write, check_target
 
     paths = [Path(folder) / name for name in texts]
     for path in paths:
         check_target(path, force)
     for path, text in zip(paths, texts.values(), strict=True):
-        write_whole(path, text.encode(), force)
+        atomic_write(path, text.encode(), force)
     return paths
 
 

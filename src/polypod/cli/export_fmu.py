@@ -37,7 +37,7 @@ def write_fmu(
 ) -> tuple[Path, Fmu]:
     """Write an FMU into a folder; returns its path and itself."""
     from ..export.fmu import export_fmu
-    from ..files.whole import write_whole
+    from ..files.atomic import atomic_write
     from ..model import Model
 
     model = Model(with_overrides(robot, settings))
@@ -45,7 +45,7 @@ def write_fmu(
         model, kind, fmi, parameters or None, friction, compiler=compiler, sources_only=sources_only
     )  # fmt: skip
     path = Path(folder) / fmu.name
-    write_whole(path, fmu.content, force)
+    atomic_write(path, fmu.content, force)
     return path, fmu
 
 

@@ -52,10 +52,10 @@ def command(
     json_: Json = False,
 ) -> None:
     """The fastest motion along a path within limits of force, speed, power and reactions, as a motion file."""
-    from ..fastest import Limits, fastest, way
+    from ..fastest import Limits, fastest, prepare_grid
     from ..fastest.limits import long_strokes
+    from ..files.atomic import atomic_write, check_target
     from ..files.safe_names import file_name
-    from ..files.whole import check_target, write_whole
     from ..model import Model
     from ..motion import dumps_motion, find_motion, with_motion_lines
 
@@ -74,16 +74,16 @@ def command(
             target = Path(f"{file_name(file.name)}-fastest.yaml") if out_file is None else out_file
             check_target(target, replace)
             progress("speeds along the path")
-            found = fastest(model, way(model, file, points), limits, friction=friction)
+            found = fastest(model, prepare_grid(model, file, points), limits, friction=friction)
         text = dumps_motion(_beside(found.motion_file(target.stem, name), motion, target))
-        write_whole(target, text.encode(), replace)
+        atomic_write(target, text.encode(), replace)
     if json_:
         show_json(report_data(found, model.robot.name, file.name, target))
         return
     console, before = out(), file.trajectory.duration
     console.print(
         f"[bold]{escape(model.robot.name)}[/] along {escape(file.name)}: {found.duration:.5g} s "
-        f"({before:.5g} s as given), {found.way.track.length:.4g} m with turns\n"
+        f"({before:.5g} s as given), {found.grid.path.length:.4g} m with turns\n"
     )
     columns = [("limit", ""), ("most used", "%"), ("by", ""), ("at", "s"), ("holds the motion back", "% of the time")]
     rows = [
@@ -91,8 +91,8 @@ def command(
         for kind, (share, who, at) in found.used.items()
     ]
     show_table(table("Limits", columns, rows))
-    places = found.way.places.pose
-    outside = [*model.limits(places).violations(), *long_strokes(model, places)]
+    samples = found.grid.samples.pose
+    outside = [*model.limits(samples).violations(), *long_strokes(model, samples)]
     if outside:
         console.print(f"\nThe path leaves the robot's own limits: {escape('; '.join(outside[:3]))}.")
     console.print(f"\nMotion file: {escape(str(target))} (polypod run {escape(name)} {escape(str(target))})")
@@ -145,6 +145,6 @@ def report_data(found: Fastest, robot: str, motion: str, target: Path) -> dict[s
         "duration_s": found.duration,
         "limits": {kind: {"used": s, "by": who, "at_s": at} for kind, (s, who, at) in found.used.items()},
         "binding": found.binding,
-        "rounds": found.rounds,
+        "iterations": found.iterations,
         "motion_file": str(target),
     }

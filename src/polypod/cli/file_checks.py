@@ -120,7 +120,7 @@ def _check_robot(report: Report, sources: bool, settings: Sequence[str] | None) 
     from ..files.per_leg import merge_sentences
     from ..files.robot_files import with_file_lines
     from ..model import Model
-    from ..model.slips import unit_slips
+    from ..model.suspected_unit_errors import suspected_unit_errors
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -146,7 +146,7 @@ def _check_robot(report: Report, sources: bool, settings: Sequence[str] | None) 
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
-    report.warnings += unit_slips(at_home)
+    report.warnings += suspected_unit_errors(at_home)
     if robot.flexible:
         _check_flexible(report, model)
 
@@ -157,8 +157,8 @@ def _mobility(model: Model) -> list[str]:
     mobility = mechanism.mobility
     if mobility is None:
         return []
-    count = len(model.freedoms)
-    text = f"the legs leave the platform {count} freedom{'s' if count > 1 else ''} ({', '.join(model.freedoms)})"
+    count = len(model.dof)
+    text = f"the legs leave the platform {count} degree of freedom{'s' if count > 1 else ''} ({', '.join(model.dof)})"
     follow = [
         f"{name} by up to {_with_unit(name, size)}" for name, size in mobility.parasitic.items()
     ]  # within a fifth of the robot's size

@@ -60,8 +60,8 @@ def command(
 ) -> None:
     """Inertias and friction of a robot from logs of its motion, as a new robot file and a report."""
     from ..files import dumps
+    from ..files.atomic import atomic_write, check_target
     from ..files.safe_names import file_name
-    from ..files.whole import check_target, write_whole
     from ..identification import identify
     from ..model import Model
 
@@ -80,16 +80,17 @@ def command(
         progress("writing the report")
         from .. import __version__
 
-        write_whole(target, dumps(found.robot).encode(), force)
-        write_whole(page_file, page(found, __version__).encode(), force)
+        atomic_write(target, dumps(found.robot).encode(), force)
+        atomic_write(page_file, page(found, __version__).encode(), force)
     if json_:
         show_json(report_data(found, target, page_file))
         return
     base = found.base
     out().print(
         f"[bold]{escape(found.robot.name)}[/]: {base.count} base parameters of {len(base.numbers)} numbers; "
-        f"{base.sight.count('alone')} numbers are seen alone, {base.sight.count('together')} together with others, "
-        f"{base.sight.count('not')} not at all.\n"
+        f"{base.identifiability.count('alone')} numbers are seen alone, {base.identifiability.count('together')} "
+        "together with others, "
+        f"{base.identifiability.count('not')} not at all.\n"
     )
     show_table(force_errors(found))
     moved = moved_table(found)

@@ -101,7 +101,7 @@ def base_table(found: Identification) -> Table:
     rows = [(name, unit, float(file[k]), float(beta[k]), float(half[k]))
             for k, (name, unit) in enumerate(zip(found.base.names, found.base.units, strict=True))]  # fmt: skip
     columns = [("base parameter", ""), ("unit", ""), ("file", ""), ("data", ""), ("± 95 %", "")]
-    alone, some, none = (found.base.sight.count(s) for s in ("alone", "together", "not"))
+    alone, some, none = (found.base.identifiability.count(s) for s in ("alone", "together", "not"))
     caption = f"Of {len(found.base.numbers)} numbers {alone} are seen alone, {some} together with others, {none} not."
     return table("Base parameters", columns, rows, caption)
 

@@ -62,8 +62,8 @@ def command(
 ) -> None:
     """Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it."""
     from ..exchange import import_robot
+    from ..files.atomic import atomic_write
     from ..files.safe_names import file_name
-    from ..files.whole import write_whole
 
     home = _parse_joint_values(at or ())
     options = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": home, "close": close}
@@ -72,7 +72,7 @@ def command(
     if name:
         imported = imported._replace(robot=imported.robot.model_copy(update={"name": name}))
     path = out_file or Path(f"{file_name(imported.robot.name)}.yaml")
-    write_whole(path, imported_text(imported, file.name).encode(), force)
+    atomic_write(path, imported_text(imported, file.name).encode(), force)
     if json_:
         show_json({"file": str(path), "robot": imported.robot.name, "remarks": list(imported.remarks)})
         return

@@ -54,9 +54,9 @@ def modes_table(modes: AssemblyModes) -> Table:
 
 
 def _known(modes: AssemblyModes) -> str:
-    from ..model import Complete
+    from ..model import Completeness
 
-    meaning = Complete(int(modes.complete)).meaning
+    meaning = Completeness(int(modes.complete)).meaning
     count = len(modes.pose)
     return f"{count} {'mode' if count == 1 else 'modes'}; {meaning}."
 
@@ -77,7 +77,7 @@ def command(
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
     from ..files.safe_names import file_name
-    from ..model import Complete
+    from ..model import Completeness
 
     with working("finding modes") as progress:
         progress("compiling the robot")
@@ -96,7 +96,9 @@ def command(
     drawn = str(target) if draw and len(modes.pose) else None
     if json_:
         rows = modes_table(modes).records()
-        show_json({"q": at, "modes": rows, "complete": Complete(int(modes.complete)).name.lower(), "picture": drawn})
+        show_json(
+            {"q": at, "modes": rows, "complete": Completeness(int(modes.complete)).name.lower(), "picture": drawn}
+        )
         return
     show_table(modes_table(modes).practical())
     if drawn is not None:

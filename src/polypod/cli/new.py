@@ -51,7 +51,7 @@ def new(
     file ``NAME.yaml`` in its place is where the file goes, unless ``out`` says otherwise.
     """
     from ..files import library
-    from ..files.whole import write_whole
+    from ..files.atomic import atomic_write
     from ..motion import AROUND_HOME, PUBLISHED
 
     if motion and flexible:
@@ -80,7 +80,7 @@ def new(
     else:
         _check_name(name)
         text = robot_text(robot, name, sizes or {})
-    write_whole(path, text.encode(), force)
+    atomic_write(path, text.encode(), force)
     return path
 
 

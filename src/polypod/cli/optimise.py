@@ -36,7 +36,7 @@ def command(
     from ..design.page import page, point_name
     from ..design.study import load_study
     from ..files import save
-    from ..results.report.folder import check_target, whole_folder
+    from ..results.report.folder import atomic_folder, check_target
 
     with working("optimising") as progress:
         name = load_study(study).name
@@ -56,7 +56,7 @@ def command(
         ]
         best = table("Best designs", columns, rows)
         progress("robot files and page")
-        with whole_folder(target, force, FILES) as folder:
+        with atomic_folder(target, force, FILES) as folder:
             (folder / "robots").mkdir()
             for k in range(len(found.values)):
                 save(found.robot(k, point_name(found, k)), folder / "robots" / f"{point_name(found, k)}.yaml")

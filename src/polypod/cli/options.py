@@ -69,7 +69,7 @@ def number(option: str, text: str, *units: str) -> float:
 def check_rate(rate: float | None) -> None:
     """Raise for a rate [Hz] that is not positive; None is the motion's own."""
     if rate is not None and not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+        raise InputError(f"rate: must be greater than 0 samples per second, got {rate:g}")
 
 
 def numbers(option: str, text: str, units: Sequence[str], names: Sequence[str]) -> list[float]:

@@ -51,22 +51,23 @@ def parameters(robot: Robot) -> list[Parameter]:
 
 
 def mobility(robot: Robot) -> dict[str, Any]:
-    """Freedoms, joints and bodies, and the Gruebler-Kutzbach count 6 (bodies - joints) + sum of joint freedoms.
+    """Degrees of freedom, joints and bodies, and the Gruebler-Kutzbach count 6 (bodies - joints) + sum of joint degrees
+    of freedom.
 
     The count is below the true mobility where a robot has more constraints than it needs (parallel hinges).
     """
-    from ..legs.chain.data import FREEDOMS
+    from ..legs.chain.data import JOINT_DOF
     from ..mechanism import Mechanism
 
     legs = [leg.placement.joints for leg in Mechanism(robot).legs]
     joints = [joint for leg in legs for joint in leg]
     bodies = 1 + sum(len({name for j in leg for name in (j.parent, j.child)} - {"base", "platform"}) for leg in legs)
-    free = sum(FREEDOMS[joint.kind] for joint in joints)
+    free = sum(JOINT_DOF[joint.kind] for joint in joints)
     return {
-        "freedoms": [f.name for f in robot.freedoms] or ["x", "y", "z", "rx", "ry", "rz"],
+        "dof": [f.name for f in robot.dof] or ["x", "y", "z", "rx", "ry", "rz"],
         "moving_bodies": bodies,
         "joints": len(joints),
-        "joint_freedoms": free,
+        "joint_dof": free,
         "gruebler_kutzbach": 6 * (bodies - len(joints)) + free,
     }
 

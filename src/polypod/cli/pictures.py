@@ -27,15 +27,15 @@ def check_picture(path: Path, force: bool | None = None) -> None:
 
 def write_picture(path: Path, draw: Callable[..., Any], *given: Any, force: bool | None = None) -> None:
     """The figure that ``draw`` makes of what is given, as PNG, SVG or PDF by the name's ending."""
-    from ..files.whole import write_whole
-    from ..results.figures import literally
+    from ..files.atomic import atomic_write
+    from ..results.figures import without_mathtext
 
     check_picture(path, force)
     kind = path.suffix.lower().lstrip(".")
     kind = kind if kind in _KINDS else "png"
     buffer, writer = io.BytesIO(), {"Software" if kind == "png" else "Creator": _WRITER}
-    literally(draw, *given).savefig(buffer, format=kind, metadata=writer)
-    write_whole(path, buffer.getvalue())
+    without_mathtext(draw, *given).savefig(buffer, format=kind, metadata=writer)
+    atomic_write(path, buffer.getvalue())
 
 
 def _is_own_picture(path: Path) -> bool:

@@ -125,10 +125,11 @@ def command(
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/ROBOT/MOTION if not given.")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Samples a second.", **measured("Hz"))] = None,
+    rate: Annotated[float | None, typer.Option(help="samples per second.", **measured("Hz"))] = None,
     friction: WithFriction = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace results of other inputs; those of the same are replaced unasked.")
+        bool,
+        typer.Option("--force", help="Replace results of other inputs; those of the same are replaced automatically."),
     ] = False,
     files: Annotated[bool, typer.Option(help="Write the results folder.")] = True,
     vibration: Annotated[

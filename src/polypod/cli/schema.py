@@ -17,11 +17,11 @@ EXAMPLE = "Example: polypod schema robot --out robot.schema.json"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _MEASURE = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?(\d|\.\d)"}]}
 """A number, or a text that begins with one, such as 60 mm."""
-_FAMILIES = {"trajectory": "TrajectoryKind", "path": "PathKind", "time law": "Law", "wrench": "Wrench"}
+_FAMILIES = {"trajectory": "TrajectoryKind", "path": "PathKind", "time law": "TimeLaw", "wrench": "Wrench"}
 """Classes of :mod:`polypod.motion` with several kinds, by what the schema calls the field of a motion file."""
 
 
-class Kind(StrEnum):
+class FileKind(StrEnum):
     """Which kind of file a schema is for."""
 
     robot = "robot"
@@ -60,10 +60,10 @@ def _robot() -> dict[str, Any]:
         }  # fmt: skip
         kinds.append({"$ref": f"#/$defs/leg {name}"})
     definitions["Body"]["properties"]["pair"] = {"$ref": "#/$defs/Pair"}
-    definitions["Freedom"]["required"] = []  # a joint has a name already
-    freedoms = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Freedom"}, {"type": "string"}]}}
+    definitions["DegreeOfFreedom"]["required"] = []  # a joint has a name already
+    dof = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Freedom"}, {"type": "string"}]}}
     whole["properties"] |= {
-        "freedoms": freedoms,
+        "dof": dof,
         "legs": {"type": "array", "minItems": 1, "items": {"anyOf": kinds}},
         "leg_defaults": {"anyOf": kinds, "description": "What all legs share; a leg overrides it field by field."},
     }
@@ -131,17 +131,17 @@ def _is_annotation(key: str, value: Any) -> bool:
 
 @report_errors
 def command(
-    kind: Annotated[Kind, typer.Argument(help="robot or motion.")],
+    kind: Annotated[FileKind, typer.Argument(help="robot or motion.")],
     file: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; printed if not given.")] = None,
     force: Replace = False,
 ) -> None:
     """JSON schema of robot or motion files: an editor then offers their fields and marks faults."""
-    from ..files.whole import write_whole
+    from ..files.atomic import atomic_write
 
     text = json.dumps(schema(kind.value), indent=2) + "\n"
     if file is None:
         print(text, end="")
         return
-    write_whole(file, text.encode(), force)
+    atomic_write(file, text.encode(), force)
     line = f"# yaml-language-server: $schema={file}"
     out().print(f"Wrote {escape(str(file))}. Editors use it where the first line of a file is: {escape(line)}")

@@ -158,8 +158,8 @@ def _print(data: dict[str, Any]) -> None:
         console.print(escape(data["reference"]), style="dim")
     console.print(f"\nLegs: {escape(legs)}. Moving mass {data['moving_mass_kg']:.5g} kg.")
     console.print(
-        f"Mobility: {len(count['freedoms'])} ({escape(', '.join(count['freedoms']))}); {count['moving_bodies']} moving "
-        f"bodies, {count['joints']} joints with {count['joint_freedoms']} freedoms, Gruebler-Kutzbach count "
+        f"Mobility: {len(count['dof'])} ({escape(', '.join(count['dof']))}); {count['moving_bodies']} moving "
+        f"bodies, {count['joints']} joints with {count['joint_dof']} degrees of freedom, Gruebler-Kutzbach count "
         f"{count['gruebler_kutzbach']}."
     )
     console.print(
@@ -171,7 +171,7 @@ def _print(data: dict[str, Any]) -> None:
         console.print(f"Flexible platform of {data['platform']['mass_kg']:.5g} kg; its free modes: {listed} Hz.")
     default = "" if angles["given"] else " (default)"
     console.print(f"Euler angles {angles['convention']}{default}: {angles['meaning']}.\n")
-    names = [leg["name"] for leg in data["legs"]], count["freedoms"]
+    names = [leg["name"] for leg in data["legs"]], count["dof"]
     rows = []
     for p in data["parameters"]:
         value, source = quantity(p["value"], p["unit"], p["is_range"]), source_text(p["source"], p["given"])

@@ -10,15 +10,15 @@ import numpy as np
 from ..tables import short
 
 
-def owner_and_name(path: str, legs: list[str], freedoms: list[str]) -> tuple[str, str]:
-    """What a parameter belongs to and its name there, by the names of the robot's legs and freedoms.
+def owner_and_name(path: str, legs: list[str], dof: list[str]) -> tuple[str, str]:
+    """What a parameter belongs to and its name there, by the names of the robot's legs and degrees of freedom.
 
     >>> [owner_and_name(path, ["A", "B"], []) for path in ("legs.0.slider.mass", "legs.*.length", "gravity")]
     [('A', 'slider.mass'), ('all legs', 'length'), ('robot', 'gravity')]
     """
-    part = re.fullmatch(r"(legs|freedoms)\.(\d+|\*)\.(.+)", path)
-    if part and part[1] == "freedoms":
-        return f"freedom {freedoms[int(part[2])]}", part[3]
+    part = re.fullmatch(r"(legs|degrees of freedom)\.(\d+|\*)\.(.+)", path)
+    if part and part[1] == "dof":
+        return f"degree of freedom {dof[int(part[2])]}", part[3]
     if part:
         return "all legs" if part[2] == "*" else legs[int(part[2])], part[3]
     owner, _, name = path.partition(".")

@@ -192,10 +192,10 @@ def write(
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
     from ..results.figures import SIMULATION_FIGURES, figures
     from ..results.figures.animation import animate
-    from ..results.report.folder import whole_folder
+    from ..results.report.folder import atomic_folder
     from ..simulation import save_result
 
-    with whole_folder(target, force, FILES, inputs) as folder:
+    with atomic_folder(target, force, FILES, inputs) as folder:
         progress("simulation.nc")
         save_result(result, folder / "simulation.nc")
         for name, _, figure in figures(result, SIMULATION_FIGURES):

@@ -27,9 +27,9 @@ FILES = ("loci.nc", "loci.png", "screw.png")
 
 def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset:
     """det J and limits over up to three coordinates around a point: displacements if there are two, else any."""
-    from ..analysis.workspace import Space, workspace_map
+    from ..analysis.workspace import PoseCoordinates, workspace_map
 
-    space = Space(model)
+    space = PoseCoordinates(model)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = (moving if len(moving) > 1 else list(space.names))[:3]
     start = space.point(at)
@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """How far a robot is from being singular, of which kind, and what its platform does there."""
     from ..analysis.singularity import nearest_singularity, singularity
-    from ..analysis.workspace import Space
+    from ..analysis.workspace import PoseCoordinates
     from ..results.report.folder import check_target
 
     if folder is not None:
@@ -58,7 +58,7 @@ def command(
     with working("singularity") as progress:
         progress("deriving the model")
         model = rigid_model(robot, settings)
-        space = Space(model)
+        space = PoseCoordinates(model)
         here = parse_at(at or [], space)
         pose = space.poses(space.point(here)[None])[0]
         report = singularity(model, pose)
@@ -119,17 +119,17 @@ def _write(
 ) -> None:
     from ..analysis.singularity import singularity
     from ..datasets import save_result
-    from ..results.figures import literally
     from ..results.figures import singularity as figures
-    from ..results.report.folder import whole_folder
+    from ..results.figures import without_mathtext
+    from ..results.report.folder import atomic_folder
 
-    with whole_folder(folder, force, FILES) as target:
+    with atomic_folder(folder, force, FILES) as target:
         progress("sections")
         result = section(model, here)
         save_result(result, target / "loci.nc")
-        literally(figures.loci, result).savefig(target / "loci.png")
+        without_mathtext(figures.loci, result).savefig(target / "loci.png")
         if reached:
             progress("screw")
             way = min(reached.values(), key=lambda w: w.distance + model.size * w.angle)
-            drawn = literally(figures.screw, model.robot, way.pose, singularity(model, way.pose))
+            drawn = without_mathtext(figures.screw, model.robot, way.pose, singularity(model, way.pose))
             drawn.savefig(target / "screw.png")

@@ -141,8 +141,8 @@ def _delta(size: dict[str, float]) -> dict[str, Any]:
 
 
 def _servo_hexapod(size: dict[str, float]) -> dict[str, Any]:
-    """Motors beside 0 deg, arms level and square to the plane between a pair, away from each other; pairs of joints on
-    the platform are those of neighbouring pairs of motors, as of a hexapod."""
+    """Motors beside 0 deg, arms level and perpendicular to the plane between a pair, away from each other; pairs of
+    joints on the platform are those of neighbouring pairs of motors, as of a hexapod."""
     motor = _on_circle(size["base_radius"], 0.5 * size["base_angle"])
     elbow = [motor[0], motor[1] + size["arm"], 0.0]
     ball = _on_circle(size["platform_radius"], 60.0 - 0.5 * size["platform_angle"], size["height"])

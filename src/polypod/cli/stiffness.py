@@ -1,4 +1,4 @@
-"""``polypod stiffness``: how stiff a robot is, what gives way, and where it resonates."""
+"""``polypod stiffness``: how stiff a robot is, what deflects, and where it resonates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TURNS = ("rotation x", "rotation y", "rotation z")
 
 def matrix_table(model: Model, matrix: Any) -> Table:
     """The stiffness matrix with names of the robot's coordinates; what is rounding beside its diagonal is zero."""
-    names = model.freedoms
+    names = model.dof
     own = np.sqrt(np.abs(np.diag(matrix)))
     shown = np.where(np.abs(matrix) <= _ROUNDING * np.outer(own, own), 0.0, matrix)
     rows = [(name, *map(float, row)) for name, row in zip(names, shown, strict=True)]
@@ -85,7 +85,7 @@ def command(
     if json_:
         show_json(
             {
-                "freedoms": model.freedoms,
+                "dof": model.dof,
                 "stiffness": answer.matrix,
                 "compliance": answer.compliance,
                 "frequencies_Hz": modes.frequency,

@@ -31,7 +31,7 @@ def install() -> None:
 def exit_if_compiling(code: int | str | None) -> None:
     """End the process if a thread still compiles for an interrupted command: Python's own exit would wait for it."""
     machine = sys.modules.get("polypod.kernels.machine")
-    if isinstance(code, int) and machine is not None and machine.ASIDE.busy:
+    if isinstance(code, int) and machine is not None and machine.BACKGROUND.busy:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
         os._exit(code)

@@ -46,8 +46,8 @@ def command(
     from ..design.results import violations
     from ..design.sensitivity import gradients, sobol
     from ..design.sweep import run
-    from ..design.tables import design_table, indices_table, slope_table, spread_table, violations_table
-    from ..results.report.folder import check_target, whole_folder
+    from ..design.tables import derivative_table, design_table, indices_table, spread_table, violations_table
+    from ..results.report.folder import atomic_folder, check_target
 
     with working("sweeping") as progress:
         progress("compiling the robot")
@@ -55,14 +55,14 @@ def command(
         target = Path("polypod-results") / "sweep" / prepared.study.name if out_folder is None else out_folder
         check_target(target, force, FILES)
         result = run(prepared, evaluator, store=store, scheduler=scheduler, threads=threads, progress=_left(progress))
-        slopes = found = None
+        derivatives = found = None
         if sensitivities:
             progress("derivatives")
-            slopes = gradients(evaluator, np.array([(min(v) + max(v)) / 2 for v in evaluator.bounds]))
+            derivatives = gradients(evaluator, np.array([(min(v) + max(v)) / 2 for v in evaluator.bounds]))
         if indices is not None:
             progress("Sobol indices")
             found = sobol(evaluator, indices, prepared.study.sample.seed)
-        with whole_folder(target, force, FILES) as folder:
+        with atomic_folder(target, force, FILES) as folder:
             (folder / "designs.csv").write_text(design_table(result, evaluator).csv(), encoding="utf-8")
             save_result(result.assign(feasible=result["feasible"].astype("int8")), folder / "results.nc")
     count, kept = result.sizes["design"], int(result["feasible"].sum())
@@ -72,7 +72,7 @@ def command(
             {
                 "study": prepared.study.name, "robot": prepared.model.robot.name, "designs": count, "feasible": kept,
                 "killed": violations(result), "quantities": spread_table(result, evaluator).records(),
-                "derivatives": None if slopes is None else slopes,
+                "derivatives": None if derivatives is None else derivatives,
                 "sobol": None if found is None else {k: v._asdict() for k, v in found.items()},
                 "folder": str(target),
             }
@@ -93,7 +93,7 @@ def command(
     if impossible:
         first = min(impossible)
         note(f"{len(impossible)} designs can be no robot; design {first}: {impossible[first]}")
-    for shown in (None if slopes is None else slope_table(slopes, evaluator),
+    for shown in (None if derivatives is None else derivative_table(derivatives, evaluator),
                   None if found is None else indices_table(found, evaluator)):  # fmt: skip
         if shown is not None:
             console.print()

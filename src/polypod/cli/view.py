@@ -34,7 +34,7 @@ def view(
 
     ``robot`` may also be what 'polypod simulate' kept, its folder or its simulation.nc. ``show`` names more to show.
     """
-    from ..files.whole import write_whole
+    from ..files.atomic import atomic_write
     from ..model import Model
     from ..motion import make_task, with_motion_lines
     from ..view import live_page
@@ -56,14 +56,14 @@ def view(
     stem = model.robot.name if task is None else f"{model.robot.name}-{task.name}"
     target = _target(stem, out, force)
     progress("writing the page")
-    write_whole(target, live_page(model, task, friction, show).encode(), force)
+    atomic_write(target, live_page(model, task, friction, show).encode(), force)
     return target
 
 
 def _target(stem: str, out: str | Path | None, force: bool) -> Path:
     """The file to write, checked before the work is done."""
+    from ..files.atomic import check_target
     from ..files.safe_names import file_name
-    from ..files.whole import check_target
 
     target = Path(f"{file_name(stem)}.html") if out is None else Path(out)
     if target.is_dir():
@@ -85,12 +85,12 @@ def _simulation_file(name: str | None) -> Path | None:
 def _simulation_page(path: Path, out: str | Path | None, force: bool) -> Path:
     """Write the page of a simulation that was kept."""
     from ..datasets import load_result
-    from ..files.whole import write_whole
+    from ..files.atomic import atomic_write
     from ..view.document import result_page
 
     result = load_result(path)
     target = _target(f"{result.attrs.get('robot', 'robot')}-simulation", out, force)
-    write_whole(target, result_page(result).encode(), force)
+    atomic_write(target, result_page(result).encode(), force)
     return target
 
 
@@ -103,7 +103,7 @@ def command(
     file: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; ROBOT.html if not given.")] = None,
     rate: Annotated[
         float | None,
-        typer.Option(help="Samples a second of the motion; with --live of the controller.", **measured("Hz")),
+        typer.Option(help="samples per second of the motion; with --live of the controller.", **measured("Hz")),
     ] = None,
     friction: WithFriction = True,
     force: Replace = False,

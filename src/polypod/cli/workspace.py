@@ -18,7 +18,7 @@ from .terminal import Progress, out, report_errors, show_json, show_table, worki
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..analysis.workspace import Requirements, Space
+    from ..analysis.workspace import PoseCoordinates, Requirements
     from ..model import Model
 
 EXAMPLE = "Example: polypod workspace hexapod --pivot 0 0 0.1 --out workspace"
@@ -37,7 +37,7 @@ def workspace(
 ) -> dict[str, xr.Dataset]:
     """All results of the command by the name of their file: travel, positions, orientations, reach, tilt, full."""
     from ..analysis.workspace import (
-        Space,
+        PoseCoordinates,
         dexterous,
         full_workspace,
         orientations_at,
@@ -47,7 +47,7 @@ def workspace(
         workspace_map,
     )
 
-    space = Space(model, pivot)
+    space = PoseCoordinates(model, pivot)
     here = at or {}
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     results = {}
@@ -109,7 +109,7 @@ def _limited(result: xr.Dataset) -> bool:
     return any(name not in (CLOSING, SINGULARITY, NO_LIMIT) for name in bounds)
 
 
-def parse_at(texts: list[str], space: Space) -> dict[str, float]:
+def parse_at(texts: list[str], space: PoseCoordinates) -> dict[str, float]:
     """Coordinates from texts such as ``z=20 mm`` and ``pitch=5 deg``; plain numbers are m and rad."""
     found = {}
     for text in texts:
@@ -146,9 +146,9 @@ def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: P
     """Write results as netCDF and their figures into a folder, whole or not at all."""
     from ..datasets import save_result
     from ..results.figures import WORKSPACE_FIGURES, figures
-    from ..results.report.folder import whole_folder
+    from ..results.report.folder import atomic_folder
 
-    with whole_folder(target, force, FILES) as folder:
+    with atomic_folder(target, force, FILES) as folder:
         (folder / "figures").mkdir()
         for name, result in results.items():
             progress(f"{name}.nc")
@@ -192,7 +192,7 @@ def command(
     json_: Json = False,
 ) -> None:
     """How far a robot moves within its limits, what stops it, and maps of its workspace."""
-    from ..analysis.workspace import Judge, Requirements, Space
+    from ..analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
     from ..files.robot_files import with_file_lines
     from ..model import Model
     from ..results.report.folder import check_target
@@ -209,8 +209,8 @@ def command(
         meant = with_overrides(robot, settings)
         model = Model(meant)
         with with_file_lines(meant):
-            space = Space(model, pivot)
-            here, judged = parse_at(at or [], space), Judge(space, asked).criteria
+            space = PoseCoordinates(model, pivot)
+            here, judged = parse_at(at or [], space), WorkspaceTest(space, asked).criteria
             results = workspace(
                 model, here, pivot, points, asked, None if angle is None else np.radians(angle), full, progress
             )

@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import InputError, StateError
 from .checked import checked_call
 from .contract import Measurement
-from .measured import MeasurementMap, PlatformState
+from .measured import MeasuredState, MeasurementMap
 
 
 class ComputedTorqueLaw:
@@ -30,7 +30,7 @@ class ComputedTorqueLaw:
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
         self._dynamics = checked_call(model, "inverse_dynamics", friction)
-        given = (*PlatformState._fields, "acceleration", "wrench")
+        given = (*MeasuredState._fields, "acceleration", "wrench")
         self._order = [given.index(p.name) for p in model.kernel("inverse_dynamics", friction).inputs]
 
     def step(self, memory: Any, time: float, measurement: Measurement) -> tuple[Array, Any]:

@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import InputError, StateError
 from ..kernels import Call
 from ..legs.contract import SMALLEST_MARGIN
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .checked import check_rigid, checked_call
 from .contract import Measurement
 from .feedback import feedback_kernel
@@ -27,7 +27,7 @@ _NONE, _STILL = np.zeros(0), np.zeros(6)
 _CLOSED = 1e-9
 
 
-class PlatformState(NamedTuple):
+class MeasuredState(NamedTuple):
     """Pose (4, 4) and twist (6,) of the platform, elastic coordinates and rates (N,) of a flexible one."""
 
     pose: Array
@@ -42,7 +42,7 @@ class MeasurementMap(Protocol):
     def start(self, time: float, measurement: Measurement) -> Any:
         """The memory before the first sample; None if there is none."""
 
-    def read(self, memory: Any, time: float, measurement: Measurement) -> tuple[PlatformState, Array, Any]:
+    def read(self, memory: Any, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, Any]:
         """State, acceleration (6,) of the platform and the memory for the next sample."""
 
 
@@ -55,17 +55,17 @@ class PlatformMeasured:
     def __init__(self, model: Any, reference: Reference, kp: ArrayLike, kd: ArrayLike) -> None:
         self._reference, self._gains = reference, (gain("kp", kp, 6), gain("kd", kd, 6))
         self._feedback = Call(feedback_kernel())
-        freedoms, follows = Freedoms(model.robot), model.kernels.mechanism.platform.follows_legs
-        fixed = not (freedoms.full or follows)
-        self._allowed: Array | None = freedoms.basis @ freedoms.inverse if fixed else None
+        dof, follows = DegreesOfFreedom(model.robot), model.kernels.mechanism.platform.is_constrained
+        fixed = not (dof.full or follows)
+        self._allowed: Array | None = dof.basis @ dof.inverse if fixed else None
         self._follow = checked_call(model, "follow") if follows else None
 
     def start(self, time: float, measurement: Measurement) -> None:
         """No state is kept between steps."""
 
-    def read(self, memory: None, time: float, measurement: Measurement) -> tuple[PlatformState, Array, None]:
+    def read(self, memory: None, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, None]:
         """The state as measured; the part of the acceleration that the robot can make."""
-        state = PlatformState(*measurement[2:])
+        state = MeasuredState(*measurement[2:])
         acceleration = self._feedback(state.pose, state.twist, *self._reference.at(time), *self._gains)[0]
         if self._follow is not None:
             acceleration = self._follow(state.pose, state.twist, acceleration)[1].copy()
@@ -122,7 +122,7 @@ class ActuatorsMeasured:
 
     def read(
         self, memory: ActuatorMemory, time: float, measurement: Measurement
-    ) -> tuple[PlatformState, Array, ActuatorMemory]:
+    ) -> tuple[MeasuredState, Array, ActuatorMemory]:
         """The state found from q and qdot."""
         q, qdot = measurement.q, self._speed(memory, time, measurement)
         pose = self._pose(q, memory.pose)
@@ -130,7 +130,7 @@ class ActuatorsMeasured:
         desired_q, desired_qdot, desired_qddot = self._desired.at(time)
         command = desired_qddot + self._kd * (desired_qdot - qdot) + self._kp * (desired_q - q)
         acceleration = self._acceleration(pose, twist, command)[0].copy()
-        return PlatformState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
+        return MeasuredState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
 
     def _pose(self, q: Array, guess: Array) -> Array:
         """The pose (4, 4) near the last one with coordinates q."""

@@ -29,7 +29,7 @@ class Reference:
 
     def __init__(self, trajectory: Trajectory, rate: float = 1000.0) -> None:
         if not (np.isfinite(rate) and rate > 0):
-            raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
+            raise InputError(f"rate: must be greater than 0 samples per second, got {rate}")
         if trajectory.duration * rate > MAX_SAMPLES:
             asked = f"{rate:g}/s for {trajectory.duration:g} s are {trajectory.duration * rate:.3g} samples"
             raise InputError(f"rate: {asked}; at most {MAX_SAMPLES}")

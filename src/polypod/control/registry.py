@@ -13,7 +13,7 @@ Follow = Callable[[Any, Trajectory, float, bool], Any]
 """(model, trajectory, rate [1/s], friction compensated) -> controller."""
 
 
-class Kind(NamedTuple):
+class ControllerKind(NamedTuple):
     """How a controller is made, and whether it measures the elastic state of a flexible platform.
 
     The others take a flexible platform as rigid.
@@ -23,11 +23,11 @@ class Kind(NamedTuple):
     elastic: bool = False
 
 
-CONTROLLERS: dict[str, Kind] = {
-    "computed-torque": Kind(computed_torque.follow),
-    "joint-computed-torque": Kind(joint_computed_torque.follow),
-    "joint-pd": Kind(joint_pd.follow),
-    "elastic-computed-torque": Kind(computed_torque.follow, elastic=True),
+CONTROLLERS: dict[str, ControllerKind] = {
+    "computed-torque": ControllerKind(computed_torque.follow),
+    "joint-computed-torque": ControllerKind(joint_computed_torque.follow),
+    "joint-pd": ControllerKind(joint_pd.follow),
+    "elastic-computed-torque": ControllerKind(computed_torque.follow, elastic=True),
 }
 
 

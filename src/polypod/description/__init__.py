@@ -1,9 +1,9 @@
 """Robots as frozen, validated data."""
 
 from .body import Body, Payload
+from .dof import DegreeOfFreedom
 from .drive import Bearing, Drive
 from .flexible import FlexiblePlatform, PlateData
-from .freedom import Freedom
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
 from .poses import Pose
@@ -13,9 +13,9 @@ __all__ = [
     "Bearing",
     "Body",
     "ConeLimit",
+    "DegreeOfFreedom",
     "Drive",
     "FlexiblePlatform",
-    "Freedom",
     "Friction",
     "Integrals",
     "LegData",

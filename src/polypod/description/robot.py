@@ -1,4 +1,5 @@
-"""A robot: a platform on legs, in a gravity field, with the freedoms it has and where its numbers come from."""
+"""A robot: a platform on legs, in a gravity field, with the degrees of freedom it has and where its numbers come
+from."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_va
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
+from .dof import DegreeOfFreedom, check_dof, leg_and_joint
 from .flexible import FlexiblePlatform, parse_platform
-from .freedom import Freedom, check_freedoms, leg_and_joint
 from .leg import LegData, parse_leg
 from .modes import Modes
 from .poses import Pose, rotation_from_vector
@@ -42,12 +43,12 @@ BaseStiffness = Annotated[
 class Robot(Data):
     """A parallel robot as data: frozen, checked when made, the same when written and read again.
 
-    ``home`` is a pose inside the workspace; every leg must close there. ``freedoms`` is empty for a six-freedom robot.
-    ``payload`` is a body fastened to the platform, or a list of bodies. ``euler`` is the order in which the robot's
-    paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number (a dotted
-    path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness`` says how
-    the base gives way at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it is
-    rigid if not given.
+    ``home`` is a pose inside the workspace; every leg must close there. ``dof`` is empty for a six-degree-of-freedom
+    robot. ``payload`` is a body fastened to the platform, or a list of bodies. ``euler`` is the order in which the
+    robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
+    (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
+    says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
+    is rigid if not given.
     """
 
     name: str = Field(min_length=1)
@@ -57,7 +58,7 @@ class Robot(Data):
     platform: Platform
     payload: Payloads = None
     home: Pose = Pose()
-    freedoms: tuple[Freedom, ...] = ()
+    dof: tuple[DegreeOfFreedom, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
     base_stiffness: BaseStiffness | None = None
@@ -94,14 +95,14 @@ class Robot(Data):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: every leg needs a name of its own, got {names}")
         self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
-        self._follow_joints()
-        freedoms = len(self.freedoms) or 6
-        check_freedoms(self.freedoms)
-        self._check_actuators(freedoms)
+        self._resolve_joints()
+        dof = len(self.dof) or 6
+        check_dof(self.dof)
+        self._check_actuators(dof)
         if isinstance(self.platform, FlexiblePlatform):
-            if self.freedoms:
+            if self.dof:
                 raise ValueError(
-                    f"platform.kind: a flexible platform needs a robot of six freedoms, this one has {freedoms}"
+                    f"platform.kind: a flexible platform needs a robot of six degrees of freedom, this one has {dof}"
                 )
             if self.payloads:
                 raise ValueError(
@@ -125,37 +126,39 @@ class Robot(Data):
         except InputError as error:
             raise ValueError(f"legs.{number}.{error}") from error
 
-    def _follow_joints(self) -> None:
-        """Find the joints whose coordinates are freedoms; their legs state them, and they move as their joints do."""
-        legs, freedoms = list(self.legs), list(self.freedoms)
-        for k, freedom in enumerate(freedoms):
-            if not freedom.joint:
+    def _resolve_joints(self) -> None:
+        """Find the joints whose coordinates are degrees of freedom; their legs state them, and they move as their
+        joints do."""
+        legs, dof = list(self.legs), list(self.dof)
+        for k, coordinate in enumerate(dof):
+            if not coordinate.joint:
                 continue
             try:
-                number, joint = leg_and_joint(freedom.joint, [leg.name for leg in legs])
+                number, joint = leg_and_joint(coordinate.joint, [leg.name for leg in legs])
                 legs[number], motion = legs[number].following(joint)
             except (InputError, UnknownNameError) as error:
-                raise ValueError(f"freedoms.{k}.joint: {error}") from error
-            if freedom.motion not in (None, motion):
+                raise ValueError(f"degrees of freedom.{k}.joint: {error}") from error
+            if coordinate.motion not in (None, motion):
                 raise ValueError(
-                    f"freedoms.{k}.motion: the coordinate of {freedom.joint!r} is a {motion}; leave it out"
+                    f"degrees of freedom.{k}.motion: the coordinate of {coordinate.joint!r} is a {motion}; leave it out"
                 )
-            freedoms[k] = freedom.model_copy(update={"motion": motion})
-        self.__dict__["legs"], self.__dict__["freedoms"] = tuple(legs), tuple(freedoms)
+            dof[k] = coordinate.model_copy(update={"motion": motion})
+        self.__dict__["legs"], self.__dict__["dof"] = tuple(legs), tuple(dof)
 
-    def followed_joints(self) -> list[tuple[int, int]]:
-        """For each freedom that is a joint's coordinate its leg and its number among those that the leg follows."""
+    def coordinate_joints(self) -> list[tuple[int, int]]:
+        """For each degree of freedom that is a joint's coordinate its leg and its number among those that the leg
+        follows."""
         names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
-        for freedom in self.freedoms:
-            if freedom.joint:
-                number, _ = leg_and_joint(freedom.joint, names)
+        for coordinate in self.dof:
+            if coordinate.joint:
+                number, _ = leg_and_joint(coordinate.joint, names)
                 found.append((number, met[number]))
                 met[number] += 1
         return found
 
     def __repr__(self) -> str:
         kinds = "/".join(dict.fromkeys(leg.kind for leg in self.legs))
-        what = f"{len(self.legs)} {kinds} legs, {len(self.freedoms) or 6} freedoms"
+        what = f"{len(self.legs)} {kinds} legs, {len(self.dof) or 6} degrees of freedom"
         return f"Robot({self.name!r}: {what}, platform {self.platform.mass:.4g} kg)"
 
     __str__ = __repr__
@@ -172,18 +175,18 @@ class Robot(Data):
         mean = float(np.linalg.norm(self.attachments, axis=1).mean())
         return mean if mean > AT_ORIGIN else 1.0
 
-    def _check_actuators(self, freedoms: int) -> None:
-        """Raise if there are fewer actuators than freedoms, with the motion that nothing drives."""
+    def _check_actuators(self, dof: int) -> None:
+        """Raise if there are fewer actuators than degrees of freedom, with the motion that nothing drives."""
         count = sum(len(leg.actuator_names()) for leg in self.legs)
-        if count >= freedoms or any(leg.constrains for leg in self.legs):
-            # freedoms that legs leave are found with the mechanism, and the actuators that they need
+        if count >= dof or any(leg.constrains for leg in self.legs):
+            # degrees of freedom that legs leave are found with the mechanism, and the actuators that they need
             return
         rows = [leg.coordinate_rows(self.home.matrix) for leg in self.legs]
-        basis = np.zeros((6, freedoms)) if self.freedoms else np.eye(6)
-        for k, freedom in enumerate(self.freedoms):
-            basis[3 * (freedom.motion == "rotation") :, k][:3] = freedom.direction
+        basis = np.zeros((6, dof)) if self.dof else np.eye(6)
+        for k, coordinate in enumerate(self.dof):
+            basis[3 * (coordinate.motion == "rotation") :, k][:3] = coordinate.direction
         undriven = undriven_motion(np.concatenate([np.zeros((0, 6)), *rows]) @ basis, basis, self._size)
-        raise ValueError(f"legs: a robot of {freedoms} freedoms needs {freedoms} actuators, got {count}; {undriven}")
+        raise ValueError(f"legs: a robot of {dof} degrees of freedom needs {dof} actuators, got {count}; {undriven}")
 
     @property
     def _size(self) -> float:
@@ -192,14 +195,14 @@ class Robot(Data):
         return largest if largest > AT_ORIGIN else 1.0
 
     def _around_home(self) -> list[Array]:
-        """Home and a few poses near it that the robot's freedoms lead to."""
+        """Home and a few poses near it that the robot's degrees of freedom lead to."""
         size, poses = self._size, [self.home.matrix]
         for step in np.random.default_rng(0).uniform(-0.05, 0.05, (3, 6)):
             move, turn = step[:3], step[3:]
-            if self.freedoms:
-                straight = [f for f in self.freedoms if f.motion == "translation"]
+            if self.dof:
+                straight = [f for f in self.dof if f.motion == "translation"]
                 move = sum((s * np.array(f.direction) for s, f in zip(step, straight, strict=False)), np.zeros(3))
-                hinges = [f for f in self.freedoms if f.motion == "rotation"]
+                hinges = [f for f in self.dof if f.motion == "rotation"]
                 turn = sum((step[5] * np.array(f.direction) for f in hinges), np.zeros(3))
             pose = self.home.matrix
             pose[:3, 3] += size * move
@@ -251,8 +254,10 @@ class Robot(Data):
         """The same robot on a flexible platform with given modes, whose attachment points are the legs'."""
         if not isinstance(modes, Modes):
             raise InputError(f"modes: a polypod.description.Modes is needed, got {type(modes).__name__}")
-        if self.freedoms:
-            raise InputError(f"robot: {self.name!r} has {len(self.freedoms)} freedoms; a flexible platform needs six")
+        if self.dof:
+            raise InputError(
+                f"robot: {self.name!r} has {len(self.dof)} degrees of freedom; a flexible platform needs six"
+            )
         if self.payloads:
             raise InputError(f"robot: {self.name!r} has a payload, whose mass belongs into the modes; leave it out")
         platform = FlexiblePlatform(modes=modes)

@@ -37,7 +37,7 @@ _OF_SLIDES = {"m", "m/s", "m/s^2", "N", "N/m", "N s/m", "kg"}
 _OF_HINGES = {"rad", "rad/s", "rad/s^2", "N m", "N m/rad", "N m s/rad", "kg m^2"}
 
 
-def wrong_motion(fields: dict[str, Any], slides: bool) -> str:
+def unit_mismatch(fields: dict[str, Any], slides: bool) -> str:
     """What is wrong with the first of a joint's fields whose unit is that of a joint which moves otherwise.
 
     Empty if all fit. Dry friction of a joint that turns is an arm in m, of one that slides a number.

@@ -66,10 +66,10 @@ def check_quantities(study: Study, model: Model) -> None:
     if elastic and not springs_of(model.kernels.mechanism):
         raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
     if elastic and robot.base_stiffness is not None:
-        raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} gives way, which studies do not count")
-    turning = bool(robot.freedoms) and all(freedom.motion == "rotation" for freedom in robot.freedoms)
+        raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not count")
+    turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)
     if turning and "workspace volume" in study.quantities:
         raise InputError(
-            f"report: workspace volume: the platform of {robot.name!r} only turns, about {', '.join(model.freedoms)}; "
+            f"report: workspace volume: the platform of {robot.name!r} only turns, about {', '.join(model.dof)}; "
             "hold a box of its angles instead (workspaces)"
         )

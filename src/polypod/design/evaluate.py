@@ -84,7 +84,7 @@ class Evaluator:
     def quantity_unit(self, name: str) -> str:
         """Unit of a quantity, of this robot's actuators."""
         coordinates, forces = units(self.model)
-        moving = 3 if not self.model.robot.freedoms else sum(f.motion != "rotation" for f in self.model.robot.freedoms)
+        moving = 3 if not self.model.robot.dof else sum(f.motion != "rotation" for f in self.model.robot.dof)
         volumes = "m" if moving == 1 else f"m^{moving}"
         unit = QUANTITIES[name].unit.format(f=forces, q=coordinates, v=volumes)
         return "" if unit == "1" else unit
@@ -225,7 +225,7 @@ class Evaluator:
 
     def _piece(self, designs: Designs, start: int, stop: int, case: LoadCase, chunk: int) -> Results:
         """A few designs at all states, some states at a time."""
-        follows = self.functions.kernels.mechanism.platform.follows_legs
+        follows = self.functions.kernels.mechanism.platform.is_constrained
         sources = {q.source: SOURCES[q.source] for q in self._others.values()}
         called = dict.fromkeys(name for source in sources.values() for name in source.functions)
         kernels = {n: designs.kernel(n, self.study.friction, start, stop, verdict=follows) for n in called}

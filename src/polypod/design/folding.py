@@ -13,7 +13,7 @@ import numpy as np
 from ..analysis.fingerprint import fingerprint
 from ..arrays import Array
 from ..kernels import port
-from ..kernels.folded import Fold, Folded, Folds
+from ..kernels.reduction import Fold, Folds, ReductionKernel
 from ..model.designs import DesignFunctions
 from ..model.kernels import FUNCTIONS
 from .quantities import SOURCES, Quantity
@@ -54,7 +54,7 @@ class Folding:
     ) -> None:
         self._asked = dict(asked)
         kernels, mechanism = functions.kernels.kernels, functions.kernels.mechanism
-        verdict = mechanism.platform.follows_legs
+        verdict = mechanism.platform.is_constrained
 
         def build() -> Folds:
             theirs = [name for name in names if name in FUNCTIONS]
@@ -76,10 +76,10 @@ class Folding:
             return Folds(replace(function, outputs=tuple(outputs)), tuple(folds))
 
         what = repr((tuple(names), friction, verdict, [(name, *q[2:4]) for name, q in asked.items()]))
-        recipe = kernels.recipe(what, mechanism)
-        if recipe is not None:
-            recipe = hashlib.sha256(recipe + fingerprint(*_SOURCES).encode()).digest()
-        self._folded = Folded(build, functions.varied, recipe)
+        cache_key = kernels.cache_key(what, mechanism)
+        if cache_key is not None:
+            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES).encode()).digest()
+        self._folded = ReductionKernel(build, functions.varied, cache_key)
 
     def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:
         """Quantities (D,) by name, and what is known of the answers (D, 1), of designs (D, k) at states."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..analysis.workspace import Space
+from ..analysis.workspace import PoseCoordinates
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..kernels import Kernel
@@ -62,7 +62,7 @@ def workspace_poses(model: Model, k: int, workspace: Workspace) -> Array:
     """Poses (n, 4, 4) of a workspace: all combinations of the places of each coordinate."""
     field = f"workspaces.{k}"
     try:
-        space = Space(model, workspace.pivot)
+        space = PoseCoordinates(model, workspace.pivot)
         levels = {}
         for name, (low, high) in workspace.box.items():
             unit = space.units[space.index(name)]

@@ -179,13 +179,13 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
     def at(z: Array) -> Array:
         return problem.low + np.clip(z, 0.0, 1.0) * span
 
-    def slopes(z: Array) -> dict[str, Array]:
+    def derivatives(z: Array) -> dict[str, Array]:
         if z.tobytes() not in known:
             known[z.tobytes()] = gradients(evaluator, at(z))
         return known[z.tobytes()]
 
-    def limit_slopes(z: Array) -> Array:
-        found, values = slopes(z), problem.quantities(at(z)[None])
+    def limit_derivatives(z: Array) -> Array:
+        found, values = derivatives(z), problem.quantities(at(z)[None])
         rows = []
         for limited, limit in limits.items():
             least = QUANTITIES[limited].reduce == "least"
@@ -193,10 +193,10 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
             rows.append(-factor * found[limited] * span)
         return np.array(rows)
 
-    constraint = {"type": "ineq", "fun": lambda z: -problem(at(z)[None])[1][0, 1:], "jac": limit_slopes}
+    constraint = {"type": "ineq", "fun": lambda z: -problem(at(z)[None])[1][0, 1:], "jac": limit_derivatives}
     found = minimize(
         lambda z: problem(at(z)[None])[0][0, 0] / scale, (start - problem.low) / span,
-        jac=lambda z: sign(name) * slopes(z)[name] * span / scale, method="SLSQP", bounds=[(0.0, 1.0)] * len(span),
+        jac=lambda z: sign(name) * derivatives(z)[name] * span / scale, method="SLSQP", bounds=[(0.0, 1.0)] * len(span),
         constraints=[constraint] if limits else [], options={"maxiter": 12, "ftol": 1e-9},
     )  # fmt: skip
     objective, constraints = problem(at(found.x)[None])

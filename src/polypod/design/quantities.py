@@ -63,7 +63,7 @@ def _sizes(wrench: Array) -> Array:
 def _least_stiffness(matrix: Array, motions: Array) -> Array:
     """Stiffness (D, T, 1) against a force in the softest direction: 1 over the largest eigenvalue of its compliance.
 
-    T K^-1 T^T with T (3, m) the platform's velocity by its own coordinates' rates.
+    T K^-1 T^T with T (3, m) the platform's velocity by its generalized coordinates' rates.
     """
     moving = motions[..., :3, :]
     compliance = moving @ np.linalg.inv(matrix) @ np.swapaxes(moving, -1, -2)

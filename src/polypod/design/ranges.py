@@ -8,16 +8,16 @@ import casadi as ca
 import numpy as np
 
 from ..analysis.workspace.extent import extent
+from ..analysis.workspace.pose_coordinates import PoseCoordinates, WorkspaceTest
 from ..analysis.workspace.quantities import Quantities
-from ..analysis.workspace.space import Judge, Space
 from ..arrays import Array
 from ..kernels import Expression, Port, port
-from ..kernels.folded import Folded, Folds
+from ..kernels.reduction import Folds, ReductionKernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
-from ..mechanism.following import motion
+from ..mechanism.dependent_coordinates import motion
 from ..model.designs import DesignFunctions
 
 POINTS = {1: 2048, 2: 160, 3: 32}
@@ -75,18 +75,18 @@ class Inside:
 
     def __init__(self, functions: DesignFunctions) -> None:
         self._functions = functions
-        self.space = Space(functions.model)
+        self.space = PoseCoordinates(functions.model)
         mechanism = functions.kernels.mechanism
         self._mechanism = mechanism
         self._sign = np.full(1, self.space.sign)
 
     @lazy
-    def _of_poses(self) -> Folded:
-        return Folded(lambda: _inside(self._mechanism), self._functions.varied)
+    def _of_poses(self) -> ReductionKernel:
+        return ReductionKernel(lambda: _inside(self._mechanism), self._functions.varied)
 
     @lazy
-    def _of_coordinates(self) -> Folded:
-        return Folded(lambda: _followed(self._mechanism), self._functions.varied)
+    def _of_coordinates(self) -> ReductionKernel:
+        return ReductionKernel(lambda: _followed(self._mechanism), self._functions.varied)
 
     def taken(self, values: Array, poses: Array) -> Array:
         """Whether designs (D, k) take all of some poses (n, 4, 4): 1 or 0 (D,)."""
@@ -98,7 +98,7 @@ class Inside:
         """Lows and highs (c, 2) of displacements from home within which workspaces are counted first."""
         space = self.space
         names = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
-        found = extent(Judge(space), names, space.point())
+        found = extent(WorkspaceTest(space), names, space.point())
         middle, half = found.mean(axis=1), 0.5 * _ROOM * np.ptp(found, axis=1)
         return np.stack([middle - half, middle + half], axis=1)
 
@@ -124,7 +124,7 @@ class Inside:
     def _at(self, values: Array, x: Array, edge: Array, weights: Array) -> dict[str, Array]:
         """Folds over coordinates (n, m); each design that follows its legs has poses of its own there."""
         given = {"sign": self._sign, "edge": edge}
-        if self._mechanism.platform.follows_legs:
+        if self._mechanism.platform.is_constrained:
             return self._of_coordinates(values, given | {"x": x}, weights)
         return self._of_poses(values, given | {"pose": self.space.poses(x)}, weights)
 

@@ -57,7 +57,7 @@ def _exact(evaluator: Evaluator, at: Array, names: list[str]) -> dict[str, Array
     chain = (shifted[: len(at)] - shifted[len(at) :]) / (2 * step[:, None])
     columns = tuple(np.flatnonzero(np.abs(chain).max(axis=0) > 0).tolist())
     design, friction = evaluator.designs(at[None]), evaluator.study.friction
-    forces, slopes = design.kernel("inverse_dynamics", friction, 0, 1), design.force_slopes(columns, friction)
+    forces, derivatives = design.kernel("inverse_dynamics", friction, 0, 1), design.force_jacobian(columns, friction)
     result: dict[str, Array] = {}
     best = dict.fromkeys(names, -np.inf)
     for case in evaluator.load_cases:
@@ -74,7 +74,7 @@ def _exact(evaluator: Evaluator, at: Array, names: list[str]) -> dict[str, Array
                 weights = case.shares * force[:, actuator] / value
             if value > best[name]:
                 best[name] = value
-                found = slopes(*case.rows(slopes, states))
+                found = derivatives(*case.rows(derivatives, states))
                 found = found[0] if isinstance(found, tuple) else found
                 result[name] = chain[:, columns] @ (weights @ found[0, :, actuator])
     return result

@@ -59,12 +59,12 @@ def violations_table(result: xr.Dataset) -> Table:
     return table("Limits", columns, rows)
 
 
-def slope_table(slopes: dict[str, Array], evaluator: Evaluator) -> Table:
+def derivative_table(derivatives: dict[str, Array], evaluator: Evaluator) -> Table:
     """Derivatives of the quantities by the varied numbers, SI units."""
     labels = [varied.label for varied in evaluator.study.vary]
-    rows = [(name, evaluator.quantity_unit(name), *map(float, found)) for name, found in slopes.items()]
+    rows = [(name, evaluator.quantity_unit(name), *map(float, found)) for name, found in derivatives.items()]
     units = [f"1/({evaluator.unit(k)})" if evaluator.unit(k) else "" for k in range(len(labels))]
-    left = ", ".join(name for name in evaluator.study.quantities if name not in slopes)
+    left = ", ".join(name for name in evaluator.study.quantities if name not in derivatives)
     caption = f"Without {left}, which counts points and has no derivative." if left else ""
     return table("Derivatives", [("quantity", ""), ("unit", ""), *zip(labels, units, strict=True)], rows, caption)
 

@@ -205,7 +205,7 @@ class LoopSolver:
 
 def _constraints_of(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]:
     """Constraints of a joint as kind and axes: no gap along a base axis (``gap``) or along an axis of the first half
-    (``across``), an axis of the first half square to one of the second (``square``)."""
+    (``across``), an axis of the first half perpendicular to one of the second (``square``)."""
     gaps = [("gap", k, 0) for k in range(3)]
     across = [("across", 1, 0), ("across", 2, 0)]
     tilts = [("square", 1, 0), ("square", 2, 0)]

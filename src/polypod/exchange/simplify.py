@@ -240,8 +240,8 @@ class Axisymmetric(NamedTuple):
     """The axisymmetric body that is nearest to a body, and how far the body is from it.
 
     Its tensor is ``axial`` + ``across`` = J n n^T + K (1 - n n^T), (3, 3) [kg m^2] each, with the body's moment J about
-    the axis and the mean K of those square to it. ``off`` is the distance of the body's centre of mass from the axis
-    over a given length, ``uneven`` the largest entry by which the tensors differ over the larger moment.
+    the axis and the mean K of those perpendicular to it. ``off`` is the distance of the body's centre of mass from the
+    axis over a given length, ``uneven`` the largest entry by which the tensors differ over the larger moment.
     """
 
     com: Array

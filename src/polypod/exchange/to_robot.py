@@ -1,4 +1,5 @@
-"""A robot of legs of kind ``chain`` from a linkage: platform, legs and freedoms, with remarks on every change."""
+"""A robot of legs of kind ``chain`` from a linkage: platform, legs and degrees of freedom, with remarks on every
+change."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from ..arrays import Array
 from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
-from ..mechanism.mobility import known_mobility, proposed_freedoms
+from ..mechanism.mobility import known_mobility, proposed_dof
 from .closing import close_loops
 from .graph import choose_platform, dangling_joints, legs_between
 from .linkage import BASE, Linkage, Mark, axes_of, body, changed, checked_joint
@@ -48,7 +49,7 @@ class ImportOptions(NamedTuple):
 def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     """The robot of a linkage; :class:`InputError` says why there is none.
 
-    Freedoms are those that polypod's own analysis finds at home.
+    Degrees of freedom are those that polypod's own analysis finds at home.
     """
     linkage = _with_options(linkage, options)
     for name in options.at:
@@ -64,19 +65,21 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     linkage, bodies = _axisymmetric_rods(linkage, legs, mark.body)
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
-    freedoms = proposed_freedoms(robot)
-    if freedoms is not None:
-        if not freedoms:
-            raise InputError("the legs leave the platform no freedom at home; is that position singular? Try --at")
-        robot = _validated(data | {"freedoms": [f.model_dump() for f in freedoms]}, linkage, mark.body)
-        names = ", ".join(freedom.name for freedom in freedoms)
-        linkage = linkage.with_remarks(f"freedoms: {len(freedoms)} ({names}), as the legs leave them at home")
+    dof = proposed_dof(robot)
+    if dof is not None:
+        if not dof:
+            raise InputError(
+                "the legs leave the platform no degree of freedom at home; is that position singular? Try --at"
+            )
+        robot = _validated(data | {"dof": [f.model_dump() for f in dof]}, linkage, mark.body)
+        names = ", ".join(coordinate.name for coordinate in dof)
+        linkage = linkage.with_remarks(f"dof: {len(dof)} ({names}), as the legs leave them at home")
     _check_drives(robot)
     return Imported(robot, linkage.remarks)
 
 
 def _check_drives(robot: Robot) -> None:
-    """Raise what a model of the robot would raise about its freedoms and actuators."""
+    """Raise what a model of the robot would raise about its degrees of freedom and actuators."""
     try:
         known_mobility(robot)
     except PolypodError as error:
@@ -262,7 +265,7 @@ def _validated(data: dict[str, Any], linkage: Linkage, platform: str) -> Robot:
     except ValidationError as error:
         faults = [str(fault["msg"]).removeprefix("Value error, ") for fault in error.errors()]
         text = faults[0] + (f" (and {len(faults) - 1} more faults of this kind)" if len(faults) > 1 else "")
-        if "freedom of its own" in text:
+        if "degree of freedom of its own" in text:
             text += _serial_joints(linkage, platform)
         raise InputError(f"polypod cannot say this robot: {text}") from error
     except PolypodError as error:

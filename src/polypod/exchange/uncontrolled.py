@@ -2,7 +2,7 @@
 
 They are found for a file that is no valid robot too, as they show what is wrong with it. With the actuated coordinates
 held the constraints of all joints on the twists v of all bodies are A v = 0; uncontrolled motions are the null space of
-A. A rod that only spins about itself (an idle freedom) moves no joint and is left out.
+A. A rod that only spins about itself (an idle degree of freedom) moves no joint and is left out.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..model import Model
-from .c import ROUNDS, c_files, export_c
+from .c import ITERATIONS, c_files, export_c
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
 from .mjcf import export_mjcf, mjcf_files
@@ -44,8 +44,8 @@ EXPORTS = {
         parameters=True,
     ),
     "c-fixed": Export(
-        partial(c_files, rounds=ROUNDS),
-        f"The same with {ROUNDS} rounds of every iteration, so that no call takes longer than another.",
+        partial(c_files, iterations=ITERATIONS),
+        f"The same with {ITERATIONS} iterations of every loop, so that no call takes longer than another.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
         parameters=True,
     ),

@@ -21,7 +21,7 @@ from .struct import Struct
 Precision = Literal["double", "float"]
 STEP = "control_step"
 """One step of a controller: forward kinematics from the last pose, twist, acceleration, inverse dynamics."""
-ROUNDS = 12
+ITERATIONS = 12
 """Rounds that iterations take at most in states near the last one, and some more."""
 _PARTS = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
 # Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
@@ -55,8 +55,8 @@ below 1 %."""
 _STACK_SAVED = 4
 """Factor by which optimising reduces the stack at least: gcc 12 needs 6 to 11 % of what -O0 takes with -O1 to -O3,
 clang 7 to 17 % (inverse dynamics of kim-ryu, pedrammehr, staicu)."""
-_ROUNDS = (
-    "Every iteration takes {} rounds, whatever the state: calls differ in time by the processor's caches only. Look at "
+_ITERATIONS = (
+    "Every loop takes {} iterations, whatever the state: calls differ in time by the processor's caches only. Look at "
     "residual and converged, which say whether that was enough."
 )
 _FLAGS = (
@@ -75,7 +75,7 @@ def export_c(
     friction: bool = True,
     precision: Precision = "double",
     parameters: Sequence[str] = (),
-    rounds: int | None = None,
+    iterations: int | None = None,
 ) -> tuple[str, str, str]:
     """Name, header and source of a model function in C99.
 
@@ -85,20 +85,20 @@ def export_c(
     which the function takes a pointer. Every function of :data:`polypod.model.kernels.FUNCTIONS` that the robot has can
     be exported, and ``control_step``, which chains four of them. A function without friction says so in its name.
 
-    With ``rounds`` iterations (forward kinematics, loads of dry friction, legs that close by iterating) take that many
-    rounds in every call, so that none takes longer than another; ``residual`` and ``converged`` say whether they were
-    enough. Functions that do not iterate stay as they are.
+    With ``iterations`` iterations (forward kinematics, loads of dry friction, legs that close by iterating) take that
+    many iterations in every call, so that none takes longer than another; ``residual`` and ``converged`` say whether
+    they were enough. Functions that do not iterate stay as they are.
 
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
     checked_precision(precision)
-    if rounds is not None and rounds < 1:
-        raise InputError(f"rounds: at least 1 is needed, got {rounds}")
-    dialect = replace(_DIALECTS[precision], rounds=rounds or 0)
+    if iterations is not None and iterations < 1:
+        raise InputError(f"rounds: at least 1 is needed, got {iterations}")
+    dialect = replace(_DIALECTS[precision], iterations=iterations or 0)
     single = "" if precision == "double" else "_float"
-    end = f"{single}_{rounds}_rounds" if rounds else single
+    end = f"{single}_{iterations}_iterations" if iterations else single
     expression: Expression | Iteration
     numbers = ChosenNumbers(model.robot, parameters) if parameters else None
     if function == STEP:
@@ -106,14 +106,14 @@ def export_c(
     else:
         name, expression = named_expression(model, function, friction, numbers or False)
         if not isinstance(expression, Iteration):
-            rounds, end = None, single
+            iterations, end = None, single
         name += end
         struct = None if numbers is None else Struct(name, dialect, numbers)
         code = definition(name, expression, dialect, struct=struct)
     guard = f"{name.upper()}_H"
     header = "\n".join(
         [
-            comment(model, name, expression, friction, _target(precision, code, struct, rounds)),
+            comment(model, name, expression, friction, _target(precision, code, struct, iterations)),
             f"#ifndef {guard}\n#define {guard}\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
             *([] if struct is None else [struct.declaration()]),
@@ -139,10 +139,10 @@ def c_files(
     friction: bool,
     parameters: Sequence[str] = (),
     precision: Precision = "double",
-    rounds: int | None = None,
+    iterations: int | None = None,
 ) -> dict[str, str]:
     """Header and source of a model function by file name."""
-    name, header, source = export_c(model, function, friction, precision, parameters, rounds)
+    name, header, source = export_c(model, function, friction, precision, parameters, iterations)
     return {f"{name}.h": header, f"{name}.c": source}
 
 
@@ -173,7 +173,7 @@ def number_type(dialect: Dialect) -> Precision:
     return "float" if dialect.suffix else "double"
 
 
-def _target(precision: Precision, code: str, struct: Struct | None, rounds: int | None) -> Target:
+def _target(precision: Precision, code: str, struct: Struct | None, iterations: int | None) -> Target:
     """What the header says of the language, with the stack that the code takes at most."""
     size = 8 if precision == "double" else 4
     numbers = code.count(f"const {precision} ") + sum(map(int, re.findall(rf"{precision} \w+\[(\d+)\];", code)))
@@ -183,8 +183,8 @@ def _target(precision: Precision, code: str, struct: Struct | None, rounds: int 
         f"{most} kB at most; with -O1 and above {-(-numbers * size // (1000 * _STACK_SAVED))} kB at most."
     )
     more = [SINGLE] if precision == "float" else []
-    if rounds:
-        more.append(_ROUNDS.format(rounds))
+    if iterations:
+        more.append(_ITERATIONS.format(iterations))
     members = () if struct is None else tuple(struct.listed())
     arrays = _TARGET.arrays.replace("double", precision)
     return replace(_TARGET, arrays=arrays, notes=(stack, *more, _FLAGS), members=members, precision=precision)

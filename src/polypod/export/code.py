@@ -59,8 +59,8 @@ class Dialect:
 
     ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``more`` is a further
     condition for another round of an iteration. ``calls`` gives the name of a function by C's; ``smaller``, ``larger``
-    and ``sign`` are none of C's: a language has its own, or defines them. ``suffix`` ends a number. With ``rounds`` an
-    iteration takes that many, whatever its state: those after its last change nothing.
+    and ``sign`` are none of C's: a language has its own, or defines them. ``suffix`` ends a number. With ``iterations``
+    an iteration takes that many, whatever its state: those after its last change nothing.
     """
 
     language: str
@@ -71,7 +71,7 @@ class Dialect:
     calls: Callable[[str], str] = str
     more: str = ""
     suffix: str = ""
-    rounds: int = 0
+    iterations: int = 0
 
 
 def named_expression(
@@ -94,7 +94,7 @@ def named_expression(
 
 def mechanism_of(model: Model, numbers: ChosenNumbers) -> Mechanism:
     """The robot in symbols, the numbers chosen among them."""
-    return Mechanism(model.robot, model.kernels.options.simplify, numbers.opened)
+    return Mechanism(model.robot, model.kernels.options.simplify, numbers.is_free)
 
 
 def chosen_inputs(
@@ -123,9 +123,9 @@ def available_functions(model: Model) -> tuple[str, ...]:
     are the robot's own.
     """
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
-    if not model.kernels.mechanism.platform.follows_legs:
+    if not model.kernels.mechanism.platform.is_constrained:
         missing += ("motion", "follow")
-    if not model.kernels.mechanism.followed_joints:
+    if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
     return tuple(name for name in FUNCTIONS if name not in missing)
 
@@ -179,7 +179,7 @@ def body(
         return shared[k] if array == 1 else f"state[{k if array == 0 else size + k}]"
 
     # What stays the same; start; do step while not done; finish. The state's last number is the flag; behind it is what
-    # is computed anew in some rounds only.
+    # is computed anew in some iterations only.
     first, initial = _statements(dialect, program.loop.start, source, "b", "    ")
     loop, moved = _statements(dialect, program.loop.step, source, "c", "        ")
     last, values = _statements(dialect, program.loop.finish, source, "d", "    ")
@@ -191,13 +191,15 @@ def body(
     lines += [before, once, first]
     lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
     going = f"state[{size - 1}] == 0.0{dialect.suffix}"
-    counted = f"    for (int round = 0; round < {dialect.rounds}; round++) {{\n        const int going = {going};\n"
-    lines += [counted if dialect.rounds else "    do {\n", loop]
+    counted = f"    for (int round = 0; round < {dialect.iterations}; round++) {{\n        const int going = {going};\n"
+    lines += [counted if dialect.iterations else "    do {\n", loop]
     # A new number may be another's old one: all are read before any is written.
     lines += [f"        {dialect.value} n{k} = {value};\n" for k, value in enumerate(moved[0])]
-    after = "        state[{0}] = going ? n{0} : state[{0}];\n" if dialect.rounds else "        state[{0}] = n{0};\n"
+    after = (
+        "        state[{0}] = going ? n{0} : state[{0}];\n" if dialect.iterations else ("        state[{0}] = n{0};\n")
+    )
     lines += [after.format(k) for k in range(size)]
-    lines += ["    }\n" if dialect.rounds else f"    }} while ({going}{dialect.more});\n", last]
+    lines += ["    }\n" if dialect.iterations else f"    }} while ({going}{dialect.more});\n", last]
     lines.append(_stores(results, values))
     return "".join(lines)
 

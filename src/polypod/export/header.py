@@ -28,7 +28,7 @@ ABOUT = {
     "limited": "values of all quantities that the robot limits",
     "forward_kinematics": "the pose with given actuated coordinates, by Newton's iteration from a guess",
     "forward_kinematics_along": "the same along a log of coordinates, with the guess for its next row",
-    "motion": "pose, twist and acceleration of the platform from the robot's own coordinates",
+    "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
     "follow": "the parts of a motion that the robot can make at a pose",
     "joint_coordinates": "coordinates of the joints that are among the robot's own, at a pose",
     "mass_matrix": "mass matrix of the whole robot",
@@ -60,7 +60,7 @@ INPUTS = {
     "parameters": "numbers of the robot (geometry [m], directions [1], moments of its bodies [kg, kg m, kg m^2] and so "
     "on); its own, with their names, are below under this name",
     "drive": "stiffness of every actuator [{f}/{q}]; infinite for a stiff one",
-    "x": "the robot's own coordinates [m or rad]: components of the displacement from home",
+    "x": "the robot's generalized coordinates [m or rad]: components of the displacement from home",
     "xdot": "their rates [m/s or rad/s]",
     "xddot": "their accelerations [m/s^2 or rad/s^2]",
     "elastic": "elastic coordinates, one a mode, in the units of the modes' shapes",
@@ -209,13 +209,13 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
     mechanism = model.kernels.mechanism
     legs = mechanism.legs
     size = model.size + float(np.linalg.norm(model.robot.home.position))  # as the library judges
-    freedoms = ", ".join(f.name for f in model.robot.freedoms)
+    dof = ", ".join(f.name for f in model.robot.dof)
     limits = [(f"{leg.name} {limit.name}", limit) for leg in legs for limit in leg.placement.limits]
     q, force = units(model)
     return {
         "P": "{P}", "B": "{B}", "q": q, "f": force,
         "residual": f"{closed * size:.2g}",
-        "u": f"u are the rates of {freedoms}" if freedoms else "u is the twist: linear velocity, then angular",
+        "u": f"u are the rates of {dof}" if dof else "u is the twist: linear velocity, then angular",
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),
         "bodies": ", ".join(body_names(mechanism)),
         "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),

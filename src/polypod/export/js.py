@@ -12,17 +12,17 @@ from .code import Dialect, body, named_expression, ports
 from .example import script_file
 from .header import Target, comment
 
-MAX_ROUNDS = 1000
+MAX_ITERATIONS = 1000
 """Iterations end by themselves long before; a page must not hang on one that does not."""
 _OWN = {"fabs": "Math.abs", "smaller": "Math.min", "larger": "Math.max", "copysign": "copysign"}
 JAVASCRIPT = Dialect(
     "JavaScript",
     "const",
-    "let rounds = 0;\n    const state = new Float64Array({})",
+    "let iterations = 0;\n    const state = new Float64Array({})",
     "NaN",
     "Infinity",
     calls=lambda name: _OWN.get(name, f"Math.{name}"),
-    more=f" && ++rounds < {MAX_ROUNDS}",
+    more=f" && ++iterations < {MAX_ITERATIONS}",
 )
 HELPERS = "const copysign = (a, b) => (b < 0 || Object.is(b, -0) ? -Math.abs(a) : Math.abs(a));\n"
 """What functions need beside ``Math``."""

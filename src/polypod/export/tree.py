@@ -1,9 +1,9 @@
 """A robot's linkage as the tree that other programs' files need: which joints are kept, which loops are cut, and how.
 
-Joints with an actuator are kept, then those of few freedoms and near the base; what is cut is a spherical joint or a
-hinge where it can be. A cut joint without actuator, friction and range is stated as points that stay together. Any
-other cut leaves the joint whole and goes through a body: one half of it hangs on the joint, the other on the tree, and
-the halves are fixed together.
+Joints with an actuator are kept, then those of few degrees of freedom and near the base; what is cut is a spherical
+joint or a hinge where it can be. A cut joint without actuator, friction and range is stated as points that stay
+together. Any other cut leaves the joint whole and goes through a body: one half of it hangs on the joint, the other on
+the tree, and the halves are fixed together.
 """
 
 from __future__ import annotations
@@ -178,7 +178,8 @@ def reversed_joint(joint: ChainJoint) -> ChainJoint:
 
 
 class ElementaryJoint(NamedTuple):
-    """A joint of one freedom, of which formats without universal, spherical or cylindrical joints build these.
+    """A joint of one degree of freedom, of which formats without universal, spherical or cylindrical joints build
+    these.
 
     ``axis`` (3) is at home, base frame, ``range`` how far it moves from home [m or rad]. One that ``has_coordinate``
     moves by the joint's own coordinate, which an actuator may drive.

@@ -1,7 +1,7 @@
 """The fastest motion along a path within the limits of actuators and joints."""
 
 from .limits import KINDS, Limits
-from .solve import Fastest, fastest, way
-from .way import Way
+from .path_grid import PathGrid
+from .solve import Fastest, fastest, prepare_grid
 
-__all__ = ["KINDS", "Fastest", "Limits", "Way", "fastest", "way"]
+__all__ = ["KINDS", "Fastest", "Limits", "PathGrid", "fastest", "prepare_grid"]

@@ -1,4 +1,4 @@
-"""The limits of a robot along a way as constraints on speed and acceleration, linear about the last answer.
+"""The limits of a robot along a path as constraints on speed and acceleration, linear about the last answer.
 
 Without friction forces are affine in u and x = w^2. Friction (viscous, dry, dependent on loads), power and the size of
 reactions are not: each round takes them from the full model at the last answer. Friction's share is frozen; the
@@ -15,9 +15,9 @@ import numpy as np
 
 from ..arrays import Array
 from .limits import curve_shares
-from .reach import Lines, as_lines
-from .reactions import FREE, Reactions, Rows
-from .way import Way, joint_forces, path_dynamics, wrench_at
+from .path_grid import PathGrid, joint_forces, path_dynamics, wrench_at
+from .reach import AccelerationBounds, as_bounds
+from .reactions import FREE, ConstraintRows, Reactions
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -28,8 +28,8 @@ _MULTIPLE = 4
 """Numbers of constraints are rounded up to a multiple, so that a few kernels serve all robots."""
 
 
-class LimitUse(NamedTuple):
-    """Shares of the limits used, by kind, along N intervals, (s, N, k): at the way's shares, or at starts and ends."""
+class LimitShares(NamedTuple):
+    """Shares of the limits used, by kind, along N intervals, (s, N, k): at the path's shares, or at starts and ends."""
 
     kinds: dict[str, Array]
     friction: Array
@@ -64,24 +64,26 @@ def _largest(share: Array) -> Array:
 
 
 class Problem:
-    """A robot on a way with limits (arrays (n,) by kind)."""
+    """A robot on a path with limits (arrays (n,) by kind)."""
 
-    def __init__(self, model: Model, way: Way, limits: dict[str, Array], friction: bool) -> None:
-        self.model, self.way, self.limits, self.friction = model, way, limits, friction
-        self._wrench = None if way.wrench is None else [wrench_at(way.wrench, p) for p in (way.places, way.between)]
+    def __init__(self, model: Model, grid: PathGrid, limits: dict[str, Array], friction: bool) -> None:
+        self.model, self.grid, self.limits, self.friction = model, grid, limits, friction
+        self._wrench = (
+            None if grid.wrench is None else [wrench_at(grid.wrench, p) for p in (grid.samples, grid.between)]
+        )
         here = None if self._wrench is None else self._wrench[0]
-        self.dynamics = path_dynamics(model, way.places, here, "reaction" in limits)
-        count = len(way.step)
+        self.dynamics = path_dynamics(model, grid.samples, here, "reaction" in limits)
+        count = len(grid.step)
         self._margin: dict[str, Array] = {}
         self.force_limit = limits.get("force")
         size = len(model.actuators)
         self.friction_bounds = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
         self._reactions = None
         if self.dynamics.reaction is not None:
-            self._reactions = Reactions(self.dynamics.reaction, float(limits["reaction"][0]), way.step)
+            self._reactions = Reactions(self.dynamics.reaction, float(limits["reaction"][0]), grid.step)
         self.slow_start = False  # whether curves are first met where they give more force
-        self._at_rest = np.stack([way.stops[:-1], way.stops[1:]])[..., None]
-        self._real = (way.step > 0)[:, None]
+        self._at_rest = np.stack([grid.stops[:-1], grid.stops[1:]])[..., None]
+        self._real = (grid.step > 0)[:, None]
 
     @property
     def linear(self) -> bool:
@@ -103,18 +105,18 @@ class Problem:
                 margin, one = self._margin["speed"], np.ones((1, rate.shape[1]))
                 fast *= np.minimum(np.concatenate([margin, one]), np.concatenate([one, margin]))
             most = np.minimum(most, fast.min(axis=1) ** 2)
-        return np.where(self.way.stops, 0.0, most)
+        return np.where(self.grid.stops, 0.0, most)
 
-    def tighten(self, use: LimitUse) -> None:
+    def tighten(self, use: LimitShares) -> None:
         """Allow less in the intervals in which more than the limits was used."""
         for kind, share in use.largest().items():
             if (share > 1.0).any():
                 self._margin[kind] = self._margin.get(kind, 1.0) / np.maximum(share, 1.0)
 
-    def lines(self, x: Array | None) -> Lines:
+    def lines(self, x: Array | None) -> AccelerationBounds:
         """The constraints about the last answer (N + 1,), None for the first round."""
-        rows: list[Rows] = []
-        path, none = self.dynamics, np.zeros((2, 2, len(self.way.step), 1))
+        rows: list[ConstraintRows] = []
+        path, none = self.dynamics, np.zeros((2, 2, len(self.grid.step), 1))
         whole = path.force_u, path.force_x, path.force_0
         if self.force_limit is not None:
             rows += self._two_sided(
@@ -136,19 +138,19 @@ class Problem:
         u, factor, bound = (
             (np.concatenate(parts, axis=2) for parts in zip(*rows, strict=True)) if rows else self._unconstrained()
         )
-        seam = self.way.step == 0.0
+        seam = self.grid.step == 0.0
         u[seam], factor[seam], bound[seam] = 0.0, 0.0, FREE
         spare = ((0, 0), (0, 0), (0, -u.shape[2] % _MULTIPLE))
         if spare[2][1]:
             u, factor, bound = np.pad(u, spare), np.pad(factor, spare), np.pad(bound, spare, constant_values=FREE)
-        return as_lines(u, factor, np.minimum(bound, FREE))
+        return as_bounds(u, factor, np.minimum(bound, FREE))
 
-    def _unconstrained(self) -> Rows:
+    def _unconstrained(self) -> ConstraintRows:
         """No constraint but the speeds'."""
-        shape = len(self.way.step), 2, _MULTIPLE
+        shape = len(self.grid.step), 2, _MULTIPLE
         return np.zeros(shape), np.zeros(shape), np.full(shape, FREE)
 
-    def _curves(self, x: Array) -> list[Rows]:
+    def _curves(self, x: Array) -> list[ConstraintRows]:
         """Tangents at squares of speeds x (N + 1,) to the pieces top - slope |qdot| of force-speed curves.
 
         Of each curve the piece that is met counts, and those beside it where it bends outwards.
@@ -168,7 +170,7 @@ class Problem:
 
         last = curves.shape[1] - 2
         top, slope = piece(np.clip(met, 0, last))
-        most, rows = top - slope * speed, list[Rows]()
+        most, rows = top - slope * speed, list[ConstraintRows]()
         for beside in (0, -1, 1):
             top, slope = piece(np.clip(met + beside, 0, last))
             holds = top - slope * speed >= most * (1 - 1e-12)
@@ -203,7 +205,7 @@ class Problem:
 
     def _two_sided(
         self, kind: str, u: Array, x: Array, rest: Array, extra: Array, bound: Array, fall: Array | None = None
-    ) -> list[Rows]:
+    ) -> list[ConstraintRows]:
         """Constraints |u a + x b + c| <= bound - fall x at starts and ends of all intervals, less by the kind's margin.
 
         ``extra`` are the least and largest that friction adds, (2, 2, N, k). At an interval's end x is x + 2 d u.
@@ -214,7 +216,7 @@ class Problem:
             factor = np.stack([x[side] + falls, falls - x[side]], axis=1)
             slope = np.stack([u[side], -u[side]], axis=1)
             if end:
-                slope = slope + 2 * self.way.step[:, None, None] * factor
+                slope = slope + 2 * self.grid.step[:, None, None] * factor
             most = bound[side] * (1.0 if margin is None else margin)
             left = np.stack([most - rest[side] - extra[1][end], most + rest[side] + extra[0][end]], axis=1)
             if fall is not None:  # tangents where it is slow are steep: in shares of the bound all are of one size
@@ -224,16 +226,16 @@ class Problem:
 
     # -- the full model ------------------------------------------------------------------------------------------------
 
-    def at_ends(self, x: Array) -> LimitUse:
+    def at_ends(self, x: Array) -> LimitShares:
         """What the full model says of an answer at starts and ends of the intervals."""
-        way, path, model = self.way, self.dynamics, self.model
-        u = way.accelerations(x)
+        grid, path, model = self.grid, self.dynamics, self.model
+        u = grid.accelerations(x)
         squares = self._squares(x)
         roots = np.sqrt(squares)[..., None]
         force = self._affine_at_ends(u, squares, path.force_u, path.force_x, path.force_0)
         largest, bounds, reaction = np.abs(force), self.friction_bounds, None
         if self.friction or "reaction" in self.limits:
-            pose, tangent, curvature = (np.stack([part[:-1], part[1:]]) for part in way.places[1:])
+            pose, tangent, curvature = (np.stack([part[:-1], part[1:]]) for part in grid.samples[1:])
             motion = pose, roots * tangent, u[:, None] * tangent + squares[..., None] * curvature
             wrench = None if self._wrench is None else np.stack([self._wrench[0][:-1], self._wrench[0][1:]])
             if self.friction:
@@ -247,14 +249,14 @@ class Problem:
             rates = roots * np.stack([path.rate[:-1], path.rate[1:]])
         if "acceleration" in self.limits:
             accelerations = self._affine_at_ends(u, squares, path.rate, path.rate_x, np.zeros_like(path.rate))
-        return LimitUse(self._kinds(force, largest, rates, accelerations, reaction), bounds, force, reaction)
+        return LimitShares(self._kinds(force, largest, rates, accelerations, reaction), bounds, force, reaction)
 
-    def everywhere(self, x: Array, ends: LimitUse) -> LimitUse:
+    def everywhere(self, x: Array, ends: LimitShares) -> LimitShares:
         """The use of limits at the ends of intervals, and at the places between them."""
-        way, model = self.way, self.model
-        _, pose, tangent, curvature = way.between
-        squares = (x[:-1] + way.shares[1:-1, None] * np.diff(x))[..., None]
-        motion = pose, np.sqrt(squares) * tangent, way.accelerations(x)[:, None] * tangent + squares * curvature
+        grid, model = self.grid, self.model
+        _, pose, tangent, curvature = grid.between
+        squares = (x[:-1] + grid.shares[1:-1, None] * np.diff(x))[..., None]
+        motion = pose, np.sqrt(squares) * tangent, grid.accelerations(x)[:, None] * tangent + squares * curvature
         wrench = None if self._wrench is None else self._wrench[1]
         force = model.inverse_dynamics(*motion, wrench, self.friction, errors="raise")
         rates, accelerations, reaction = force, force, None
@@ -270,7 +272,7 @@ class Problem:
             return np.concatenate([end[:1], part, end[1:]])
 
         kinds = {kind: along(share, inner[kind]) for kind, share in ends.kinds.items()}
-        return LimitUse(kinds, ends.friction, along(ends.force, force), ends.reaction)
+        return LimitShares(kinds, ends.friction, along(ends.force, force), ends.reaction)
 
     def _kinds(
         self, force: Array, largest: Array, rates: Array, accelerations: Array, reaction: Array | None
@@ -320,12 +322,12 @@ class Problem:
         a, b, c = (np.stack([part[:-1], part[1:]]) for part in (by_u, by_x, rest))
         return np.asarray(u[:, None] * a + squares[..., None] * b + c)
 
-    def update(self, use: LimitUse, x: Array, keep: bool) -> None:
-        """Take from the full model what the next round needs; ``keep`` also what earlier rounds have seen."""
+    def update(self, use: LimitShares, x: Array, keep: bool) -> None:
+        """Take from the full model what the next round needs; ``keep`` also what earlier iterations have seen."""
         if self.friction:
             low, high = use.friction
             if keep:
                 low, high = np.minimum(low, self.friction_bounds[0]), np.maximum(high, self.friction_bounds[1])
             self.friction_bounds = np.stack([low, high])
         if self._reactions is not None and use.reaction is not None:
-            self._reactions.update(use.reaction, self.way.accelerations(x), self._squares(x))
+            self._reactions.update(use.reaction, self.grid.accelerations(x), self._squares(x))

@@ -1,6 +1,6 @@
-"""The fastest speed along a way under linear constraints: a backward and a forward pass (reachability, TOPP-RA).
+"""The fastest speed along a path under linear constraints: a backward and a forward pass (reachability, TOPP-RA).
 
-With x = w^2 the square of the speed and u the acceleration along the way, x' = 2 u: between two places x_(i+1) = x_i +
+With x = w^2 the square of the speed and u the acceleration along the path, x' = 2 u: between two places x_(i+1) = x_i +
 2 d_i u_i. Constraints A u + B x <= C at an interval's start are a convex polygon in (x, u): u lies between the greatest
 of lower lines and the least of upper lines. Backwards, the interval of x from which the next one can be reached follows
 by eliminating u (every lower line below every upper one); forwards, the largest u that stays inside is taken. Both
@@ -33,7 +33,7 @@ _SLACK = 1e-9
 _MAX_STEPS = 40
 
 
-class Lines(NamedTuple):
+class AccelerationBounds(NamedTuple):
     """Bounds on u over N intervals: upper - upper_slope x >= u >= lower - lower_slope x, each (N, r); bounds on x."""
 
     upper: Array
@@ -51,7 +51,7 @@ class Profile(NamedTuple):
     infeasible: int | None
 
 
-def as_lines(u: Array, x: Array, bound: Array) -> Lines:
+def as_bounds(u: Array, x: Array, bound: Array) -> AccelerationBounds:
     """Constraints u_factor u + x_factor x <= bound, each (N, 2, r), as lines.
 
     The two of a pair are mostly a quantity's upper and lower bound: one of them bounds u above, the other below.
@@ -66,24 +66,24 @@ def as_lines(u: Array, x: Array, bound: Array) -> Lines:
         most = np.minimum(most, np.where(flat & (x > 0), edge, _MAX_SQUARE).min(axis=(1, 2)))
         least = np.maximum(least, np.where(flat & (x < 0), edge, 0.0).max(axis=(1, 2)))
     if not (up[:, 0] & up[:, 1]).any() and not (down[:, 0] & down[:, 1]).any():
-        return Lines(
+        return AccelerationBounds(
             *_one_of_two(up, value, slope, _NO_BOUND), *_one_of_two(down, value, slope, -_NO_BOUND), least, most
         )
     shape = len(u), -1
-    return Lines(
+    return AccelerationBounds(
         np.where(up, value, _NO_BOUND).reshape(shape), np.where(up, slope, 0.0).reshape(shape),
         np.where(down, value, -_NO_BOUND).reshape(shape), np.where(down, slope, 0.0).reshape(shape), least, most,
     )  # fmt: skip
 
 
 def _one_of_two(chosen: NDArray[np.bool_], value: Array, slope: Array, none: float) -> tuple[Array, Array]:
-    """Values and slopes (N, r) of the chosen of each pair; ``none`` where neither is."""
+    """Values and derivatives (N, r) of the chosen of each pair; ``none`` where neither is."""
     first, second = chosen[:, 0], chosen[:, 1]
     height = np.where(first, value[:, 0], np.where(second, value[:, 1], none))
     return height, np.where(first, slope[:, 0], np.where(second, slope[:, 1], 0.0))
 
 
-def fastest_profile(bounds: Lines, step: Array, most: Array) -> Profile:
+def fastest_profile(bounds: AccelerationBounds, step: Array, most: Array) -> Profile:
     """The largest squares of speeds (N + 1,) from rest to rest with x_i <= ``most`` (N + 1,) over steps (N,)."""
     low, high = _feasible(bounds, np.minimum(bounds.most, most[:-1]))
     low = np.maximum(low, bounds.least)
@@ -108,7 +108,7 @@ def _squeezed(parts: list[Array], scalars: int) -> list[Array]:
     return [part[..., 0] if k < scalars else part for k, part in enumerate(parts)]
 
 
-def _feasible(bounds: Lines, most: Array) -> tuple[Array, Array]:
+def _feasible(bounds: AccelerationBounds, most: Array) -> tuple[Array, Array]:
     """The least and largest x (N,) at which some u is allowed: roots of a convex function, by Newton's steps.
 
     The excess of the lower over the upper lines is convex in x; from the right of its roots steps lead to the greater,
@@ -120,11 +120,11 @@ def _feasible(bounds: Lines, most: Array) -> tuple[Array, Array]:
     above, below = bounds.lower.max(axis=1), bounds.upper.min(axis=1)
     rows = np.flatnonzero((high >= 0) & (above - below > _SLACK * (np.abs(above) + np.abs(below))))
     if len(rows):
-        low[rows] = _root(to_smaller, low[rows], Lines(*(part[rows] for part in bounds)))
+        low[rows] = _root(to_smaller, low[rows], AccelerationBounds(*(part[rows] for part in bounds)))
     return low, high
 
 
-def _root(step: Kernel, x: Array, bounds: Lines) -> Array:
+def _root(step: Kernel, x: Array, bounds: AccelerationBounds) -> Array:
     """Where Newton's steps from x (N,) end; a line is met once, so they do."""
     for _ in range(_MAX_STEPS):
         after = step(x, *bounds[:4])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..arrays import Array
 
-Rows = tuple[Array, Array, Array]
+ConstraintRows = tuple[Array, Array, Array]
 """Factors of u and x and bounds of constraints, (N, 2, k) each: a pair bounds one quantity above and below."""
 FREE = 1e100
 """A bound that says nothing."""
@@ -40,7 +40,7 @@ class Reactions:
         self._c = found - u[:, None, None] * self._a - squares[..., None, None] * self._b
         self._last = [*self._last, (np.broadcast_to(u, squares.shape), squares)][-_KEPT:]
 
-    def rows(self, margin: Array | None) -> list[Rows]:
+    def rows(self, margin: Array | None) -> list[ConstraintRows]:
         """Constraints at starts and ends; ``margin`` (N, joints) is the share of the limit that is allowed."""
         du, dx = (
             np.concatenate([side, *(ray[k][..., None] for ray in self._last)], axis=-1)
@@ -76,6 +76,6 @@ def _dot(one: Array, other: Array) -> Array:
     return np.asarray((one * other).sum(axis=-1))
 
 
-def _one_sided(u: Array, x: Array, bound: Array) -> Rows:
+def _one_sided(u: Array, x: Array, bound: Array) -> ConstraintRows:
     """Constraints (N, k) each as one of a pair, of which the other says nothing."""
     return np.stack([u, 0 * u], axis=1), np.stack([x, 0 * x], axis=1), np.stack([bound, np.full_like(bound, FREE)], 1)

@@ -19,7 +19,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..motion.trajectories.retimed import constant_jerk
 from .limits import curve_shares
-from .way import Way, joint_forces, wrench_at
+from .path_grid import PathGrid, joint_forces, wrench_at
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -45,7 +45,7 @@ class JerkLimitedLaw(NamedTuple):
     accelerations: Array
 
     def slowed(self, factor: float) -> JerkLimitedLaw:
-        """The same way, ``factor`` times as long."""
+        """The same path, ``factor`` times as long."""
         return JerkLimitedLaw(self.times * factor, self.lengths, self.speeds / factor, self.accelerations / factor**2)
 
 
@@ -71,10 +71,10 @@ class _LinearSpeeds:
         return w + d * a, length, area + late * self._length[-1]
 
 
-def averaged(way: Way, x: Array, window: float) -> JerkLimitedLaw:
+def averaged(grid: PathGrid, x: Array, window: float) -> JerkLimitedLaw:
     """The law whose speed is the mean of sqrt(x) over the last ``window`` seconds, part by part between stops."""
-    times, speeds, real = way.times(x), np.sqrt(x), np.concatenate([[True], way.step > 0])
-    stops = np.flatnonzero(way.stops & real)
+    times, speeds, real = grid.times(x), np.sqrt(x), np.concatenate([[True], grid.step > 0])
+    stops = np.flatnonzero(grid.stops & real)
     rows: list[list[Array]] = []
     start, before = 0.0, 0.0
     for first, last in pairwise(stops):
@@ -91,30 +91,30 @@ def averaged(way: Way, x: Array, window: float) -> JerkLimitedLaw:
             (now[0] - then[0]) / window,
         )
         rows.append([values[0 if not rows else 1 :] for values in part])
-        start, before = part[0][-1], way.length[last]
+        start, before = part[0][-1], grid.length[last]
     return JerkLimitedLaw(*(np.concatenate(columns) for columns in zip(*rows, strict=True)))
 
 
 def bounded_jerk(
-    model: Model, way: Way, squares: Callable[[dict[str, Array]], Array], limits: dict[str, Array], friction: bool
+    model: Model, grid: PathGrid, squares: Callable[[dict[str, Array]], Array], limits: dict[str, Array], friction: bool
 ) -> tuple[JerkLimitedLaw, Array, dict[str, Array]]:
     """The shortest of the averaged laws, slowed until the full model keeps all limits; times (T,) [s] and shares then.
 
-    ``squares`` gives the squares of the fastest speeds (N + 1,) along the way within limits that are not jerks.
+    ``squares`` gives the squares of the fastest speeds (N + 1,) along the path within limits that are not jerks.
     """
-    times = way.times(squares(limits))
-    shortest = np.diff(times[way.stops & np.concatenate([[True], way.step > 0])]).min()
+    times = grid.times(squares(limits))
+    shortest = np.diff(times[grid.stops & np.concatenate([[True], grid.step > 0])]).min()
     best: JerkLimitedLaw | None = None
     for window in _WINDOWS * shortest:
         most = np.minimum(limits.get("acceleration", np.inf), limits["jerk"] * window)
         x = squares({**limits, "acceleration": most})
-        judge = _Judge(model, way, averaged(way, x, float(window)), limits, friction)
+        judge = _SpeedTest(model, grid, averaged(grid, x, float(window)), limits, friction)
         factor = judge.slowdown(np.inf if best is None else best.times[-1])
         if factor is not None:
             best = judge.law.slowed(factor)
     if best is None:
         raise InputError(f"limits.jerk: not kept even {_MAX_SLOWDOWN:g} times as slow; allow more")
-    last = _Judge(model, way, best, limits, friction, _everywhere(best))
+    last = _SpeedTest(model, grid, best, limits, friction, _everywhere(best))
     factor = last.slowdown(np.inf)
     if factor is None:
         raise InputError(f"limits.jerk: not kept even {_MAX_SLOWDOWN:g} times as slow; allow more")
@@ -131,13 +131,13 @@ def _everywhere(law: JerkLimitedLaw) -> Array:
     return parts[apart]
 
 
-class _Judge:
+class _SpeedTest:
     """What the full model says of a law at several speeds: where it goes does not change with them."""
 
     def __init__(
         self,
         model: Model,
-        way: Way,
+        grid: PathGrid,
         law: JerkLimitedLaw,
         limits: dict[str, Array],
         friction: bool,
@@ -146,8 +146,8 @@ class _Judge:
         self.model, self.law, self.limits, self.friction = model, law, limits, friction
         self.time = np.linspace(0.0, law.times[-1], _SAMPLES) if time is None else time
         length, self.speed, self.acceleration = constant_jerk(self.time, *law)
-        self.places = way.track.at(length)
-        self.wrench = None if way.wrench is None else wrench_at(way.wrench, self.places)
+        self.samples = grid.path.at(length)
+        self.wrench = None if grid.wrench is None else wrench_at(grid.wrench, self.samples)
 
     def slowdown(self, below: float) -> float | None:
         """The least factor of the time that keeps all limits; None if that lasts longer than ``below`` [s]."""
@@ -170,7 +170,7 @@ class _Judge:
 
         Of the jerk they are those of the stretches between times, and of the rms force there is one row.
         """
-        model, limits, at = self.model, self.limits, self.places
+        model, limits, at = self.model, self.limits, self.samples
         speed, acceleration = self.speed[:, None] / factor, self.acceleration[:, None] / factor**2
         motion = at.pose, speed * at.tangent, acceleration * at.tangent + speed**2 * at.curvature
         force = model.inverse_dynamics(*motion, self.wrench, self.friction, errors="raise")

@@ -1,4 +1,5 @@
-"""The fastest motion along a way: limits linearised about the last answer, in rounds, until the full model agrees."""
+"""The fastest motion along a path: limits linearised about the last answer, in iterations, until the full model
+agrees."""
 
 from __future__ import annotations
 
@@ -13,56 +14,56 @@ from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
-from ..motion import MotionFile, Retimed, Track, Trajectory, Wrench, WrenchTable, find_motion
+from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from .limits import Limits
-from .problem import LimitUse, Problem
+from .path_grid import PathGrid
+from .problem import LimitShares, Problem
 from .reach import fastest_profile
 from .smooth import JerkLimitedLaw, bounded_jerk
-from .way import Way
 
 if TYPE_CHECKING:
     from ..model import Model
 
 TOLERANCE = 1e-3
 """Share by which a limit may be exceeded, by the full model between the places too."""
-_MAX_ROUNDS, _CONVERGED = 40, 1e-4
+_MAX_ITERATIONS, _CONVERGED = 40, 1e-4
 _ROWS = 1000
 """Rows of a table of wrenches at least."""
 _MAX_LOWERINGS, _MIN_EXPONENT = 40, 0.2
 """How often peaks are lowered for an rms force, and the least exponent p of rms ~ peak^p that is believed."""
 _KEEP_AFTER = 4
-"""Round from which the friction of earlier rounds counts too: answers that oscillate then settle."""
-_KEPT, _KEPT_PLACES = 4, 20_000
+"""Round from which the friction of earlier iterations counts too: answers that oscillate then settle."""
+_KEPT, _KEPT_SAMPLES = 4, 20_000
 """Ways kept for each model, and the most places of one that is kept (1 MB for 4,000)."""
-_WAYS: WeakKeyDictionary[Model, list[tuple[int, Way]]] = WeakKeyDictionary()
+_GRIDS: WeakKeyDictionary[Model, list[tuple[int, PathGrid]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class Fastest:
-    """The fastest motion: ``speeds`` [m/s] at ``lengths`` [m] along the way, and how long it lasts [s].
+    """The fastest motion: ``speeds`` [m/s] at ``lengths`` [m] along the path, and how long it lasts [s].
 
     ``used`` is the largest share of each kind of limit, by the full model at the ends of all intervals and between,
     with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
     none, holds the motion back. With a limit of the jerk the law is ``smooth``.
     """
 
-    way: Way
+    grid: PathGrid
     lengths: Array
     speeds: Array
     duration: float
     used: dict[str, tuple[float, str, float]]
     binding: dict[str, float]
-    rounds: int
+    iterations: int
     smooth: JerkLimitedLaw | None = None
 
     @lazy
     def trajectory(self) -> Retimed:
         """The motion, as a trajectory of a motion file."""
-        turn_length = self.way.track.turn_length
+        turn_length = self.grid.path.turn_length
         times, accelerations = (None, None) if self.smooth is None else (self.smooth.times, self.smooth.accelerations)
         return Retimed(
-            along=self.way.along,
+            along=self.grid.along,
             turn_length=turn_length,
             lengths=self.lengths,
             speeds=self.speeds,
@@ -76,28 +77,28 @@ class Fastest:
 
     def _wrench(self) -> Wrench | None:
         """The external wrench by this motion's own time: a table follows the places it was given for."""
-        given = self.way.wrench
+        given = self.grid.wrench
         if not isinstance(given, WrenchTable):
             return given
         reached, law = self.trajectory.reached, self.trajectory
         time = np.union1d(reached, np.linspace(0.0, self.duration, _ROWS))
         time = time[np.insert(np.diff(time) > 1e-9 * self.duration, 0, True)]
-        values = given.components(self.way.track.time(law.progress(time)[0]))
+        values = given.components(self.grid.path.time(law.progress(time)[0]))
         return WrenchTable(times=time.tolist(), values=values.tolist(), point=given.point, frame=given.frame)
 
 
 def fastest(
     model: Model,
-    motion: Way | MotionFile | Trajectory | str | Path | None = None,
+    motion: PathGrid | MotionFile | Trajectory | str | Path | None = None,
     limits: Limits | None = None,
     *,
     points: int = 1000,
     friction: bool = True,
 ) -> Fastest:
-    """The fastest motion from rest to rest along the way of a motion, within limits of actuators and joints.
+    """The fastest motion from rest to rest along the path of a motion, within limits of actuators and joints.
 
     ``motion`` only says where the platform goes; its corners are stops. A wrench of its file acts at the same places.
-    Limits that are not given are those of the robot's actuators. Speed and acceleration along the way are found at
+    Limits that are not given are those of the robot's actuators. Speed and acceleration along the path are found at
     ``points`` places by reachability (:mod:`polypod.fastest.reach`); limits are kept by the full model to 0.1 %.
 
     >>> import polypod as pp
@@ -114,17 +115,17 @@ def fastest(
             "limits: none: give at least one of force, speed, acceleration, power, reaction (an rms force alone leaves "
             "the peaks open), or put max_force and the like into the robot file"
         )
-    places = motion if isinstance(motion, Way) else way(model, motion, points)
-    problem = Problem(model, places, bounds, friction and has_friction(model.kernels.mechanism))
-    x, use, rounds = _within_rms(problem)
-    found = _result(model, problem, x, use, rounds)
+    samples = motion if isinstance(motion, PathGrid) else prepare_grid(model, motion, points)
+    problem = Problem(model, samples, bounds, friction and has_friction(model.kernels.mechanism))
+    x, use, iterations = _within_rms(problem)
+    found = _result(model, problem, x, use, iterations)
     if "jerk" not in bounds:
         return found
 
     def squares(within: dict[str, Array]) -> Array:
-        return x if within is bounds else _within_rms(Problem(model, places, within, problem.friction))[0]
+        return x if within is bounds else _within_rms(Problem(model, samples, within, problem.friction))[0]
 
-    law, times, shares = bounded_jerk(model, places, squares, bounds, problem.friction)
+    law, times, shares = bounded_jerk(model, samples, squares, bounds, problem.friction)
     used, held = {}, {}
     for kind, share in shares.items():
         row, who = np.unravel_index(int(share.argmax()), share.shape)
@@ -144,31 +145,36 @@ def fastest(
     )
 
 
-def way(model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000) -> Way:
-    """The way of a motion at about ``points`` places, for :func:`fastest`.
+def prepare_grid(
+    model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000
+) -> PathGrid:
+    """The path of a motion at about ``points`` places, for :func:`fastest`.
 
-    The last few ways of a model are kept and serve again: for a motion that is the same object, or whose fields, as
+    The last few paths of a model are kept and serve again: for a motion that is the same object, or whose fields, as
     those of a file that is read again, are the same. One that a program could change meanwhile is asked again.
     """
     if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
         raise InputError(f"points: an integer from 10 to 1000000 is needed, got {points!r}")
     file = find_motion(model, motion)
-    kept = _WAYS.setdefault(model, [])
+    kept = _GRIDS.setdefault(model, [])
     for count, old in kept:
         if count == points and same_parts(old.along, file.trajectory):
             return replace(old, wrench=file.wrench)
-    found = Way.of(Track(file.trajectory.for_model(model), model.size), points, file.trajectory, file.wrench)
-    if found.between.time.size <= _KEPT_PLACES:
+    found = PathGrid.of(
+        ArcLengthPath(file.trajectory.for_model(model), model.size), points, file.trajectory, file.wrench
+    )
+    if found.between.time.size <= _KEPT_SAMPLES:
         kept[:] = [(points, found), *kept[: _KEPT - 1]]
     return found
 
 
-def _solve(problem: Problem) -> tuple[Array, LimitUse, int]:
-    """Squares of speeds (N + 1,) that keep all limits but rms, what the full model says of them, and rounds taken."""
+def _solve(problem: Problem) -> tuple[Array, LimitShares, int]:
+    """Squares of speeds (N + 1,) that keep all limits but rms, what the full model says of them, and iterations
+    taken."""
     x: Array | None = None
     last, worst = np.inf, np.inf
-    for count in range(1, _MAX_ROUNDS + 1):
-        found = fastest_profile(problem.lines(x), problem.way.step, problem.max_squares())
+    for count in range(1, _MAX_ITERATIONS + 1):
+        found = fastest_profile(problem.lines(x), problem.grid.step, problem.max_squares())
         if found.infeasible is not None and x is None and "force_speed" in problem.limits and not problem.slow_start:
             problem.slow_start = True
             continue
@@ -176,8 +182,8 @@ def _solve(problem: Problem) -> tuple[Array, LimitUse, int]:
             raise InputError(_no_speed(problem, found.infeasible))
         x = found.x
         if x.max() > 1e25:
-            raise InputError("limits: nothing bounds the speed along this way; give a force, speed or power limit too")
-        duration = float(problem.way.times(x)[-1])
+            raise InputError("limits: nothing bounds the speed along this path; give a force, speed or power limit too")
+        duration = float(problem.grid.times(x)[-1])
         converged = problem.linear or abs(duration - last) < _CONVERGED * duration
         use = problem.at_ends(x)
         if converged:
@@ -191,22 +197,23 @@ def _solve(problem: Problem) -> tuple[Array, LimitUse, int]:
         problem.update(use, x, keep=count > _KEEP_AFTER)
         last = duration
     raise InputError(
-        f"points: after {_MAX_ROUNDS} rounds a limit is still broken by {worst - 1:.2%}; use more points or a smoother "
+        f"points: after {_MAX_ITERATIONS} rounds a limit is still broken by {worst - 1:.2%}; use more points or a "
+        "smoother "
         "path"
     )
 
 
-def _within_rms(problem: Problem) -> tuple[Array, LimitUse, int]:
+def _within_rms(problem: Problem) -> tuple[Array, LimitShares, int]:
     """The same with the rms of each force within its limit, by lower peaks where they would be too high."""
     limit = problem.limits.get("rms_force")
-    x, use, rounds = _solve(problem)
+    x, use, iterations = _solve(problem)
     if limit is None:
-        return x, use, rounds
+        return x, use, iterations
     share = _rms(problem, x, use) / limit
-    exponent = np.ones(len(limit))  # p of rms ~ peak^p, from the last two rounds
+    exponent = np.ones(len(limit))  # p of rms ~ peak^p, from the last two iterations
     for _ in range(_MAX_LOWERINGS):
         if share.max() <= 1 + TOLERANCE / 2:
-            return x, use, rounds
+            return x, use, iterations
         peak = np.abs(use.force).max(axis=(0, 1))
         allowed = peak if problem.force_limit is None else np.minimum(peak, problem.force_limit)
         over = share > 1
@@ -221,19 +228,19 @@ def _within_rms(problem: Problem) -> tuple[Array, LimitUse, int]:
                 f"limits.rms_force: {problem.model.actuators[k].name} has {share[k]:.3g} times its limit, and lower "
                 f"peaks do not help: {error}"
             ) from error
-        rounds += more
+        iterations += more
         share = _rms(problem, x, use) / limit
         less = changed < 0
         exponent[less] = np.clip(np.log(share[less] / before[less]) / changed[less], _MIN_EXPONENT, 1.0)
     raise InputError("limits.rms_force: no lower peaks were found that keep it; allow more, or choose another path")
 
 
-def _rms(problem: Problem, x: Array, use: LimitUse) -> Array:
+def _rms(problem: Problem, x: Array, use: LimitShares) -> Array:
     """Root mean squares (n,) of the forces over time, by trapezia between the places at which they were seen."""
-    way = problem.way
-    speed = np.sqrt(x[:-1] + way.shares[:, None] * np.diff(x))
+    grid = problem.grid
+    speed = np.sqrt(x[:-1] + grid.shares[:, None] * np.diff(x))
     both = speed[1:] + speed[:-1]
-    spent = np.where(both > 0, 2 * way.step * np.diff(way.shares)[:, None] / np.where(both > 0, both, 1.0), 0.0)
+    spent = np.where(both > 0, 2 * grid.step * np.diff(grid.shares)[:, None] / np.where(both > 0, both, 1.0), 0.0)
     square = use.force**2
     total = (spent[..., None] * (square[1:] + square[:-1]) / 2).sum(axis=(0, 1))
     return np.asarray(np.sqrt(total / spent.sum()))
@@ -241,8 +248,8 @@ def _rms(problem: Problem, x: Array, use: LimitUse) -> Array:
 
 def _no_speed(problem: Problem, interval: int) -> str:
     """Why no speed is possible at a place."""
-    path, way = problem.dynamics, problem.way
-    where = f"{way.length[interval]:.4g} m along the way (t = {way.places.time[interval]:.4g} s of the motion)"
+    path, grid = problem.dynamics, problem.grid
+    where = f"{grid.length[interval]:.4g} m along the path (t = {grid.samples.time[interval]:.4g} s of the motion)"
     if problem.force_limit is not None:
         low, high = problem.friction_bounds
         hold = np.maximum(np.abs(path.force_0[:-1] + low[0]), np.abs(path.force_0[:-1] + high[0]))
@@ -250,7 +257,9 @@ def _no_speed(problem: Problem, interval: int) -> str:
         worst = np.unravel_index(int(share.argmax()), share.shape)
         if share[worst] > 1:
             actuator = problem.model.actuators[worst[1]]
-            place = f"{way.length[worst[0]]:.4g} m along the way (t = {way.places.time[worst[0]]:.4g} s of the motion)"
+            place = (
+                f"{grid.length[worst[0]]:.4g} m along the path (t = {grid.samples.time[worst[0]]:.4g} s of the motion)"
+            )
             unit, allowed = actuator.force_unit, problem.force_limit[worst[1]]
             return (
                 f"limits.force: {actuator.name} needs {hold[worst]:.4g} {unit} to move slowly at {place}; "
@@ -259,14 +268,14 @@ def _no_speed(problem: Problem, interval: int) -> str:
     return f"limits: no speed keeps them all at {where}: allow more there, or take another path"
 
 
-def _result(model: Model, problem: Problem, x: Array, use: LimitUse, rounds: int) -> Fastest:
-    way = problem.way
-    times = way.times(x)
-    single = np.concatenate([[True], way.step > 0])  # of the two places where parts meet, the first
+def _result(model: Model, problem: Problem, x: Array, use: LimitShares, iterations: int) -> Fastest:
+    grid = problem.grid
+    times = grid.times(x)
+    single = np.concatenate([[True], grid.step > 0])  # of the two places where parts meet, the first
     used, held = {}, {}
     for kind, share in use.kinds.items():
         place = np.unravel_index(int(share.argmax()), share.shape)
-        at = float(times[place[1]]) + way.time_inside(x, int(place[1]), float(way.shares[place[0]]))
+        at = float(times[place[1]]) + grid.time_inside(x, int(place[1]), float(grid.shares[place[0]]))
         used[kind] = float(share[place]), _names(model, kind)[place[2]], at
         held[kind] = share.max(axis=(0, 2))
     if "rms_force" in problem.limits:
@@ -274,7 +283,7 @@ def _result(model: Model, problem: Problem, x: Array, use: LimitUse, rounds: int
         k = int(share.argmax())
         used["rms_force"] = float(share[k]), model.actuators[k].name, float(times[-1])
     binding = _binding(held, np.diff(times))
-    return Fastest(way, way.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, rounds)
+    return Fastest(grid, grid.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, iterations)
 
 
 def _names(model: Model, kind: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Robot files: YAML in and out, with the line of every fault.
 
 ``leg_defaults`` in a file holds what the legs share; each leg overrides it field by field. Short forms (copies of a
-leg, rods by two joints) are written out before the file is checked; axes that are parallel or square to the digits of
-the file are made so.
+leg, rods by two joints) are written out before the file is checked; axes that are parallel or perpendicular to the
+digits of the file are made so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .per_leg import merge_remarks
 from .rounded_axes import align_rounded_axes
 from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand
-from .unit_slips import suspicious_numbers
+from .suspected_unit_errors import suspicious_numbers
 
 _LIBRARY = resources.files(__package__) / "robots"
 _OF_LIBRARY = "library robot "
@@ -187,7 +187,7 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
     legs = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     shared = {key: value for key, value in legs[0].items() if all(key in leg and leg[key] == value for leg in legs)}
     data["legs"] = [{key: value for key, value in leg.items() if key not in shared} for leg in legs]
-    first = ["name", "title", "reference", "gravity", "euler", "home", "freedoms", "platform", "payload"]
+    first = ["name", "title", "reference", "gravity", "euler", "home", "dof", "platform", "payload"]
     document = {key: data[key] for key in first if key in data}
     document |= {"leg_defaults": shared, "legs": data["legs"]}
     document |= {key: value for key, value in data.items() if key not in document}

@@ -1,4 +1,4 @@
-"""Axes that are parallel or square to the digits with which a file prints them, made exactly so.
+"""Axes that are parallel or perpendicular to the digits with which a file prints them, made exactly so.
 
 A direction whose length is one to rounding is taken as it is. Another was rounded, and its digits say how far it may be
 off: half a unit of its last digit in each component. Of axes that agree within that, the one with most digits counts.
@@ -33,7 +33,8 @@ class _Axis:
 
 
 def align_rounded_axes(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The document with rounded axes of joints and freedoms made parallel or square, and which were turned how far."""
+    """The document with rounded axes of joints and degrees of freedom made parallel or square, and which were turned
+    how far."""
     known: list[_Axis] = []
     remarks = []
     changed = document
@@ -46,7 +47,7 @@ def align_rounded_axes(document: dict[str, Any]) -> tuple[dict[str, Any], list[s
         else:
             changed = copy.deepcopy(document) if changed is document else changed
             _put(changed, axis.place, along)
-            how = f"parallel to {_path(same.place)}" if same is not None else "square to axes before it"
+            how = f"parallel to {_path(same.place)}" if same is not None else "perpendicular to axes before it"
             remarks.append(f"{_path(axis.place)} by {np.degrees(turned):.2g} deg ({how})")
         if same is None:
             known.append(_Axis(axis.place, along, axis.open))
@@ -67,10 +68,10 @@ def _axes(document: dict[str, Any]) -> Iterator[_Axis]:
 
 
 def _directions(document: dict[str, Any]) -> Iterator[tuple[Location, Any]]:
-    """Axes of freedoms and of the joints of chains."""
-    for k, freedom in enumerate(_list(document.get("freedoms"))):
-        if isinstance(freedom, dict):
-            yield ("freedoms", k, "axis"), freedom.get("axis")
+    """Axes of degrees of freedom and of the joints of chains."""
+    for k, coordinate in enumerate(_list(document.get("dof"))):
+        if isinstance(coordinate, dict):
+            yield ("dof", k, "axis"), coordinate.get("axis")
     for k, leg in enumerate(_list(document.get("legs"))):
         for n, joint in enumerate(_list(leg.get("joints")) if isinstance(leg, dict) else []):
             if not isinstance(joint, dict):
@@ -92,7 +93,7 @@ def _decimals(number: float) -> int:
 
 
 def _squared(axis: _Axis, known: list[_Axis]) -> Array:
-    """An axis turned square to those to which its digits allow it."""
+    """An axis turned perpendicular to those to which its digits allow it."""
     walls = [k.along for k in known if abs(float(axis.along @ k.along)) <= axis.open + k.open]
     if not walls or axis.open == 0.0:
         return axis.along

@@ -22,7 +22,7 @@ def resting_friction(mechanism: Mechanism, dry: DryFriction) -> Expression:
     A zero precedes the loads, as some robots have none.
     """
     x = mechanism.inputs()
-    platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
+    platform = mechanism.platform.at(x, x.twist.symbols, mechanism.drift_acceleration(x))
     state = virtual_power.State.of(mechanism, platform, True, None)
     joints = sliding_joints(state.legs)
     friction = ca.SX.sym("friction", sum(joint.size for joint in joints))
@@ -59,9 +59,9 @@ def coupled_loads(mechanism: Mechanism, dry: DryFriction, direct: bool) -> Expre
     assert loads.port is not None
     x, symbols = mechanism.inputs(), loads.port.symbols
     parts = ca.vertcat(*[part for part, _ in next_loads(mechanism, x, loads, direct, load_parts)])
-    slopes = ca.jacobian(parts, symbols)
-    constant, slopes = ca.substitute([parts, slopes], [symbols], [ca.SX.zeros(symbols.numel())])
-    outputs = port("constant", ca.densify(constant)), port("slopes", ca.densify(slopes), slopes.shape)
+    derivatives = ca.jacobian(parts, symbols)
+    constant, derivatives = ca.substitute([parts, derivatives], [symbols], [ca.SX.zeros(symbols.numel())])
+    outputs = port("constant", ca.densify(constant)), port("derivatives", ca.densify(derivatives), derivatives.shape)
     acting = x.force if direct else x.acceleration
     return Expression("coupled_loads", (*x.state, acting, x.wrench), outputs, mechanism.port)
 

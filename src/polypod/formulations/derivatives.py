@@ -17,7 +17,7 @@ from ..friction import Loads, has_dry_friction, loaded_joints
 from ..mechanism import Mechanism
 from ..platforms import Inputs, PlatformState
 from ..platforms.contract import tip_map
-from ..platforms.motion import Motion, frame_of, pose_of
+from ..platforms.motion import FrameMotion, frame_of, pose_of
 from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from ..symbols.vectors import Frame, skew, symmetric
@@ -96,12 +96,12 @@ class _Residual:
         return self.platform.reduced(ca.substitute([total], symbols, here)[0])
 
 
-def _of_legs(legs: Sequence[LegDerivatives], motion: Motion) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _of_legs(legs: Sequence[LegDerivatives], motion: FrameMotion) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Derivatives (6, 6) of what legs add to r by a platform's pose, twist and acceleration.
 
     A tip's point and axes c move by C d with a displacement d. If with d the origin's velocity changes by
     omega x dp and its acceleration by B dp, B = alpha~ + omega~ omega~, the rate of c changes by omega~ C d and its
-    acceleration by B C d: a leg needs one product for its slopes by all three. Likewise with a twist d, if the
+    acceleration by B C d: a leg needs one product for its derivatives by all three. Likewise with a twist d, if the
     acceleration changes by [2 omega x dv; omega x domega], that of c changes by 2 omega~ C d. What that adds is taken
     away from the sums.
     """
@@ -118,7 +118,7 @@ def _of_legs(legs: Sequence[LegDerivatives], motion: Motion) -> tuple[ca.SX, ca.
         by_pose = by_pose + leg.on_platform(by_place @ map_)
         by_twist = by_twist + leg.on_platform(by_rate @ map_ + ca.horzcat(ca.SX(leg.y.numel(), 3), spin))
         inertia = leg.on_platform(0.5 * second @ map_)
-        # a leg that takes the platform's axes need have an inertia along the robot's freedoms only
+        # a leg that takes the platform's axes need have an inertia along the robot's degrees of freedom only
         by_acceleration = by_acceleration + (symmetric(inertia) if size == 3 else inertia)
         by_pose[3:, 3:] = by_pose[3:, 3:] + leg.turned_arms
     by_twist = by_twist - by_acceleration @ ca.diagcat(2 * omega, omega)
@@ -131,7 +131,7 @@ def _refuse(mechanism: Mechanism, direct: bool = False) -> None:
     if mechanism.platform.elastic:
         raise InputError("derivatives: those of robots with a flexible platform are not compiled")
     if mechanism.redundant and not direct:
-        raise InputError("derivatives: forces of more actuators than freedoms have no compiled ones")
+        raise InputError("derivatives: forces of more actuators than degrees of freedom have no compiled ones")
 
 
 def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction, direct: bool = False) -> Loads | None:
@@ -183,11 +183,11 @@ def _direct(
 
 
 def _solved(
-    factor: GeneralFactor | SymmetricFactor, wrt: Sequence[str], slopes: Sequence[ca.SX], sign: float
+    factor: GeneralFactor | SymmetricFactor, wrt: Sequence[str], derivatives: Sequence[ca.SX], sign: float
 ) -> list[Port]:
-    """A^-1 (sign * slopes) for every block."""
+    """A^-1 (sign * derivatives) for every block."""
     outputs = []
-    for block, slope in zip(wrt, slopes, strict=True):
+    for block, slope in zip(wrt, derivatives, strict=True):
         columns = [factor.solve(sign * slope[:, k]) for k in range(slope.size2())]
         matrix = ca.horzcat(*columns) if columns else ca.SX(factor.n, 0)
         outputs.append(port(f"by_{block}", matrix, (factor.n, slope.size2())))
@@ -202,7 +202,7 @@ def _matrix(p: Port) -> ca.SX:
 def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) -> Expression:
     """Y (n, k) with Y p = force: forces are linear in the ``columns`` of the port (moments, friction).
 
-    Of more actuators than freedoms they are the forces of least norm.
+    Of more actuators than degrees of freedom they are the forces of least norm.
     With ``loads``, which then are inputs if friction depends on any, columns may be coefficients of dry friction.
     """
     x = mechanism.inputs()

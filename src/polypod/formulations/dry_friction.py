@@ -1,9 +1,9 @@
 """Dry friction depends on reactions and reactions on friction: the implicit problem, solved by iterating.
 
 Loads L of the joints -> friction -> free bodies -> loads again, until they repeat. Each round changes the reactions by
-the small fraction (friction coefficient times arm over leg length), so a few rounds reach rounding; near singular
-poses the fraction is not small, and Aitken's relaxation keeps the rounds few. One round from frictionless reactions is
-the explicit form of the paper.
+the small fraction (friction coefficient times arm over leg length), so a few iterations reach rounding; near singular
+poses the fraction is not small, and Aitken's relaxation keeps the iterations few. One round from frictionless reactions
+is the explicit form of the paper.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal
 import casadi as ca
 
 from ..errors import InputError
-from ..friction import Law, Loads, Smooth, law_of, loaded_pairs
+from ..friction import FrictionLaw, Loads, Smooth, law_of, loaded_pairs
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import JointWrenches
 from ..platforms import Inputs
@@ -25,14 +25,14 @@ from ..symbols.fixed_point import fixed_point
 from ..symbols.vectors import dot, norm
 from . import newton_euler, virtual_power
 from .newton_euler import GeneralBalance
-from .solution import Distribution, motion_inputs
+from .solution import ForceDistribution, motion_inputs
 
 
 @dataclass(frozen=True)
 class DryFriction:
     """How dry friction is treated: the law of its sign, and whether reactions include friction themselves."""
 
-    law: Law = field(default_factory=Smooth)
+    law: FrictionLaw = field(default_factory=Smooth)
     coupling: Literal["implicit", "explicit"] = "implicit"
 
     @staticmethod
@@ -48,7 +48,7 @@ class DryFriction:
 def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> list[tuple[ca.SX, bool]]:
     """What the load of each joint with Coulomb friction is the size of, and whether sizes of the parts are summed.
 
-    F of rotary joints, N.normal of slides; of a slide that names no normals N, the force square to it.
+    F of rotary joints, N.normal of slides; of a slide that names no normals N, the force perpendicular to it.
     """
     by_joint = {(leg, joint): w for leg, joint, w in wrenches}
     by_leg = {leg.model.name: leg for leg in legs}
@@ -80,11 +80,11 @@ def next_loads(
     loads: Loads,
     direct: bool,
     measure: Measure = joint_loads,
-    distribution: Distribution | None = None,
+    distribution: ForceDistribution | None = None,
 ) -> Any:
     """Loads (k) that follow from assumed ones: at the motion of the inputs, or at that of their forces (``direct``).
 
-    ``distribution`` says how more actuators than freedoms share the work of a motion.
+    ``distribution`` says how more actuators than degrees of freedom share the work of a motion.
     """
     if direct:
         moved = virtual_power.direct_solution(mechanism, x, True, loads)
@@ -113,7 +113,8 @@ def loads_in_motion(
 ) -> Any:
     """Loads (k) at an acceleration (6, base axes; elastic N) that forces and wrench of the inputs bring about.
 
-    ``shared`` are the forces of the actuators, which a robot that has more of them than freedoms does not determine.
+    ``shared`` are the forces of the actuators, which a robot that has more of them than degrees of freedom does not
+    determine.
     """
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
     if mechanism.platform.elastic:
@@ -125,7 +126,8 @@ def loads_in_motion(
         wrenches = newton_euler.joint_wrenches(solved.legs, solved.mu)
     elif mechanism.redundant and shared is None:
         raise InputError(
-            f"friction: {mechanism.robot.name!r} has more actuators than freedoms, and how they share decides the "
+            f"friction: {mechanism.robot.name!r} has more actuators than degrees of freedom, and how they share "
+            "decides the "
             "reactions that Coulomb friction depends on; ask for inverse_dynamics, direct_dynamics or a simulation, "
             "which know it, or pass friction=False (--no-friction)"
         )
@@ -163,7 +165,7 @@ def with_loads(
     target = make(loads)
     if loads.port is None:
         return target
-    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     known = x.by_name | {p.name: p for p in (distribution.ports if distribution else ())}
     inputs = tuple(known[p.name] for p in target.inputs if p.name != "loads")
     fresh = next_loads(mechanism, x, loads, direct, distribution=distribution)
@@ -179,14 +181,14 @@ def converged_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False
         assert loads.port is not None
         _, legs = mechanism.resting(x)
         outputs = port("converged_loads", loads.port.symbols), port("quality", mechanism.quality(legs), ())
-        distribution = None if direct else Distribution.of(mechanism)
+        distribution = None if direct else ForceDistribution.of(mechanism)
         inputs = (*x.state, x.force, x.wrench, loads.port) if direct else motion_inputs(x, distribution, loads.ports)
         return Expression("converged_loads", inputs, outputs, mechanism.port)
 
     return with_loads(mechanism, dry, found, direct)
 
 
-def load_slopes(mechanism: Mechanism, columns: ca.SX, dry: DryFriction) -> Expression:
+def load_jacobian(mechanism: Mechanism, columns: ca.SX, dry: DryFriction) -> Expression:
     """How loads L = g(L, p) and forces f(L, p) change: dg/dL (k, k), dg/dp (k, c) and df/dL (n, k).
 
     ``columns`` p (c) are numbers of the port. With f linear in p at given loads, f's whole slope by p is
@@ -199,10 +201,10 @@ def load_slopes(mechanism: Mechanism, columns: ca.SX, dry: DryFriction) -> Expre
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = virtual_power.State.of(mechanism, platform, True, loads)
     force = virtual_power.inverse_solution(state, x.wrench.symbols).force + state.driven_friction
-    slopes = {
+    derivatives = {
         "loads_by_loads": ca.jacobian(fresh, symbols),
         "loads_by_numbers": ca.jacobian(fresh, columns),
         "force_by_loads": ca.jacobian(force, symbols),
     }
-    outputs = tuple(port(name, ca.densify(matrix), matrix.shape) for name, matrix in slopes.items())
-    return Expression("load_slopes", (*x.state, x.acceleration, x.wrench, loads.port), outputs, mechanism.port)
+    outputs = tuple(port(name, ca.densify(matrix), matrix.shape) for name, matrix in derivatives.items())
+    return Expression("load_jacobian", (*x.state, x.acceleration, x.wrench, loads.port), outputs, mechanism.port)

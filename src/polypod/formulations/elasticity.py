@@ -39,7 +39,7 @@ def stiffness(mechanism: Mechanism) -> Expression:
     state, legs = mechanism.resting(x)
     n, m = len(mechanism.actuators), mechanism.platform.count
     given = Port("drive", ca.SX.sym("drive", n), (n,))
-    slopes = state.to_base(mechanism.jacobian(legs).T).T
+    derivatives = state.to_base(mechanism.jacobian(legs).T).T
     total, beside = ca.SX(given.symbols), ca.SX.zeros(m, m)
     parts, first = [], 0
     for leg in legs:
@@ -53,11 +53,11 @@ def stiffness(mechanism: Mechanism) -> Expression:
             else:
                 total[first + spring.actuator] += parts[-1]
         first += len(leg.model.actuators)
-    weighted = slopes * ca.repmat(1 / total, 1, m)
+    weighted = derivatives * ca.repmat(1 / total, 1, m)
     matrix = ca.SX.zeros(m, m)
     for i in range(m):
         for j in range(i, m):
-            matrix[i, j] = matrix[j, i] = ca.dot(slopes[:, i], weighted[:, j]) + beside[i, j]
+            matrix[i, j] = matrix[j, i] = ca.dot(derivatives[:, i], weighted[:, j]) + beside[i, j]
     outputs = (
         port("stiffness", matrix, (m, m)),
         port("compliances", ca.vertcat(*parts, ca.SX(0, 1)), (len(parts),)),
@@ -73,8 +73,8 @@ def _motion(mechanism: Mechanism, number: int, joint: Joint, pose: Port) -> ca.S
     x.pose = pose
     state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
     leg = mechanism.attach(state)[number]
-    slopes = ca.jacobian(joint_rate(leg, joint), x.twist.symbols)
-    return ca.substitute(slopes, x.twist.symbols, ca.SX.zeros(6)) @ _twists(state)
+    derivatives = ca.jacobian(joint_rate(leg, joint), x.twist.symbols)
+    return ca.substitute(derivatives, x.twist.symbols, ca.SX.zeros(6)) @ _twists(state)
 
 
 def _twists(state: PlatformState) -> ca.SX:
@@ -106,8 +106,8 @@ def mass_on_base(mechanism: Mechanism) -> Expression:
             energy += 0.5 * ca.dot(moved, moved @ body.weight)
         for actuator, rate in zip(leg.model.actuators, leg.rates, strict=True):
             energy += 0.5 * actuator.rotor * rate * rate
-    slopes = ca.hessian(energy, ca.vertcat(twist, base))[0]
+    derivatives = ca.hessian(energy, ca.vertcat(twist, base))[0]
     allowed = ca.diagcat(_twists(state), ca.SX.eye(6))
-    matrix = ca.substitute(allowed.T @ slopes @ allowed, twist, ca.SX.zeros(6))
+    matrix = ca.substitute(allowed.T @ derivatives @ allowed, twist, ca.SX.zeros(6))
     outputs = port("mass", matrix, (m + 6, m + 6)), port("quality", mechanism.quality(legs), ())
     return Expression("mass_on_base", x.place, outputs, mechanism.port)

@@ -14,7 +14,7 @@ import casadi as ca
 
 from ..friction import JointFriction, Loads
 from ..mechanism import LegAtState, LegModel, Mechanism
-from ..mechanism.own_axes import LegInOwnAxes
+from ..mechanism.leg_frame import LegInLegFrame
 from ..platforms import Tip
 from ..platforms.contract import tip_map
 from ..symbols.vectors import skew, symmetric, total
@@ -50,7 +50,7 @@ class LegDerivatives:
 
     @property
     def turned_arms(self) -> ca.SX:
-        """Slopes (3, 3) of the moment by the platform's turn while y stays: sum f~ r~ over point and axes."""
+        """Derivatives (3, 3) of the moment by the platform's turn while y stays: sum f~ r~ over point and axes."""
         size = self.y.numel() - 6
         force = self.y[:size]
         force[:3] = force[:3] - self.y[size : size + 3]
@@ -70,8 +70,8 @@ class LegContribution:
         self._mechanism, self._leg, self._friction, self._loads = mechanism, leg, friction, loads
         self.actuators = len(leg.model.actuators)
         self._applied = ca.SX.sym("f", self.actuators)
-        view = LegInOwnAxes.of(mechanism, leg.model) if numbers.is_empty() else None
-        self.derivatives = self._in_base(numbers) if view is None else self._in_own_axes(view)
+        view = LegInLegFrame.of(mechanism, leg.model) if numbers.is_empty() else None
+        self.derivatives = self._in_base(numbers) if view is None else self._in_leg_frame(view)
 
     def _y(self, model: LegModel, tip: Tip, gravity: ca.SX) -> ca.SX:
         leg = LegAtState(self._leg.number, model, self._leg.platform, tip)
@@ -118,17 +118,17 @@ class LegContribution:
 
         return derivatives
 
-    def _in_own_axes(self, view: LegInOwnAxes) -> Callable[[ca.SX], LegDerivatives]:
-        """By the equation of :mod:`polypod.mechanism.own_axes`; z are rate, half acceleration and spin of the tip."""
+    def _in_leg_frame(self, view: LegInLegFrame) -> Callable[[ca.SX], LegDerivatives]:
+        """By the equation of :mod:`polypod.mechanism.leg_frame`; z are rate, half acceleration and spin of the tip."""
         leg = self._leg
-        axes, q = LegInOwnAxes.at(leg.model, leg.tip.series[0])
+        axes, q = LegInLegFrame.at(leg.model, leg.tip.series[0])
         k = q.numel()
         rates, gravity = [ca.SX.sym(name, 3) for name in ("rate", "half", "spin")], ca.SX.sym("gravity", 3)
         tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rates[0], rates[1]), leg.tip.axes_series, rates[2])
         seen = [axes.T @ x for x in (*leg.tip.series[1:], leg.tip.spin, self._mechanism.gravity)]
         y = self._y(view.model, tip, gravity)
         at = self._differentiated(y, ca.vertcat(view.q, *rates, gravity), ca.vertcat(q, *seen))
-        turn, moved = ca.substitute([view.turn, view.slopes], [view.q], [q])
+        turn, moved = ca.substitute([view.turn, view.derivatives], [view.q], [q])
 
         def derivatives(force: ca.SX) -> LegDerivatives:
             own, by_all = at(force)

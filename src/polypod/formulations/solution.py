@@ -13,8 +13,8 @@ from ..symbols.linear import Solution, solve_general, solve_least_norm
 
 
 @dataclass(frozen=True)
-class Distribution:
-    """How more actuators than freedoms share their work: near to preferred forces, in a weighted norm.
+class ForceDistribution:
+    """How more actuators than degrees of freedom share their work: near to preferred forces, in a weighted norm.
 
     f minimises sum w_i (f_i - p_i)^2 among the forces, friction of the actuated joints included, that move the robot
     as asked.
@@ -24,13 +24,13 @@ class Distribution:
     preferred: Port
 
     @staticmethod
-    def of(mechanism: Mechanism) -> Distribution | None:
-        """Inputs of a robot with more actuators than freedoms; None for others."""
+    def of(mechanism: Mechanism) -> ForceDistribution | None:
+        """Inputs of a robot with more actuators than degrees of freedom; None for others."""
         if not mechanism.redundant:
             return None
         n = len(mechanism.actuators)
         weights, preferred = ca.SX.sym("weights", n), ca.SX.sym("preload", n)
-        return Distribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)))
+        return ForceDistribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)))
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -38,12 +38,12 @@ class Distribution:
         return (self.weights, self.preferred)
 
 
-def motion_inputs(x: Inputs, distribution: Distribution | None, loads: tuple[Port, ...]) -> tuple[Port, ...]:
+def motion_inputs(x: Inputs, distribution: ForceDistribution | None, loads: tuple[Port, ...]) -> tuple[Port, ...]:
     """Inputs of inverse dynamics in order: state, acceleration, wrench, distribution, loads of dry friction."""
     return (*x.state, x.acceleration, x.wrench, *(distribution.ports if distribution else ()), *loads)
 
 
-def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: Distribution | None, friction: ca.SX) -> Solution:
+def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: ForceDistribution | None, friction: ca.SX) -> Solution:
     """f of J^T f = w for J (n, m): the only one for n = m; for n > m the one whose sum with what overcomes ``friction``
     in the actuated joints (n), which is what actuators apply, is nearest to the preferred forces."""
     if distribution is None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..friction import Loads, has_dry_friction
 from ..mechanism import Mechanism
-from ..platforms.flexible import FlexiblePlatform
+from ..platforms.flexible import ModalPlatform
 from ..symbols.expression import Iteration, port
 from ..symbols.fixed_point import changes
 from ..symbols.linear import solve_general
@@ -21,7 +21,7 @@ def steady_shape(mechanism: Mechanism, friction: bool, dry: DryFriction, steps: 
     Loads that dry friction depends on are iterated with them. State: q (N), forces (n), loads, converged, steps, done.
     """
     platform = mechanism.platform
-    assert isinstance(platform, FlexiblePlatform)
+    assert isinstance(platform, ModalPlatform)
     x, m = mechanism.inputs(), platform.count
     loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
     held = loads.port.symbols if loads is not None and loads.port is not None else ca.SX(0, 1)

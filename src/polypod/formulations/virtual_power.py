@@ -21,7 +21,7 @@ from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, port
 from ..symbols.linear import SymmetricFactor
 from ..symbols.vectors import dot
-from .solution import Distribution, actuator_forces, motion_inputs
+from .solution import ForceDistribution, actuator_forces, motion_inputs
 
 
 def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX) -> ca.SX:
@@ -98,7 +98,7 @@ class InverseSolution:
     quality: ca.SX
 
 
-def inverse_solution(state: State, wrench: ca.SX, distribution: Distribution | None = None) -> InverseSolution:
+def inverse_solution(state: State, wrench: ca.SX, distribution: ForceDistribution | None = None) -> InverseSolution:
     """Forces and elastic accelerations for a motion of the frame.
 
     With elastic coordinates: e'' = M_ee^-1 (J_e^T f - w_e), (J_r^T - M_re M_ee^-1 J_e^T) f = w_r - M_re M_ee^-1 w_e.
@@ -117,7 +117,7 @@ def inverse_solution(state: State, wrench: ca.SX, distribution: Distribution | N
 
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces (and elastic accelerations) for a motion and an external wrench: J^T f = w - w_ext."""
-    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = State.of(mechanism, platform, friction, loads)
     solution = inverse_solution(state, x.wrench.symbols, distribution)
@@ -143,7 +143,9 @@ def mass(mechanism: Mechanism) -> Expression:
 def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Generalized force of Coriolis, centripetal, gravity and friction terms: M udot + bias = J^T f + S^T w_ext."""
     x = mechanism.inputs()
-    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x)), friction, loads)
+    state = State.of(
+        mechanism, mechanism.platform.at(x, x.twist.symbols, mechanism.drift_acceleration(x)), friction, loads
+    )
     required = state.required_wrench + state.jacobian.T @ state.driven_friction if friction else state.required_wrench
     outputs = port("bias", state.platform.to_base(required)), port("quality", mechanism.quality(state.legs), ())
     return Expression("bias", x.state, outputs, mechanism.port)
@@ -160,8 +162,8 @@ class DirectSolution:
 
 def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Loads | None) -> DirectSolution:
     """Acceleration from actuator forces: M udot = J^T f + S^T w_ext - bias."""
-    coasting = mechanism.coasting(x)
-    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, coasting), friction, loads)
+    drift_acceleration = mechanism.drift_acceleration(x)
+    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, drift_acceleration), friction, loads)
     force = x.force.symbols - state.driven_friction if friction else x.force.symbols
     push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.required_wrench
     m, size = mechanism.platform.count, push.numel()
@@ -172,7 +174,7 @@ def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Load
     change = ca.vertcat(solved[size - m :], solved[: size - m]) if size > m else solved
     quality = mechanism.quality(state.legs, factor.quality_of(range(size - m, size)))
     elastic = change[m:] if size > m else ca.SX(0, 1)
-    return DirectSolution(state.platform.acceleration(change) + coasting, elastic, quality)
+    return DirectSolution(state.platform.acceleration(change) + drift_acceleration, elastic, quality)
 
 
 def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:

@@ -14,27 +14,27 @@ from .joints import (
     loaded_joints,
     loaded_pairs,
 )
-from .laws import LAWS, Law, Smooth, law_of
+from .laws import LAWS, FrictionLaw, Smooth, law_of
 from .sliding import SlidingJoint, dry_joints, sliding_joints
-from .stick import INSTANT, FrictionRound, friction_round, next_modes, resumed_tries
+from .stick import INSTANT, FrictionIteration, friction_iteration, next_modes, resumed_tries
 
 __all__ = [
     "INSTANT",
     "LAWS",
     "Coefficients",
+    "FrictionIteration",
+    "FrictionLaw",
     "FrictionPair",
-    "FrictionRound",
     "GivenForces",
     "JointFriction",
-    "Law",
     "Loads",
     "SlidingJoint",
     "Smooth",
     "actuator_friction",
     "dry_drives",
     "dry_joints",
+    "friction_iteration",
     "friction_pairs",
-    "friction_round",
     "has_dry_friction",
     "has_friction",
     "law_of",

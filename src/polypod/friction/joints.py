@@ -16,12 +16,12 @@ import casadi as ca
 from ..legs import Joint
 from ..legs.contract import field_at
 from ..mechanism import LegAtState, LegModel, Mechanism
-from ..mechanism.free_bodies import Wrench
+from ..mechanism.free_bodies import JointWrench
 from ..mechanism.joint_rates import joint_rate
 from ..mechanism.leg import PlacedLeg
 from ..symbols.expression import Port
 from ..symbols.vectors import absent, total
-from .laws import Law
+from .laws import FrictionLaw
 
 Key = tuple[str, str]
 
@@ -33,12 +33,12 @@ class Loads:
     As inputs of a function they are one port of k numbers in the order of :func:`loaded_joints`.
     """
 
-    law: Law
+    law: FrictionLaw
     port: Port | None = None
     values: dict[Key, ca.SX] = field(default_factory=dict)
 
     @staticmethod
-    def symbols(mechanism: Mechanism, law: Law) -> Loads:
+    def symbols(mechanism: Mechanism, law: FrictionLaw) -> Loads:
         """Fresh symbols for the loads of a robot's joints; no port if no friction depends on them."""
         keys = loaded_joints(mechanism)
         if not keys:
@@ -187,7 +187,7 @@ class JointFriction:
     """
 
     leg: LegAtState
-    by_joint: dict[str, Wrench]
+    by_joint: dict[str, JointWrench]
     points: dict[str, ca.SX]
     at_actuators: ca.SX
     power: ca.SX
@@ -195,7 +195,7 @@ class JointFriction:
     @staticmethod
     def of(leg: LegAtState, friction: bool, loads: Loads | None) -> JointFriction:
         """All friction of a leg; without loads, only its viscous part; none at all if not asked for."""
-        by_joint: dict[str, Wrench] = {}
+        by_joint: dict[str, JointWrench] = {}
         points: dict[str, ca.SX] = {}
         at_actuators, power = ca.SX.zeros(len(leg.model.actuators)), ca.SX(0)
         for pair in friction_pairs(leg.model) if friction else ():
@@ -207,21 +207,21 @@ class JointFriction:
                 power = power + at_actuators[k] * leg.rates[k]
                 continue
             points[pair.of] = leg.at_tip(joint.point)
-            before = by_joint.get(pair.of, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
+            before = by_joint.get(pair.of, JointWrench(ca.SX.zeros(3), ca.SX.zeros(3)))
             rate = joint_rate(leg, joint)
             resistance = data.resistance(rate, key, loads)
             if joint.kind == "prismatic":
-                by_joint[pair.of] = Wrench(before.force - resistance * leg.at_tip(joint.axes[0]), before.moment)
+                by_joint[pair.of] = JointWrench(before.force - resistance * leg.at_tip(joint.axes[0]), before.moment)
             else:
-                by_joint[pair.of] = Wrench(before.force, before.moment - resistance)
+                by_joint[pair.of] = JointWrench(before.force, before.moment - resistance)
             power = power + ca.dot(resistance, rate)
         return JointFriction(leg, by_joint, points, at_actuators, power)
 
-    def joint(self, name: str) -> Wrench:
+    def joint(self, name: str) -> JointWrench:
         """The wrench of a passive joint on its child; zero where it has no friction."""
-        return self.by_joint.get(name, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
+        return self.by_joint.get(name, JointWrench(ca.SX.zeros(3), ca.SX.zeros(3)))
 
-    def on_body(self, body: str, about: ca.SX) -> Wrench:
+    def on_body(self, body: str, about: ca.SX) -> JointWrench:
         """Sum of the friction on a body, moment about a point."""
         force, moment = ca.SX.zeros(3), ca.SX.zeros(3)
         for joint in self.leg.model.placement.joints:
@@ -229,10 +229,10 @@ class JointFriction:
             if sign and joint.name in self.by_joint:
                 wrench = self.by_joint[joint.name].about(self.points[joint.name], about)
                 force, moment = force + sign * wrench.force, moment + sign * wrench.moment
-        return Wrench(force, moment)
+        return JointWrench(force, moment)
 
     @property
-    def on_platform(self) -> Wrench:
+    def on_platform(self) -> JointWrench:
         """On the platform, moment about the leg's tip."""
         return self.on_body("platform", self.leg.tip.series[0])
 

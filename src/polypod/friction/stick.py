@@ -8,10 +8,10 @@ r = w/tau + wdot, lambda' = lambda + d r for those that hold and limit y/|y|, y 
 hold, however many they are. A joint that slides is tried to hold as soon as r turns against it; one that held with
 more than its limit slides (a primal-dual active set).
 
-Where more joints are about to slide than the robot has freedoms, such guesses may go round in circles. Then the law is
-smoothed, lambda = limit r/s, s^2 = |r|^2 + width^2, and s lambda = limit r is solved by Newton's method with r and
-lambda both unknown while the width shrinks (the interior-point method for sums of norms of Andersen, Christiansen,
-Conn and Overton, 2000): D = (limit 1 - (lambda r^T + r lambda^T)/(2 s))/s.
+Where more joints are about to slide than the robot has degrees of freedom, such guesses may go round in circles. Then
+the law is smoothed, lambda = limit r/s, s^2 = |r|^2 + width^2, and s lambda = limit r is solved by Newton's method with
+r and lambda both unknown while the width shrinks (the interior-point method for sums of norms of Andersen,
+Christiansen, Conn and Overton, 2000): D = (limit 1 - (lambda r^T + r lambda^T)/(2 s))/s.
 
 Where friction at rest is more than in motion, a joint at rest holds if it can, with the loads that it has while all
 such joints hold. Those that do not hold when all of them have their limit at rest break away; from then on they resist
@@ -34,13 +34,13 @@ STIFFNESS = 1e6
 # The same for finding the direction of a joint that starts to slide.
 TURN_STIFFNESS = 1e3
 # Rounds without success, and in all of a stage, after which the law is smoothed; the width shrinks by SHRINK a round.
-MAX_GUESSES, MAX_EXACT_ROUNDS, SHRINK = 6, 40, 0.1
+MAX_GUESSES, MAX_EXACT_ITERATIONS, SHRINK = 6, 40, 0.1
 # The least width, so that joints which together hold a motion share it in one way (less is drowned by
 # roundings), and the part that the law is off by at most, where a joint is about to slide: LEAST_WIDTH^(2/3).
 LEAST_WIDTH, SMOOTHED_TOLERANCE = 1e-9, 1e-6
-# After so many rounds of a stage the least width is larger: loads may hang on what a joint does about an axis that it
-# hardly turns about (a ball of a 3-RPS at home), which a sharper law decides anew in every round.
-MANY_ROUNDS, LARGER_WIDTH = 150, 1e-7
+# After so many iterations of a stage the least width is larger: loads may hang on what a joint does about an axis that
+# it hardly turns about (a ball of a 3-RPS at home), which a sharper law decides anew in every round.
+MANY_ITERATIONS, LARGER_WIDTH = 150, 1e-7
 # Later stages of a step keep what holds at its first, but not with so many times its limit: joints that hold nearly the
 # same motion would press against each other without end.
 MAX_EXCESS = 2.0
@@ -50,7 +50,7 @@ TOLERANCE = 1e-9
 REST = 1e-3
 # In an instant a joint slides along its own rate, whatever its acceleration, if that is so many times faster.
 FAST_RATIO = 30.0
-MOVING, HELD, STARTING, BROKEN, TRIED = 0, 1, 2, 3, 4
+SLIDING, STUCK, BREAKING_AWAY, SLIPPED, TRIAL_STICK = 0, 1, 2, 3, 4
 """What a joint does during a step: it slides, is held at rest, or starts to slide from rest in one direction.
 
 A joint whose friction falls when it moves is tried to hold whatever that takes, then with its limit at rest; if it
@@ -61,13 +61,13 @@ INSTANT = -1.0
 
 
 @dataclass(frozen=True)
-class FrictionRound:
+class FrictionIteration:
     """Friction of all joints after a round.
 
     ``forces`` (r) overcome it, ``modes`` (j) are what each joint does, ``change`` is udot (m + N), ``converged`` says
     whether the law holds for what the joints do, ``final`` whether none must do something else then, ``starting``
-    whether one is about to break away, ``longest`` [s] how long until the first sliding joint comes to rest, and
-    ``tries`` how many rounds were in vain.
+    whether one is about to break away, ``max_step`` [s] how long until the first sliding joint comes to rest, and
+    ``tries`` how many iterations were in vain.
     """
 
     forces: ca.SX
@@ -76,11 +76,11 @@ class FrictionRound:
     converged: ca.SX
     final: ca.SX
     starting: ca.SX
-    longest: ca.SX
+    max_step: ca.SX
     tries: ca.SX
 
 
-def friction_round(
+def friction_iteration(
     joints: list[SlidingJoint],
     limits: list[ca.SX],
     mass: ca.SX,
@@ -88,25 +88,25 @@ def friction_round(
     forces: ca.SX,
     modes: ca.SX,
     stage: ca.SX,
-    rounds: ca.SX,
+    iterations: ca.SX,
     tries: ca.SX,
     tau: ca.SX,
-) -> FrictionRound:
+) -> FrictionIteration:
     """One round: from forces (r) and modes (j) to better ones, at a mass matrix and a push (m + N) without friction.
 
     At stage 0 of a step of length tau the modes are found; later stages keep them, so that a step sees smooth forces.
-    ``tries`` counts the rounds since the law last held, and goes on where it was smoothed then.
+    ``tries`` counts the iterations since the law last held, and goes on where it was smoothed then.
     """
-    tries = ca.if_else(rounds < 0.5, 0, tries)
+    tries = ca.if_else(iterations < 0.5, 0, tries)
     # guesses may fit at every load and yet never come to rest: joints that hold a motion in common share it anew
-    tries = ca.if_else(rounds > MAX_EXACT_ROUNDS - 0.5, ca.fmax(tries, MAX_GUESSES), tries)
-    least_width = ca.if_else(rounds > MANY_ROUNDS - 0.5, LARGER_WIDTH, LEAST_WIDTH)
+    tries = ca.if_else(iterations > MAX_EXACT_ITERATIONS - 0.5, ca.fmax(tries, MAX_GUESSES), tries)
+    least_width = ca.if_else(iterations > MANY_ITERATIONS - 0.5, LARGER_WIDTH, LEAST_WIDTH)
     when = _Stage(
         instant=stage < -0.5,
         first=ca.logic_and(stage > -0.5, stage < 0.5),
         later=stage > 0.5,
-        begins=rounds < 0.5,
-        law_held=ca.logic_and(rounds > 0.5, tries < 0.5),
+        begins=iterations < 0.5,
+        law_held=ca.logic_and(iterations > 0.5, tries < 0.5),
         tau=tau,
         smoothed=ca.logic_and(stage < 0.5, tries > MAX_GUESSES - 0.5),
         width=_width(tries, least_width),
@@ -123,33 +123,35 @@ def friction_round(
     inverse_masses = ca.vertcat(*[1 / mass[k, k] for k in range(mass.size1())])
     floor = 1e-14 * ca.sum1(inverse_masses)
     matrix, right = mass, ca.SX.zeros(mass.size1())
-    joint_rounds: list[_JointRound] = []
+    joint_iterations: list[_JointIteration] = []
     start = 0
     for number, joint in enumerate(joints):
         old = forces[start : start + joint.size]
         start += joint.size
         inverse_mass = floor + ca.sum1(ca.sum2(joint.rows**2 * ca.repmat(inverse_masses.T, joint.size, 1))) / joint.size
-        one = _JointRound.of(joint, limits[number], old, modes[number], free, inverse_mass, when, rows.size1())
+        one = _JointIteration.of(joint, limits[number], old, modes[number], free, inverse_mass, when, rows.size1())
         matrix = matrix + joint.rows.T @ one.stiffness @ joint.rows
         right = right - joint.rows.T @ (one.projected - old)
-        joint_rounds.append(one)
+        joint_iterations.append(one)
     change = solved(matrix, right)
     udot = free + change
     converged, longest, waiting, starting = ca.SX(1), ca.SX(1e300), ca.SX(0), ca.SX(0)
-    modes_found = [one.mode for one in joint_rounds]
-    found = [p.projected + p.stiffness @ (j.rows @ change) for j, p in zip(joints, joint_rounds, strict=True)]
+    modes_found = [one.mode for one in joint_iterations]
+    found = [p.projected + p.stiffness @ (j.rows @ change) for j, p in zip(joints, joint_iterations, strict=True)]
     # all forces as one number in N/sqrt(kg), which those of slides and of joints that turn have in common
-    strength = sum((length(v) * ca.sqrt(p.inverse_mass) for v, p in zip(found, joint_rounds, strict=True)), ca.SX(0))
-    for number, (joint, one, value) in enumerate(zip(joints, joint_rounds, found, strict=True)):
+    strength = sum(
+        (length(v) * ca.sqrt(p.inverse_mass) for v, p in zip(found, joint_iterations, strict=True)), ca.SX(0)
+    )
+    for number, (joint, one, value) in enumerate(zip(joints, joint_iterations, found, strict=True)):
         wdot = joint.rows @ udot + joint.drift
         fits = one.fits(value, wdot, strength)
         too_much = ca.logic_and(when.later, one.exceeds(value))
         found[number] = ca.if_else(too_much, one.clipped, value)
-        modes_found[number] = ca.if_else(too_much, STARTING, one.mode)
+        modes_found[number] = ca.if_else(too_much, BREAKING_AWAY, one.mode)
         converged = ca.logic_and(converged, ca.if_else(when.later, ca.logic_not(too_much), fits))
         if joint.friction.static_exceeds_kinetic:
             waiting = ca.logic_or(waiting, one.waits(value))
-            starting = ca.logic_or(starting, one.mode == STARTING)
+            starting = ca.logic_or(starting, one.mode == BREAKING_AWAY)
         closing = -ca.dot(joint.rate, wdot)
         time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
         longest = ca.if_else(ca.logic_and(one.moving, closing > 0), ca.fmin(longest, time), longest)
@@ -158,7 +160,7 @@ def friction_round(
     final = ca.logic_not(ca.logic_and(when.first, waiting))
     modes = ca.vertcat(*modes_found)
     starting = ca.logic_and(when.first, starting)
-    return FrictionRound(ca.vertcat(*found), modes, udot, converged, final, starting, longest, tries)
+    return FrictionIteration(ca.vertcat(*found), modes, udot, converged, final, starting, longest, tries)
 
 
 def resumed_tries(tries: ca.SX, change: ca.SX) -> ca.SX:
@@ -173,7 +175,7 @@ def next_modes(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:
     for number, joint in enumerate(joints):
         mode = modes[number]
         if joint.friction.static_exceeds_kinetic:
-            mode = ca.if_else(mode == TRIED, HELD, ca.if_else(mode == STARTING, BROKEN, mode))
+            mode = ca.if_else(mode == TRIAL_STICK, STUCK, ca.if_else(mode == BREAKING_AWAY, SLIPPED, mode))
         following.append(mode)
     return ca.vertcat(*following)
 
@@ -197,7 +199,7 @@ class _Stage:
 
 
 @dataclass(frozen=True)
-class _JointRound:
+class _JointIteration:
     """One joint in a round: its new force (s) before udot changes, the force's derivative by wdot (s, s), its mode, and
     what they were computed from."""
 
@@ -223,7 +225,7 @@ class _JointRound:
         inverse_mass: ca.SX,
         when: _Stage,
         count: int,
-    ) -> _JointRound:
+    ) -> _JointIteration:
         """``inverse_mass`` [1/kg or 1/(kg m^2)] is that of what a force in the joint moves, ``free`` udot at the old
         forces, ``count`` how many components all joints have."""
         later, instant = when.later, when.instant
@@ -233,26 +235,28 @@ class _JointRound:
             limit = kinetic * _stribeck(joint, when, when.tau * kinetic * inverse_mass)
         speed, reach = length(w), when.tau * limit * inverse_mass
         # what is at rest in one round must not slide in the next because its load is less
-        sliding = ca.logic_and(speed > REST * reach, ca.logic_or(when.begins, mode == MOVING))
-        moving = ca.if_else(instant, speed > FAST_RATIO * reach, ca.if_else(when.first, sliding, mode == MOVING))
+        sliding = ca.logic_and(speed > REST * reach, ca.logic_or(when.begins, mode == SLIDING))
+        moving = ca.if_else(instant, speed > FAST_RATIO * reach, ca.if_else(when.first, sliding, mode == SLIDING))
         # in an instant, what is far from rest must slide along its own rate, not along that within tau
         share = ca.if_else(ca.logic_and(instant, speed > reach), (reach / ca.fmax(speed, 1e-300)) ** 2, 1)
         broken, unlimited = ca.SX(0), ca.SX(0)
         if joint.friction.static_exceeds_kinetic:
-            broken = ca.logic_and(mode == BROKEN, ca.logic_or(later, ca.logic_not(when.begins)))
+            broken = ca.logic_and(mode == SLIPPED, ca.logic_or(later, ca.logic_not(when.begins)))
             in_motion = ca.logic_or(ca.logic_or(instant, moving), broken)
             limit = ca.if_else(in_motion, limit, kinetic * joint.friction.static)
-            trying = ca.logic_and(when.first, ca.logic_or(when.begins, mode == TRIED))
+            trying = ca.logic_and(when.first, ca.logic_or(when.begins, mode == TRIAL_STICK))
             unlimited = ca.logic_and(trying, ca.logic_not(moving))
         pull, d = w / when.tau, STIFFNESS / inverse_mass
         rest = pull + share * (joint.rows @ free + joint.drift)
         # a step so short that all joints together do not overshoot
         before = ca.fmax(length(old), 1e-300)
         clipped = old * ca.fmin(1, limit / before)
-        tried = (ca.if_else(mode == STARTING, clipped, old) if size > 1 else old) + rest / (4 * count * inverse_mass)
+        tried = (ca.if_else(mode == BREAKING_AWAY, clipped, old) if size > 1 else old) + rest / (
+            4 * count * inverse_mass
+        )
         slow = length(rest) <= SMOOTHED_TOLERANCE * limit * inverse_mass
         guess = ca.if_else(when.smoothed, slow, length(tried) <= limit)
-        stuck = ca.logic_or(unlimited, ca.if_else(later, mode == HELD, guess))
+        stuck = ca.logic_or(unlimited, ca.if_else(later, mode == STUCK, guess))
         holds = ca.logic_and(ca.logic_not(moving), stuck)
         y = tried if size == 1 else clipped + (TURN_STIFFNESS / inverse_mass) * rest
         reached = ca.fmax(length(y), 1e-300)
@@ -272,10 +276,12 @@ class _JointRound:
         both = clipped @ rest.T + rest @ clipped.T
         projected = ca.if_else(smoothed, limit * rest / about, projected)
         stiffness = ca.if_else(smoothed, share * (limit * ca.SX.eye(size) - both / (2 * about)) / about, stiffness)
-        found = ca.if_else(moving, MOVING, ca.if_else(stuck, HELD, STARTING))
+        found = ca.if_else(moving, SLIDING, ca.if_else(stuck, STUCK, BREAKING_AWAY))
         if joint.friction.static_exceeds_kinetic:
-            found = ca.if_else(unlimited, TRIED, ca.if_else(ca.logic_and(broken, found == STARTING), BROKEN, found))
-        return _JointRound(
+            found = ca.if_else(
+                unlimited, TRIAL_STICK, ca.if_else(ca.logic_and(broken, found == BREAKING_AWAY), SLIPPED, found)
+            )
+        return _JointIteration(
             projected, stiffness, found, moving, limit, inverse_mass, pull, share, smoothed, old, clipped
         )
 
@@ -292,17 +298,17 @@ class _JointRound:
         slides = ca.logic_and(length(y) >= self.limit, off <= TOLERANCE * self.limit)
         still = length(rest) <= TOLERANCE * (self.limit * self.inverse_mass + strength * ca.sqrt(self.inverse_mass))
         repeats = length(value - self.old) <= SMOOTHED_TOLERANCE * self.limit
-        fits = ca.if_else(self.mode == HELD, holds, ca.if_else(self.mode == TRIED, still, slides))
+        fits = ca.if_else(self.mode == STUCK, holds, ca.if_else(self.mode == TRIAL_STICK, still, slides))
         return ca.logic_or(self.moving, ca.if_else(self.smoothed, repeats, fits))
 
     def waits(self, value: ca.SX) -> ca.SX:
         """Whether the joint must do something else once the law holds for what it does."""
-        over = ca.logic_and(self.mode == TRIED, ca.logic_not(self._within(value)))
-        return ca.logic_or(over, self.mode == STARTING)
+        over = ca.logic_and(self.mode == TRIAL_STICK, ca.logic_not(self._within(value)))
+        return ca.logic_or(over, self.mode == BREAKING_AWAY)
 
     def exceeds(self, value: ca.SX) -> ca.SX:
         """Whether a joint that is held takes far more than it can."""
-        return ca.logic_and(self.mode == HELD, length(value) > MAX_EXCESS * self.limit)
+        return ca.logic_and(self.mode == STUCK, length(value) > MAX_EXCESS * self.limit)
 
     def _within(self, value: ca.SX) -> ca.SX:
         return length(value) <= self.limit * (1 + TOLERANCE)

@@ -10,9 +10,9 @@ from .calibration import Calibration
 from .excite import Excitation, excite
 from .identifiability import identifiable
 from .identify import Identification, identify
+from .linear_model import LinearModel
 from .logs import Log, read_log
 from .measured import Measurements, measurements, read_measurements
-from .numbers import LinearModel
 from .plan import Plan, plan
 from .simulated_log import save_log, simulated_log
 

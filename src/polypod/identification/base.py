@@ -3,7 +3,7 @@
 The columns of Y T over states of all kinds have rank r < k. r of the numbers, p_I, span them; the others follow,
 Y_D = Y_I K, so that forces are Y_I beta with beta = p_I + K p_D: the base parameters. A number is identifiable alone if
 no direction that changes no force has a part in it, not at all if it has no effect, else together with others. Where
-friction depends on reactions, Y are the slopes of forces by the numbers, at those of the file.
+friction depends on reactions, Y are the derivatives of forces by the numbers, at those of the file.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
+from .linear_model import LinearModel
 from .naming import LinearNumber
-from .numbers import LinearModel
 from .sampling import random_motion
 
-Sight = Literal["alone", "together", "not"]
+Identifiability = Literal["alone", "together", "not"]
 GAP = 1e-9
 """Singular values below this part of the largest count as zero: columns are scaled to one, rounding is 1e-14."""
 _SHOWN = 1e-9
@@ -33,14 +33,14 @@ _NOTHING = 1e-10  # columns that are smaller by this much are rounding
 class BaseParameters:
     """beta = P p (r, k) with the unit matrix in the columns ``independent``; ``nullspace`` N (k, k - r): P N = 0.
 
-    ``sight`` says of every number whether forces show it ``alone``, ``together`` with others or ``not``.
+    ``identifiability`` says of every number whether forces show it ``alone``, ``together`` with others or ``not``.
     """
 
     numbers: tuple[LinearNumber, ...]
     independent: tuple[int, ...]
     matrix: Array
     nullspace: Array
-    sight: tuple[Sight, ...]
+    identifiability: tuple[Identifiability, ...]
     singular_values: Array
 
     @property
@@ -51,7 +51,7 @@ class BaseParameters:
     @property
     def with_effect(self) -> int:
         """How many numbers have any effect."""
-        return sum(s != "not" for s in self.sight)
+        return sum(s != "not" for s in self.identifiability)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def base_parameters(
     """
     linear = model if isinstance(model, LinearModel) else LinearModel(model, same_legs=same_legs, friction=friction)
     motion = random_motion(linear.model, states, seed)
-    rows = linear.slopes(motion, linear.values)
+    rows = linear.derivatives(motion, linear.values)
     rows = rows[np.isfinite(rows).all(axis=(1, 2))]
     reached, needed = len(rows), -(-2 * len(linear.numbers) // len(linear.model.actuators))
     if reached < needed:
@@ -143,10 +143,12 @@ def base_of_rows(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParamete
     weight = np.where(effective, scale, scale.max())
     unseen = _nullspace(matrix / weight)
     part = np.linalg.norm(unseen, axis=1)
-    sight: list[Sight] = ["not" if not seen else "alone" if p < 1e-7 else "together"
+    identifiability: list[Identifiability] = ["not" if not seen else "alone" if p < 1e-7 else "together"
                           for seen, p in zip(effective, part, strict=True)]  # fmt: skip
     nullspace = unseen / weight[:, None]
-    return BaseParameters(numbers, tuple(int(c) for c in chosen), matrix, nullspace, tuple(sight), values / values[0])
+    return BaseParameters(
+        numbers, tuple(int(c) for c in chosen), matrix, nullspace, tuple(identifiability), values / values[0]
+    )
 
 
 def _whole(values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Calibration: a robot's geometry from measured poses, by Gauss and Newton with exact slopes."""
+"""Calibration: a robot's geometry from measured poses, by Gauss and Newton with exact derivatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..model import Model
 from .base import base_of_rows
 from .calibration import Calibration
 from .geometry import Geometry
-from .identifiability import measurement_rows, measurement_slopes
+from .identifiability import measurement_jacobian, measurement_rows
 from .measured import Measurements, read_measurements
 from .new_robot import Change, file_value, with_changes
 from .overdetermined import nearest_poses
@@ -38,8 +38,8 @@ FAR = 5.0
 LEAST = 1e-14
 """Least noise [m, rad]: rounding of poses."""
 ROUNDING = 1e-11
-"""Slopes along a direction below this part of the largest are rounding: measurements do not show it."""
-ROUNDS = 60
+"""Derivatives along a direction below this part of the largest are rounding: measurements do not show it."""
+ITERATIONS = 60
 
 
 def calibrate(
@@ -99,7 +99,7 @@ class _Solver:
         self.sigma = np.full(geometry.count, uncertainty)
         self.guess = self._start()
         n, c = data.values.shape
-        rows = measurement_slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
+        rows = measurement_jacobian(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
         self.base = base_of_rows(rows.reshape(-1, geometry.count), tuple(geometry.numbers))
         # a row for each combination that poses of this kind could show at all
         if n * c < self._possible():
@@ -150,18 +150,18 @@ class _Solver:
         p, base, tool, pose = np.zeros(k), np.eye(4), np.eye(4), self.guess
         moved, weight = np.zeros(k), np.ones(data.values.shape)
         judged, before = not self.robust, (np.inf, np.inf)
-        for turn in range(ROUNDS):
+        for turn in range(ITERATIONS):
             pose = geometry.poses(data.readings, p, pose)
             if not np.isfinite(pose).all():
                 raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
-            values, slopes = measurement_slopes(geometry, data, pose, p, base, tool)
+            values, derivatives = measurement_jacobian(geometry, data, pose, p, base, tool)
             residual = data.values - values
             noise = self._noise(residual, weight, groups)
             if self.robust:
                 weight = self._weights(residual, groups, judged)
                 noise = self._noise(residual, weight, groups)
             scale = np.sqrt(weight) / noise[groups]
-            rows = (slopes * scale[..., None]).reshape(-1, k) * self.sigma
+            rows = (derivatives * scale[..., None]).reshape(-1, k) * self.sigma
             step, covariance = self._step(rows, (residual * scale).ravel(), moved)
             moved = moved + step
             p, base, tool = self._applied(p, base, tool, step)
@@ -175,7 +175,8 @@ class _Solver:
                 judged, before = True, (np.inf, np.inf)
         else:
             self.notes.append(
-                f"{ROUNDS} rounds were too few: numbers last moved by up to {now[0]:.2g} m or rad; intervals may be "
+                f"{ITERATIONS} iterations were too few: numbers last moved by up to {now[0]:.2g} m or rad; "
+                "intervals may be "
                 "too narrow"
             )
         return moved, covariance, base, tool, residual, weight, noise
@@ -208,7 +209,8 @@ class _Solver:
         return np.where(weight.all(axis=1, keepdims=True), weight, 0.0) if judged else weight
 
     def _noise(self, residual: Array, weight: Array, groups: NDArray[np.int64]) -> Array:
-        """Standard deviation of lengths and of angles, from residuals with the numbers' share of freedom left out."""
+        """Standard deviation of lengths and of angles, from residuals with the numbers' share of the degrees of
+        freedom left out."""
         used = int((weight > 0).sum())
         left = max(used - self.base.count, 1) / used
         result = np.full(2, np.nan)
@@ -238,7 +240,7 @@ class _Solver:
         values = geometry.values_at(p)
         deviation = np.sqrt(np.diag(covariance))
         changes = []
-        shown = {n.path for n, s in zip(geometry.numbers, self.base.sight, strict=True) if s != "not"}
+        shown = {n.path for n, s in zip(geometry.numbers, self.base.identifiability, strict=True) if s != "not"}
         for path, where, basis in geometry._blocks:
             if path not in shown and not p[where].any():
                 continue  # what no measurement shows and no other number has moved stays without a new source
@@ -265,7 +267,7 @@ class _Solver:
                 f"{len(geometry.jamming)} numbers stay as the file has them, since legs that repeat each other's "
                 f"constraints could not close if they changed alone: {_listed(geometry.jamming)}"
             )
-        together = sum(s == "together" for s in self.base.sight)
+        together = sum(s == "together" for s in self.base.identifiability)
         if together:
             notes.append(
                 f"{self.base.count} combinations of {geometry.count} numbers are seen; {together} numbers are seen "
@@ -276,7 +278,7 @@ class _Solver:
             notes.append(f"these measurements hardly show: {_listed(wide)}")
         before = (
             data.values
-            - measurement_slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
+            - measurement_jacobian(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
         )
         present = np.isin([0, 1], data.groups)
         return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,

@@ -58,7 +58,7 @@ class Calibration:
                 "file": ("number", [n.value for n in numbers]),
                 "step": ("number", self.steps),
                 "half_width": ("number", Z95 * np.sqrt(np.diag(self.covariance))),
-                "sight": ("number", list(self.base.sight)),
+                "identifiability": ("number", list(self.base.identifiability)),
                 "residual": (("row", "value"), self.residuals),
                 "outlier": ("row", self.outliers),
                 "base_frame": (("i", "j"), self.base_frame),

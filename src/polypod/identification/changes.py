@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
+from ..parameters.vector import MOMENTS
+from .linear_model import LinearModel
 from .new_robot import Change, body_changes, file_value
-from .numbers import LinearModel
 from .prior import Z95
 
 

@@ -80,17 +80,17 @@ def swapped_coordinates(model: Model, q: Array) -> str:
     names = [a.name for a in model.actuators]
     some = q[:: max(1, len(q) // 50)][:50]
     scale = np.array([np.pi / 180 if a.unit == "rad" else 1e-3 for a in model.actuators])
-    if (model.forward_kinematics(scale * some, full_output=True).code == 0).all():
+    if (model.forward_kinematics(scale * some, full_output=True).status == 0).all():
         return "; in [deg] or [mm] it can: state the unit in the columns' headers"
     for i, j in combinations(range(q.shape[1]), 2):
         order = list(range(q.shape[1]))
         order[i], order[j] = j, i
-        if (model.forward_kinematics(some[:, order], full_output=True).code == 0).all():
+        if (model.forward_kinematics(some[:, order], full_output=True).status == 0).all():
             return f"; with {names[i]}.q and {names[j]}.q exchanged it does"
     for k in range(q.shape[1]):
         turned = some.copy()
         turned[:, k] *= -1
-        if (model.forward_kinematics(turned, full_output=True).code == 0).all():
+        if (model.forward_kinematics(turned, full_output=True).status == 0).all():
             return f"; with the sign of {names[k]}.q turned it does"
     return ""
 

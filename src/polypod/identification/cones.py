@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..description import Body
 from ..files.extremes import densest_radius
-from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
+from ..parameters.vector import MOMENTS
 from ..symbols.inertia import SECOND_MOMENTS
 from .base import BaseParameters
-from .numbers import LinearModel
+from .linear_model import LinearModel
 
 FLAT = 1e-9
 """A body is flat across a direction where its second moment is below this part of the largest, as files are checked."""
@@ -99,7 +99,7 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
         assert isinstance(body, Body)
         if body.check == "none":
             continue
-        seen = {n.moment for k, n in enumerate(linear.numbers) if n.path == path and base.sight[k] != "not"}
+        seen = {n.moment for k, n in enumerate(linear.numbers) if n.path == path and base.identifiability[k] != "not"}
         if seen <= {"m"}:
             found.append(_scalar(place[f"{path}.m"]))
         elif f"{path}.Sacross" in place:

@@ -35,7 +35,7 @@ def labelled(found: Any) -> xr.Dataset:
             "value": ("number", found.numbers),
             "file": ("number", linear.values),
             "half_width": ("number", Z95 * np.sqrt(np.maximum(np.diag(found.covariance), 0.0))),
-            "sight": ("number", list(base.sight)),
+            "identifiability": ("number", list(base.identifiability)),
             "noise": ("actuator", found.fit.noise),
             "rms": ("actuator", white.rms),
             "neighbours": ("actuator", white.neighbours),

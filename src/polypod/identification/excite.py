@@ -22,7 +22,7 @@ from ..kernels.threads import one_blas_thread
 from ..model import Model
 from ..motion import MotionFile
 from .base import BaseParameters, base_parameters
-from .numbers import LinearModel
+from .linear_model import LinearModel
 from .prior import Z95
 from .search import SAMPLES, Criterion, Search
 
@@ -80,7 +80,7 @@ def excite(
 
     Kept are the file's ranges, cones, speeds and forces; conditioning no worse than three times that of home; the
     platform within ``reach`` of the robot's size (and radians) of home; actuators below ``max_acceleration`` [m/s^2 or
-    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples a second. The search takes ``budget`` seconds,
+    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples per second. The search takes ``budget`` seconds,
     or ``tries`` motions, which are the same on any machine.
     """
     if not isinstance(model, Model):

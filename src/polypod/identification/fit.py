@@ -3,8 +3,8 @@
 Sought are beta and steps dc of the splines' coefficients with the least
 |y - Y beta - G dc|^2/sigma_f^2 + |q - N (c + dc)|^2/sigma_q^2: errors in coordinates then neither pull beta towards
 zero nor are missing in its intervals. dc is eliminated (its matrix is banded); what is left is a triangle R with
-|R beta - z|^2, all that a log says about beta. Noise of every channel is that of its residuals by the freedoms that are
-left in them (restricted maximum likelihood).
+|R beta - z|^2, all that a log says about beta. Noise of every channel is that of its residuals by the degrees of
+freedom that are left in them (restricted maximum likelihood).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .rows import Rows
 from .spline_elimination import Weighted, weighted_rows
 
 PROBES = 8
-"""Random vectors that measure how many freedoms a channel has left."""
+"""Random vectors that measure how many degrees of freedom a channel has left."""
 SAME = 0.02
 """Noise that changes by less than this part is known well enough to weigh by."""
 
@@ -45,12 +45,12 @@ def weighted_least_squares(
     coordinates: list[Array],
     widening: Array | None = None,
     noise: Array | None = None,
-    freedoms: float | None = None,
+    dof: float | None = None,
 ) -> Fit:
     """beta by data alone, noise found from residuals; ``coordinates`` (a,) of each log is the noise to start from.
 
     ``widening`` (a,) is how much longer than white noise of its size a channel's noise acts (its correlation time in
-    samples): it widens the intervals. ``freedoms`` says that forces of all channels were projected on the motions of
+    samples): it widens the intervals. ``dof`` says that forces of all channels were projected on the motions of
     the robot, which leaves so many of their noises: then all have the same noise. ``noise`` (a,) is a start for it.
     """
     channels, size = parts[0].side.shape[1], parts[0].columns.shape[2]
@@ -59,9 +59,9 @@ def weighted_least_squares(
     scale = np.where(scale > 0, scale, 1.0)
     least = 1e-12 * max(float(np.abs(part.side).max(initial=0.0)) for part in parts) + 1e-300
     rows = sum(part.used.sum(axis=0) for part in parts)
-    rounds = 4 if noise is None else 2
+    iterations = 4 if noise is None else 2
     noise, own = np.ones(channels) if noise is None else noise, list(coordinates)
-    for _ in range(rounds):
+    for _ in range(iterations):
         weight = 1.0 / (noise * np.sqrt(widening))
         whole = [weighted_rows(part, weight, sigma) for part, sigma in zip(parts, own, strict=True)]
         stacked = np.concatenate([np.column_stack([one.triangle / scale, one.target]) for one in whole])
@@ -78,8 +78,8 @@ def weighted_least_squares(
                 left = left - one.eliminated.changed(step[:, None])[:, 0]
                 own[k] = _coordinate_noise(part, step, own[k], float(fixed[k].sum()), size / len(parts))
             square += ((left.reshape(-1, channels) / weight) ** 2).sum(axis=0)
-        if freedoms is not None:
-            rest = max(rows.sum() * freedoms / channels - float(sum(f.sum() for f in fixed)), 1.0)
+        if dof is not None:
+            rest = max(rows.sum() * dof / channels - float(sum(f.sum() for f in fixed)), 1.0)
             found = np.full(channels, max(float(np.sqrt(square.sum() / rest)), least))
         else:
             found = np.maximum(np.sqrt(square / np.maximum(rows - sum(fixed), 1.0)), least)
@@ -108,7 +108,7 @@ def _coordinate_noise(part: Rows, step: Array, sigma: Array, fixed: float, own: 
 
 
 def _fixed(parts: list[Rows], whole: list[Weighted], inverse: Array) -> list[Array]:
-    """Freedoms of each log's channels (a,) that the fit takes: traces of its hat matrix, by random signs."""
+    """Degrees of freedom of each log's channels (a,) that the fit takes: traces of its hat matrix, by random signs."""
     draw = np.random.default_rng(0)
     signs, inner, own = [], [], []
     total = np.zeros((inverse.shape[0], PROBES))

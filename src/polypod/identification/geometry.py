@@ -2,9 +2,10 @@
 
 With readings q + offset = ik(pose, p) of the actuators, J dxi + dq/dp dp = d(offset): a pose moves with the numbers by
 dxi = J^-1 (d(offset) - dq/dp dp), exactly; poses themselves are found by Newton's method with the same matrices. Of a
-robot with fewer than six freedoms the constraints of its legs, c(pose, p) = 0, stand below q: the platform then tilts
-and shifts as its geometry has it, also where a perfect one would only move along its freedoms. With more actuators than
-freedoms there are more than six equations: the pose is that of their least squares, J^-1 the pseudo-inverse.
+robot with fewer than six degrees of freedom the constraints of its legs, c(pose, p) = 0, stand below q: the platform
+then tilts and shifts as its geometry has it, also where a perfect one would only move along its degrees of freedom.
+With more actuators than degrees of freedom there are more than six equations: the pose is that of their least squares,
+J^-1 the pseudo-inverse.
 """
 
 from __future__ import annotations
@@ -186,17 +187,17 @@ class Geometry:
         return Kernel(lambda: closure(self.mechanism, places))
 
     def at(self, pose: Array, p: Array) -> tuple[Array, Array, Array]:
-        """Coordinates and constraints (n, e), their slopes by the numbers (n, e, own) and by the pose (n, e, 6).
+        """Coordinates and constraints (n, e), their derivatives by the numbers (n, e, own) and by the pose (n, e, 6).
 
-        e is 6, or more by the actuators that are more than freedoms.
+        e is 6, or more by the actuators that are more than degrees of freedom.
         """
-        values, slopes, rows, _ = self._kernel.at(self.port_values(p))(np.ascontiguousarray(pose))
-        by_numbers = self._by_numbers(slopes, p)
+        values, derivatives, rows, _ = self._kernel.at(self.port_values(p))(np.ascontiguousarray(pose))
+        by_numbers = self._by_numbers(derivatives, p)
         e = self.equations
         return values[:, :e], by_numbers[:, :e], rows[:, :e]
 
-    def _by_numbers(self, slopes: Array, p: Array) -> Array:
-        """Slopes (n, k, own) by the numbers from those by entries of the parameter port."""
+    def _by_numbers(self, derivatives: Array, p: Array) -> Array:
+        """Derivatives (n, k, own) by the numbers from those by entries of the parameter port."""
         columns, start = [], 0
         for path, where, basis in self._blocks:
             size = len(self._places[path])
@@ -205,9 +206,9 @@ class Geometry:
                 value = np.array(value_at(self.robot, path)) + basis @ p[where]
                 length = np.linalg.norm(value)
                 turn = (np.eye(3) - np.outer(value, value) / length**2) @ basis / length
-            columns.append(slopes[:, :, start : start + size] @ turn)
+            columns.append(derivatives[:, :, start : start + size] @ turn)
             start += size
-        return np.concatenate(columns, axis=2) if columns else np.zeros((*slopes.shape[:2], 0))
+        return np.concatenate(columns, axis=2) if columns else np.zeros((*derivatives.shape[:2], 0))
 
     def _leave_out_jamming(self) -> None:
         """Leave out numbers that alone would break a constraint that other legs repeat: the robot would jam.
@@ -216,8 +217,8 @@ class Geometry:
         """
         poses = random_poses(self.model, 8, 0)
         zero = np.zeros(self.count)
-        _, slopes, rows, _ = self._kernel.at(self.port_values(zero))(poses)
-        own = self._by_numbers(slopes, zero)
+        _, derivatives, rows, _ = self._kernel.at(self.port_values(zero))(poses)
+        own = self._by_numbers(derivatives, zero)
         e = self.equations
         off = own[:, e:] - rows[:, e:] @ _solved(rows[:, :e], own[:, :e])
         jams = np.abs(off).max(axis=(0, 1)) > 1e-7
@@ -253,7 +254,7 @@ class Geometry:
         pose[~(np.abs(off).max(axis=1) < 1e-9)] = np.nan
         return pose
 
-    def slopes(self, pose: Array, p: Array) -> Array:
+    def derivatives(self, pose: Array, p: Array) -> Array:
         """d(pose)/dp (n, 6, count without frames): displacement of the origin and turn, base axes, readings fixed."""
         _, by_numbers, rows = self.at(pose, p)
         columns = [-by_numbers]

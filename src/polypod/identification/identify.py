@@ -19,9 +19,9 @@ from ..model import Model
 from .base import BaseParameters, base_parameters, listed
 from .changes import changes_of
 from .fit import Fit
+from .linear_model import LinearModel
 from .logs import Log, read_log
 from .new_robot import Change, with_changes
-from .numbers import LinearModel
 from .prepared import Prepared, prepared
 from .prior import Z95, uncertainties
 from .residuals import Whiteness
@@ -67,8 +67,8 @@ class Identification:
     ``robot`` has the new numbers, with intervals as sources. ``fit`` is by data alone, ``beta`` (r,) and ``deviations``
     (r,) are the base parameters and their standard uncertainties: by data alone, or by data and file where friction
     bends forces. ``numbers`` (k,) and their ``covariance`` (k, k) are by data and file together, of real bodies.
-    ``changes`` are the fields of the file. ``held`` says that a body had to be held real. ``runs`` and ``validation``
-    have the forces of the logs.
+    ``changes`` are the fields of the file. ``constrained`` says that a body had to be held real. ``runs`` and
+    ``validation`` have the forces of the logs.
     """
 
     model: Model
@@ -82,7 +82,7 @@ class Identification:
     covariance: Array
     prior: Array
     changes: list[Change]
-    held: bool
+    constrained: bool
     residuals: Whiteness
     runs: list[Forces]
     validation: list[Forces]
@@ -136,11 +136,11 @@ def identify(
     options: dict[str, Any] = {"delay": delay, "spacing": spacing, "check": check}
     ready = [prepared(model, _log(model, source, constants), **options) for source in sources]
     kept = [prepared(model, _log(model, source, constants), **options) for source in held_back]
-    linear = LinearModel(model, same_legs=same_legs, open_=_opened(model, friction))
+    linear = LinearModel(model, same_legs=same_legs, open_=_freed(model, friction))
     return identified(linear, ready, kept, uncertainty)
 
 
-def _opened(model: Model, friction: Sequence[str]) -> Any:
+def _freed(model: Model, friction: Sequence[str]) -> Any:
     known = [path for path in model.robot.numbers() if path.rpartition(".")[2] in ("viscous", "coulomb", "drag")]
     for pattern in friction:
         if not any(fnmatchcase(path, pattern) for path in known):
@@ -174,13 +174,13 @@ def identified(
     base = base_parameters(linear)
     prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
     found = solve(linear, base, runs, prior, sigma)
-    sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
+    sigma = np.where([s == "not" for s in base.identifiability], 0.0, sigma)
     changes = changes_of(linear, found.numbers, found.covariance)
     robot = with_changes(linear.robot, changes, _note(found.runs, found.goods))
     notes = [f"{run.log.name}: {text}" for run in (*runs, *held_back) for text in run.log.notes]
     result = Identification(
         linear.model, robot, linear, base, found.fit, found.beta, found.deviations, found.numbers, found.covariance,
-        sigma, changes, found.held, found.residuals,
+        sigma, changes, found.constrained, found.residuals,
         [_forces(linear, run, g, found.numbers, found.fit.noise)
          for run, g in zip(found.runs, found.goods, strict=True)],
         [_forces(linear, run, run.good, found.numbers, np.hypot(found.fit.noise, coordinate_noise(linear, run,

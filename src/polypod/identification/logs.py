@@ -20,7 +20,7 @@ from ..arrays import Array
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..model import Model
-from ..motion.tables import Table, check_unit, read_table
+from ..motion.tables import TimeTable, check_unit, read_table
 from .saturation import clipped
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _of_dataset(model: Model, data: Any) -> Log:
                columns[0], columns[1], pose)  # fmt: skip
 
 
-def _of_table(model: Model, table: Table, constants: Any) -> Log:
+def _of_table(model: Model, table: TimeTable, constants: Any) -> Log:
     columns = {column.name: (column.quantity, table.values[:, k]) for k, column in enumerate(table.columns)}
     unknown = list(table.others)
     q, force = [], []
@@ -137,13 +137,13 @@ def _of_table(model: Model, table: Table, constants: Any) -> Log:
     return log.noted(f"columns not used: {', '.join(unknown)}") if unknown else log
 
 
-def _taken(table: Table, columns: dict[str, tuple[str, Array]], name: str, quantity: str) -> Array:
+def _taken(table: TimeTable, columns: dict[str, tuple[str, Array]], name: str, quantity: str) -> Array:
     stated, values = columns[name]
     check_unit(f"log: {table.name}", name, stated, quantity)
     return values
 
 
-def _missing(table: Table, name: str, unknown: list[str], unit: str) -> str:
+def _missing(table: TimeTable, name: str, unknown: list[str], unit: str) -> str:
     also = f"; columns that fit nothing: {', '.join(unknown)}" if unknown else ""
     return f"log: {table.name}: column '{name} [{unit}]' is missing{also}"
 

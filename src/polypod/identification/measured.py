@@ -20,8 +20,8 @@ from ..motion.tables import check_unit, read_columns
 if TYPE_CHECKING:
     import xarray as xr
 
-Kind = Literal["pose", "position", "tilt", "distance"]
-COLUMNS: dict[Kind, tuple[tuple[str, str], ...]] = {
+MeasurementKind = Literal["pose", "position", "tilt", "distance"]
+COLUMNS: dict[MeasurementKind, tuple[tuple[str, str], ...]] = {
     "pose": tuple(zip(("x", "y", "z", "a1", "a2", "a3"), ("length",) * 3 + ("angle",) * 3, strict=True)),
     "position": tuple((a, "length") for a in "xyz"),
     "tilt": (("tilt_x", "angle"), ("tilt_y", "angle")),
@@ -40,7 +40,7 @@ class Measurements:
     by a double ball-bar. ``tool`` (3,) is the measured point in the platform frame.
     """
 
-    kind: Kind
+    kind: MeasurementKind
     readings: Array
     values: Array
     anchor: Array = field(default_factory=lambda: np.zeros(3))
@@ -64,7 +64,8 @@ class Measurements:
 
 
 def predicted(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Array, Array, Array, Array]:
-    """What the device would see of poses (n, 4, 4), and its slopes by pose, base frame and tool frame (n, c, 6) each.
+    """What the device would see of poses (n, 4, 4), and its derivatives by pose, base frame and tool frame (n, c, 6)
+    each.
 
     The device sees B T G: its own frame ``base`` B, the platform's pose T, its point and axes ``tool`` G (4, 4 each).
     """
@@ -73,7 +74,7 @@ def predicted(data: Measurements, pose: Array, base: Array, tool: Array) -> tupl
     arm = turn @ point
     place = (pose[:, :3, 3] + arm) @ left.T + base[:3, 3]
     axes = left @ turn @ tool[:3, :3]
-    # slopes of place and turn of what is seen, by displacement and turn of the platform
+    # derivatives of place and turn of what is seen, by displacement and turn of the platform
     by_pose = np.zeros((len(pose), 6, 6))
     by_pose[:, :3, :3] = left
     by_pose[:, :3, 3:] = -left @ skew(arm)
@@ -88,7 +89,7 @@ def predicted(data: Measurements, pose: Array, base: Array, tool: Array) -> tupl
 
 
 def _values(data: Measurements, place: Array, axes: Array) -> tuple[Array, Array]:
-    """Values (n, c) and their slopes by place and turn (n, c, 6)."""
+    """Values (n, c) and their derivatives by place and turn (n, c, 6)."""
     n = len(place)
     if data.kind == "pose":
         off = Rotation.from_matrix(axes) * Rotation.from_rotvec(data.values[:, 3:]).inv()
@@ -143,7 +144,7 @@ def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: 
     return measurements(model, kind, readings, found, **options)
 
 
-def _kind(names: Sequence[str], where: str) -> Kind:
+def _kind(names: Sequence[str], where: str) -> MeasurementKind:
     """The kind of measurement whose columns are all there."""
     kind = next((k for k, own in COLUMNS.items() if all(c in names for c, _ in own)), None)
     if kind is None:
@@ -174,7 +175,7 @@ def _of_dataset(model: Model, data: Any, options: dict[str, Any]) -> Measurement
     return measurements(model, kind, readings, found, **options)
 
 
-def measurements(model: Model, kind: Kind, readings: Array, values: Array, **options: Any) -> Measurements:
+def measurements(model: Model, kind: MeasurementKind, readings: Array, values: Array, **options: Any) -> Measurements:
     """Measurements of a robot; tilts count from its own vertical."""
     readings, count = np.asarray(readings, dtype=float), len(model.actuators)
     if readings.shape != (len(readings), count):

@@ -10,8 +10,8 @@ from ..arrays import Array
 from ..errors import InputError
 from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
-from ..parameters.numbers import MOMENTS, Entry
 from ..parameters.paths import value_at
+from ..parameters.vector import MOMENTS, Parameter
 from .moments import rod_moments, turned_moments
 
 FRICTION = ("viscous", "coulomb", "drag")
@@ -48,7 +48,7 @@ class Naming:
     every leg.
     """
 
-    def __init__(self, mechanism: Mechanism, entries: list[Entry], same_legs: bool) -> None:
+    def __init__(self, mechanism: Mechanism, entries: list[Parameter], same_legs: bool) -> None:
         self.mechanism, self.robot, self.entries, self.same_legs = mechanism, mechanism.robot, entries, same_legs
         self._joints: dict[str, dict[str, set[str]]] = {}
 
@@ -139,12 +139,12 @@ class Naming:
         return tuple(kept), np.stack(columns, axis=1)
 
 
-def is_friction(entry: Entry) -> bool:
+def is_friction(entry: Parameter) -> bool:
     """Whether a number is a coefficient of friction."""
     return entry.path.rpartition(".")[2] in FRICTION
 
 
-def is_linear(entry: Entry) -> bool:
+def is_linear(entry: Parameter) -> bool:
     """Whether forces are linear in a number of the port: a moment, an inertia of an actuator or cross, friction."""
     if isinstance(entry.index, str):
         return True

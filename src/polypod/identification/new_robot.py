@@ -45,7 +45,7 @@ def _parallel(mass: Array, d: Array) -> Array:
 
 
 def body_changes(path: str, body: Body, before: Array, after: Array, covariance: Array) -> list[Change]:
-    """Fields of a body with moments (10,) and their covariance (10, 10); intervals by the slopes of the fields."""
+    """Fields of a body with moments (10,) and their covariance (10, 10); intervals by the derivatives of the fields."""
     scale = np.maximum(np.abs(after), np.sqrt(np.diag(covariance)))
     step = 1e-6 * np.where(scale > 0, scale, 1.0)
     moved = np.concatenate([after + np.diag(step), after - np.diag(step)])

@@ -1,4 +1,5 @@
-"""Poses of robots with more actuators than freedoms: measured coordinates agree with one pose by least squares only."""
+"""Poses of robots with more actuators than degrees of freedom: measured coordinates agree with one pose by least
+squares only."""
 
 from __future__ import annotations
 

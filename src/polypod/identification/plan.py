@@ -17,7 +17,7 @@ from .base import BaseParameters, base_of_rows
 from .calibrate import GEOMETRY_UNCERTAINTY
 from .geometry import Geometry
 from .identifiability import measurement_rows
-from .measured import COLUMNS, Kind
+from .measured import COLUMNS, MeasurementKind
 from .prior import Z95
 from .sampling import random_poses
 
@@ -39,7 +39,7 @@ class Plan:
 def plan(
     model: Model | Robot | str | Path,
     count: int,
-    kind: Kind = "pose",
+    kind: MeasurementKind = "pose",
     *,
     numbers: Sequence[str] = (),
     offsets: bool = True,
@@ -89,11 +89,11 @@ def _greedy(blocks: Array, count: int) -> list[int]:
     return chosen
 
 
-def _exchanged(blocks: Array, chosen: list[int], rounds: int = 3) -> list[int]:
+def _exchanged(blocks: Array, chosen: list[int], iterations: int = 3) -> list[int]:
     """Each pose in turn given up for the best of the others, while that helps."""
     chosen = list(chosen)
     whole = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
-    for _ in range(rounds):
+    for _ in range(iterations):
         changed = False
         for place, old in enumerate(chosen):
             without = whole - blocks[old].T @ blocks[old]

@@ -20,8 +20,8 @@ from .channel_checks import (
     refuse_wrong_channels,
     swapped_coordinates,
 )
+from .linear_model import MotionRows
 from .logs import Log
-from .numbers import Motion
 from .overdetermined import nearest_poses
 from .sampling import evenly_spaced
 from .saturation import flat_tops
@@ -40,7 +40,7 @@ class Prepared:
 
     log: Log
     smooth: Smooth
-    motion: Motion
+    motion: MotionRows
     force: Array
     good: NDArray[np.bool_]
 
@@ -72,7 +72,9 @@ def prepared(
     good = log.good[smooth.rows] & ~lost[:, None]
     if len(model.actuators) > model.mobility.count:
         force, good = _moving_part(model, motion, force, good)
-        notes.append("forces are taken without their internal part, which moves nothing: more actuators than freedoms")
+        notes.append(
+            "forces are taken without their internal part, which moves nothing: more actuators than degrees of freedom"
+        )
     slow = _slow(model, smooth) & good
     if slow.any():
         notes.append(
@@ -124,7 +126,7 @@ def refined(model: Model, run: Prepared, step: Array) -> Prepared:
     return replace(run, smooth=smooth, motion=motion, good=run.good & ~lost[:, None])
 
 
-def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -> tuple[Motion, NDArray[np.bool_]]:
+def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -> tuple[MotionRows, NDArray[np.bool_]]:
     """Motion and marks of samples that the robot cannot take; ``near`` (n, 4, 4) are poses to start from, if known."""
     if len(model.actuators) > model.mobility.count:
         pose = nearest_poses(model, smooth.q, model.robot.home.matrix if near is None else near)
@@ -147,7 +149,7 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
     twist = model.twist(pose, smooth.qdot, errors="nan")
     acceleration = model.acceleration(pose, np.nan_to_num(twist), smooth.qddot, errors="nan")
     lost |= ~(np.isfinite(twist).all(axis=1) & np.isfinite(acceleration).all(axis=1))
-    return Motion(pose, np.nan_to_num(twist), np.nan_to_num(acceleration)), lost
+    return MotionRows(pose, np.nan_to_num(twist), np.nan_to_num(acceleration)), lost
 
 
 def _followed(model: Model, smooth: Smooth, guess: Array) -> Array:
@@ -165,7 +167,7 @@ def _followed(model: Model, smooth: Smooth, guess: Array) -> Array:
 
 
 def _moving_part(
-    model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]
+    model: Model, motion: MotionRows, force: Array, good: NDArray[np.bool_]
 ) -> tuple[Array, NDArray[np.bool_]]:
     """J (J^T J)^-1 J^T f: the part of forces (n, a) that moves the robot, and marks of samples that have all forces."""
     jacobian = np.asarray(model.jacobian(motion.pose))
@@ -182,7 +184,7 @@ def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
     return (np.abs(smooth.qdot) < SLOW * smooth.rate_noise) & np.array(dry, dtype=bool)
 
 
-def _limited(model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _limited(model: Model, motion: MotionRows, force: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Samples (n, a) of flat tops along which the file's numbers would let forces vary by a fifth of their range."""
     found = flat_tops(force) & good
     rows = evenly_spaced(motion, _LOOKED_AT)
@@ -197,7 +199,7 @@ def _limited(model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]
     return found
 
 
-def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
+def _pose_error(model: Model, log: Log, smooth: Smooth, motion: MotionRows) -> str:
     if log.pose is None:
         return ""
     off = np.linalg.norm(log.pose[smooth.rows][:, :3, 3] - motion.pose[:, :3, 3], axis=1)
@@ -211,7 +213,9 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
     )
 
 
-def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array, good: NDArray[np.bool_]) -> list[str]:
+def _check(
+    model: Model, log: Log, smooth: Smooth, motion: MotionRows, force: Array, good: NDArray[np.bool_]
+) -> list[str]:
     """What is to be said about channels that may be wrong; errors for those that are."""
     rows = evenly_spaced(motion, _LOOKED_AT)
     rows = rows[good[rows].all(axis=1)]

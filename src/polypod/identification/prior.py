@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..description import Body
 from ..errors import InputError
 from ..parameters.paths import value_at
-from .numbers import LinearModel
+from .linear_model import LinearModel
 
 RELATIVE_UNCERTAINTY = 0.5
 """Relative standard uncertainty of a number of the file about which nothing is said: data decide."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..friction import has_dry_friction
 from .base import BaseParameters
-from .numbers import LinearModel, Motion
+from .linear_model import LinearModel, MotionRows
 from .overdetermined import displaced
 from .prepared import Prepared
 from .sampling import evenly_spaced
@@ -35,18 +35,18 @@ STATES = 4096
 LEAST = 9
 """Blocks of fewer samples are summed sample by sample."""
 PARTS = 1024
-"""Rows at once whose slopes by coordinates are taken."""
+"""Rows at once whose derivatives by coordinates are taken."""
 
 
 @dataclass(frozen=True)
 class Splines:
     """The coefficients (K, a) of a log's splines as unknowns.
 
-    ``slopes`` (B, a, 6, a) of forces by six coefficients of every coordinate, the first of them ``first`` (B,);
+    ``derivatives`` (B, a, 6, a) of forces by six coefficients of every coordinate, the first of them ``first`` (B,);
     ``gram`` N^T N as lower bands (6, K); ``pull`` N^T (q - N c) (K, a); ``square`` |q - N c|^2 (a,) of ``samples``.
     """
 
-    slopes: Array
+    derivatives: Array
     first: NDArray[np.int64]
     gram: Array
     pull: Array
@@ -132,7 +132,7 @@ def _samples(
 ) -> tuple[Array, Array, Good]:
     """Columns (n, a, r) and sides (n, a) of samples, 0 where they are not to be used; marks (n, a) of those used."""
     part = run.motion[states]
-    columns, y = linear.slopes(part, p, base.independent), run.force[states]
+    columns, y = linear.derivatives(part, p, base.independent), run.force[states]
     if linear.loaded:
         y = y - linear.forces(part, p) + columns @ base.values(p)
     # a state without an answer has none in any column
@@ -162,13 +162,13 @@ def _shows(linear: LinearModel, run: Prepared, p: Array, noise: Array) -> bool:
 def coordinate_noise(linear: LinearModel, run: Prepared, p: Array) -> Array:
     """What splines leave of the coordinates' noise, in forces (a,) of numbers p (k,)."""
     rows = np.unique(np.linspace(0, len(run.motion) - 1, 64).astype(np.int64))
-    slopes = coordinate_slopes(linear, run, p, rows)
-    each = slopes * run.smooth.left[:, None] * run.smooth.noise
+    derivatives = coordinate_jacobian(linear, run, p, rows)
+    each = derivatives * run.smooth.left[:, None] * run.smooth.noise
     return np.asarray(np.sqrt(np.median((each**2).sum(axis=(2, 3)), axis=0)))
 
 
-def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64]) -> Array:
-    """Slopes of forces (n, a, 3, a) by q, qdot and qddot at rows of a log, by central differences.
+def coordinate_jacobian(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64]) -> Array:
+    """Derivatives of forces (n, a, 3, a) by q, qdot and qddot at rows of a log, by central differences.
 
     A pose moves by the twist J^-1 dq; rates and accelerations keep their values meanwhile. 0 where there is none.
     """
@@ -195,9 +195,9 @@ def _differences(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.
     there = _finite(model.twist(moved, rates, errors="nan"))
     faster = _finite(twist + by[1])
     sides = (
-        Motion(moved, there, _finite(model.acceleration(moved, there, bends, errors="nan"))),
-        Motion(pose, faster, _finite(model.acceleration(pose, faster, bends, errors="nan"))),
-        Motion(pose, twist, _finite(acceleration + by[2])),
+        MotionRows(moved, there, _finite(model.acceleration(moved, there, bends, errors="nan"))),
+        MotionRows(pose, faster, _finite(model.acceleration(pose, faster, bends, errors="nan"))),
+        MotionRows(pose, twist, _finite(acceleration + by[2])),
     )
     found = np.empty((n, a, 3, a))
     for order, side in enumerate(sides):
@@ -215,7 +215,7 @@ def _splines(
     linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> Splines:
     smooth, log = run.smooth, run.log
-    slopes = coordinate_slopes(linear, run, p, rows)
+    derivatives = coordinate_jacobian(linear, run, p, rows)
     sought = smooth.rows[rows]
     firsts, bases, start = [], [], 0
     for curve in smooth.curves:
@@ -225,7 +225,7 @@ def _splines(
         bases.append(basis)
         start += len(curve.spline.c)
     pull, square, samples = pulls(run)
-    whole = np.einsum("bkoc,boj->bkjc", slopes, np.concatenate(bases)) * np.sqrt(counts)[:, :, None, None]
+    whole = np.einsum("bkoc,boj->bkjc", derivatives, np.concatenate(bases)) * np.sqrt(counts)[:, :, None, None]
     gram = np.concatenate([curve.gram for curve in smooth.curves], axis=1)
     return Splines(whole, np.concatenate(firsts), gram, pull, square, samples)
 

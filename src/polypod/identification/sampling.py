@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
-from .numbers import Motion
+from .linear_model import MotionRows
 
 
 def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Array:
@@ -45,14 +45,15 @@ def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Arr
 
 
 def _own_poses(model: Model, draw: Array, size: float) -> Array:
-    """Poses of a robot with fewer than six freedoms at coordinates (n, m), in parts of its size and radians."""
-    scale = np.array([1.0 if f.motion == "rotation" else 2 * size for f in model.robot.freedoms])
+    """Poses of a robot with fewer than six degrees of freedom at coordinates (n, m), in parts of its size and
+    radians."""
+    scale = np.array([1.0 if f.motion == "rotation" else 2 * size for f in model.robot.dof])
     x = scale * draw[:, : len(scale)]
     pose = model.motion(x, np.zeros_like(x), np.zeros_like(x), errors="nan")[0]
     return np.asarray(pose[np.isfinite(pose).all(axis=(1, 2))])
 
 
-def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -> Motion:
+def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -> MotionRows:
     """States around home with velocities and accelerations of all kinds, within what the robot reaches.
 
     Poses are up to ``size`` times the robot's own size and radians from home.
@@ -68,7 +69,7 @@ def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -
             pose[:, :3, :3] = Rotation.from_rotvec(2 * reach * draws[0, :, 3:]).as_matrix() @ home[:3, :3]
             twist, acceleration = draws[1], 5 * draws[2]
         else:
-            lengths = np.array([1.0 if f.motion == "rotation" else scale for f in model.robot.freedoms])
+            lengths = np.array([1.0 if f.motion == "rotation" else scale for f in model.robot.dof])
             found: Any = model.motion(
                 reach * lengths * draws[0, :, :m], draws[1, :, :m], 5 * draws[2, :, :m], errors="nan"
             )
@@ -77,9 +78,9 @@ def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -
         good = np.flatnonzero((quality > 1e-3) & np.isfinite(pose).all(axis=(1, 2)))[:count]
         if len(good) == count:
             break
-    return Motion(*(np.ascontiguousarray(a[good]) for a in (pose, twist, acceleration)))
+    return MotionRows(*(np.ascontiguousarray(a[good]) for a in (pose, twist, acceleration)))
 
 
-def evenly_spaced(motion: Motion, most: int) -> NDArray[np.int64]:
+def evenly_spaced(motion: MotionRows, most: int) -> NDArray[np.int64]:
     """At most so many samples, evenly spread."""
     return np.unique(np.linspace(0, len(motion) - 1, min(most, len(motion))).astype(np.int64))

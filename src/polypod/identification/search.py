@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
-from ..motion import Coordinates, Euler, MotionFile, OwnCoordinates, Path, Rest, Sine, Sum
+from ..motion import Coordinates, Euler, IndependentCoordinates, MotionFile, Path, Rest, Sine, Sum
 from .base import BaseParameters
-from .numbers import LinearModel, Motion
+from .linear_model import LinearModel, MotionRows
 from .prior import uncertainties
 
 Criterion = Literal["determinant", "condition"]
@@ -66,7 +66,7 @@ class Search:
         self.series = _rest_to_rest(harmonics)
         m = self.model.mobility.count
         size = max(self.model.size, 0.05)
-        turns = [f.motion == "rotation" for f in self.model.robot.freedoms] or [False] * 3 + [True] * 3
+        turns = [f.motion == "rotation" for f in self.model.robot.dof] or [False] * 3 + [True] * 3
         self.scale = reach * np.where(turns, 1.0, size)
         self.shape = (m, self.series.shape[1])
         home = self.model.robot.home.matrix
@@ -83,15 +83,19 @@ class Search:
         k = self.harmonics
         return both[..., :k] * self.scale[:, None], both[..., k:] * self.scale[:, None]
 
-    def motion(self, genes: Array, samples: int) -> Motion:
+    def motion(self, genes: Array, samples: int) -> MotionRows:
         """States of one series at even instants of its period."""
         a, b = self.coefficients(genes)
         path = Series(self.home - a.sum(axis=-1), a, b, self.duration)
         found = self._trajectory(path).for_model(self.model).at(np.linspace(0, self.duration, samples, endpoint=False))
-        return Motion(found.pose, found.twist, found.acceleration)
+        return MotionRows(found.pose, found.twist, found.acceleration)
 
-    def _trajectory(self, path: Path) -> Euler | OwnCoordinates:
-        return Euler(path=path, convention=self.convention) if self.model.mobility.full else OwnCoordinates(path=path)
+    def _trajectory(self, path: Path) -> Euler | IndependentCoordinates:
+        return (
+            Euler(path=path, convention=self.convention)
+            if self.model.mobility.full
+            else IndependentCoordinates(path=path)
+        )
 
     def file(self, genes: Array, name: str = "excitation", rate: float = 1000.0) -> MotionFile:
         """The series as a motion file: sines at once with a rest at home."""
@@ -113,7 +117,7 @@ class Search:
 
     # -- limits and information ----------------------------------------------------------------------------------------
 
-    def within_limits(self, motion: Motion) -> bool:
+    def within_limits(self, motion: MotionRows) -> bool:
         """Whether a motion keeps all limits."""
         if not np.isfinite(motion.pose).all():
             return False
@@ -151,7 +155,7 @@ class Search:
     def information(self, genes: Array, samples: int = SAMPLES) -> Array:
         """Triangle R (r, r) of the base regressor over a period, in units of the file's uncertainties."""
         motion = self.motion(genes, samples)
-        rows = self.linear.slopes(motion, self.linear.values, self.base.independent) * self.weight
+        rows = self.linear.derivatives(motion, self.linear.values, self.base.independent) * self.weight
         return np.asarray(np.linalg.qr(np.nan_to_num(rows).reshape(-1, self.base.count), mode="r"))
 
     def score(self, genes: Array) -> float:
@@ -230,8 +234,8 @@ def _extent(series: Array, genes: Array) -> float:
 
 def _angles(robot: Robot) -> tuple[str, Array]:
     """An order of angles that is far from its singular pose at home, and the coordinates of home in it."""
-    if robot.freedoms:
-        return "", np.zeros(len(robot.freedoms))
+    if robot.dof:
+        return "", np.zeros(len(robot.dof))
     turn = Rotation.from_matrix(np.array(robot.home.rotation))
     for order in (robot.euler, "XYZ", "ZYX", "ZXY"):
         if len(set(order.lower())) == 3:

@@ -110,16 +110,16 @@ def smoothed(log: Log, spacing: float | None = None) -> Smooth:
     else:
         samples = max(SPACINGS[0], round(spacing / usual))
     curves = []
-    squares, freedoms = np.zeros(log.q.shape[1]), 0
+    squares, dof = np.zeros(log.q.shape[1]), 0
     for stretch in stretches:
         t, q = log.time[stretch], log.q[stretch]
         spline = _fitted(t, q, min(samples, max(SPACINGS[0], len(t) // 8)))
         squares += ((q - spline(t)) ** 2).sum(axis=0)
-        freedoms += len(t) - len(spline.c)
+        dof += len(t) - len(spline.c)
         # the outermost two knots have little to hold their second derivatives
         trim = 2 * samples if len(t) > 8 * samples else samples
         curves.append(_curve(stretch, slice(stretch.start + trim, stretch.stop - trim), spline, t))
-    noise = np.sqrt(squares / max(freedoms, 1))
+    noise = np.sqrt(squares / max(dof, 1))
     rows = np.concatenate([np.arange(c.inner.start, c.inner.stop) for c in curves])
     found = tuple(curves)
     left = _left(max(found, key=lambda c: len(c.spline.c)), log.time)

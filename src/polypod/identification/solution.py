@@ -1,4 +1,4 @@
-"""Numbers that logs and file together say: rounds of friction with reactions, of coordinates, and of outliers."""
+"""Numbers that logs and file together say: iterations of friction with reactions, of coordinates, and of outliers."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .base import BaseParameters
 from .channel_checks import lag
 from .cones import cones, inside
 from .fit import Fit, weighted_least_squares
-from .numbers import LinearModel
+from .linear_model import LinearModel
 from .physical import most_likely
 from .prepared import Prepared, refined
 from .residuals import Whiteness, outliers, whiteness
 from .rows import rows_of
 from .sampling import evenly_spaced
 
-ROUNDS = 8
-"""Most rounds of Gauss-Newton."""
+ITERATIONS = 8
+"""Most iterations of Gauss-Newton."""
 CONVERGED = 0.05
 """Base parameters that move by this part of their standard uncertainty have converged, or would with the next step,
 which is about as much smaller as this one is than the last."""
@@ -38,7 +38,7 @@ class Solution(NamedTuple):
     deviations: Array
     numbers: Array
     covariance: Array
-    held: bool
+    constrained: bool
     residuals: Whiteness
     runs: list[Prepared]
     goods: list[NDArray[np.bool_]]
@@ -47,15 +47,15 @@ class Solution(NamedTuple):
 
 def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
     """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
-    every_sigma, sigma = sigma, np.where([s == "not" for s in base.sight], 0.0, sigma)
+    every_sigma, sigma = sigma, np.where([s == "not" for s in base.identifiability], 0.0, sigma)
     notes = _late(linear, base, runs)
-    freedoms = linear.model.mobility.count if linear.redundant else None
+    dof = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
     coordinates = [run.smooth.noise for run in runs]
     numbers, beta, moved, marked = prior, base.values(prior), np.inf, 0
-    for turn in range(ROUNDS):
+    for turn in range(ITERATIONS):
         data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
-        fit = weighted_least_squares(data, coordinates, noise=noise, freedoms=freedoms)
+        fit = weighted_least_squares(data, coordinates, noise=noise, dof=dof)
         noise = fit.noise
         coordinates = [old if new is None else new for old, new in zip(coordinates, fit.coordinates, strict=True)]
         numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
@@ -77,7 +77,8 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
         goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
     else:
         notes.append(
-            f"{ROUNDS} rounds were too few: base parameters last moved by {moved:.2g} of their standard uncertainty, "
+            f"{ITERATIONS} iterations were too few: base parameters last moved by {moved:.2g} of their standard "
+            "uncertainty, "
             f"with {fresh} new outliers; intervals may be too narrow"
         )
     if marked:
@@ -87,15 +88,15 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
     white = _whiteness(left, goods)
     if (white.widening > 1).any():
         # this only widens intervals: weights by channel hardly move the values
-        fit = weighted_least_squares(data, coordinates, white.widening, noise=noise, freedoms=freedoms)
+        fit = weighted_least_squares(data, coordinates, white.widening, noise=noise, dof=dof)
     real = cones(linear, base, every_sigma)
-    numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
+    numbers, covariance, constrained = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
     beta, wide = fit.beta, fit.covariance
     loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
     if linear.loaded:
         # forces bend with the numbers: straight lines hold where numbers are, not where data alone would have them
         beta, wide = base.values(loose), base.matrix @ whole @ base.matrix.T
-    if held:
+    if constrained:
         moving = [c.across_flat(prior, sigma > 0) for c in real if (sigma[c.places] > 0).any()]
         paths = dict.fromkeys(linear.numbers[c.places[0]].path for c in moving if not inside([c], loose))
         more = f" and {len(paths) - 4} more" if len(paths) > 4 else ""
@@ -104,7 +105,7 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
             f"be none for {', '.join(list(paths)[:4])}{more}"
         )
     deviations = np.sqrt(np.maximum(np.diag(wide), 0.0))
-    return Solution(fit, beta, deviations, numbers, covariance, held, white, runs, goods, notes)
+    return Solution(fit, beta, deviations, numbers, covariance, constrained, white, runs, goods, notes)
 
 
 def _moved(step: Array, beta: Array, fit: Fit) -> float:
@@ -118,7 +119,7 @@ def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> li
     notes = []
     for run in runs:
         rows = evenly_spaced(run.motion, max(1000, 2 * len(base.independent)))
-        columns = linear.slopes(run.motion[rows], linear.values, base.independent)
+        columns = linear.derivatives(run.motion[rows], linear.values, base.independent)
         sound = np.isfinite(columns).all(axis=(1, 2))
         columns, at = columns[sound], run.smooth.rows[rows][sound]
         force, half = np.nan_to_num(run.log.force), len(at) // 2

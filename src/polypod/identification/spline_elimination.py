@@ -36,16 +36,16 @@ class Eliminated:
 
     def changed(self, steps: Array) -> Array:
         """What steps (K a, p) of the splines do to the rows (B a, p)."""
-        blocks, a, _, _ = self.splines.slopes.shape
+        blocks, a, _, _ = self.splines.derivatives.shape
         place = self.splines.first[:, None] * a + np.arange(6 * a)
-        slopes = (self.splines.slopes * self.weight[:, None, None]).reshape(blocks, a, 6 * a)
-        return np.asarray((slopes @ steps[place]).reshape(blocks * a, -1))
+        derivatives = (self.splines.derivatives * self.weight[:, None, None]).reshape(blocks, a, 6 * a)
+        return np.asarray((derivatives @ steps[place]).reshape(blocks * a, -1))
 
     def gathered(self, rows: Array) -> Array:
         """The transpose of :meth:`changed`: rows (B a, p) to coefficients (K a, p)."""
-        blocks, a, _, _ = self.splines.slopes.shape
-        slopes = (self.splines.slopes * self.weight[:, None, None]).reshape(blocks, a, 6 * a)
-        parts = np.swapaxes(slopes, 1, 2) @ rows.reshape(blocks, a, -1)
+        blocks, a, _, _ = self.splines.derivatives.shape
+        derivatives = (self.splines.derivatives * self.weight[:, None, None]).reshape(blocks, a, 6 * a)
+        parts = np.swapaxes(derivatives, 1, 2) @ rows.reshape(blocks, a, -1)
         first, starts = np.unique(self.splines.first, return_index=True)
         return _scattered(np.add.reduceat(parts, starts, axis=0), first, a, self.splines.gram.shape[1])
 
@@ -77,8 +77,8 @@ def weighted_rows(part: Rows, weight: Array, sigma: Array) -> Weighted:
     splines = part.splines
     blocks, a = part.side.shape
     first, starts, length = np.unique(splines.first, return_index=True, return_counts=True)
-    slopes = (splines.slopes * weight[:, None, None]).reshape(blocks, a, 6 * a)
-    joined = np.concatenate([slopes, columns.reshape(blocks, a, size), side.reshape(blocks, a, 1)], axis=2)
+    derivatives = (splines.derivatives * weight[:, None, None]).reshape(blocks, a, 6 * a)
+    joined = np.concatenate([derivatives, columns.reshape(blocks, a, size), side.reshape(blocks, a, 1)], axis=2)
     # all blocks between two knots have the same unknowns: one product for each such interval
     index = starts[:, None] + np.arange(length.max())
     held = np.arange(length.max()) < length[:, None]

@@ -14,25 +14,25 @@ from .emit import check
 from .function import add_function
 from .text import Module
 
-Part = Literal["prepare", "batch", "few", "rows"]
+Part = Literal["prepare", "batch", "small_batch", "per_state"]
 _PREPARED = 2
 """Designs prepared side by side. Vectors of 8 take two to four times as long to compile and gain 60 ns a design."""
 
 
-class Code:
+class CompiledCode:
     """Functions of one expression, each called with the address of a block (see :mod:`polypod.kernels.function`).
 
-    ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``few`` up to as many
-    as ``narrow``; they read one row of derived numbers a design. ``rows`` reads one for each
-    state. Each but ``prepare`` is compiled when first used: most programs call with many states or with one, and
-    never pay for the other. The machine code is freed with this object.
+    ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``small_batch`` up to as
+    many as ``narrow_width``; they read one row of derived numbers a design. ``per_state`` reads one for each state.
+    Each but ``prepare`` is compiled when first used: most programs call with many states or with one, and never pay for
+    the other. The machine code is freed with this object.
     """
 
-    def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None) -> None:
-        self._build, self._recipe = build, recipe
+    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None) -> None:
+        self._build, self._cache_key = build, cache_key
         self._linked: dict[Part, machine.Linked] = {}
         self._level = machine.optimisation()  # one for all parts, which must agree to the bit
-        self.narrow = machine.narrow_width() or 0
+        self.narrow_width = machine.narrow_width() or 0
         with machine.COMPILING:
             prepare = self._compiled("prepare")
             self.about = prepare.about
@@ -47,25 +47,25 @@ class Code:
 
     @lazy
     def batch(self) -> Callable[[int], None]:
-        """Many states side by side; those of code compiled in haste no more than a few."""
-        return self._function("few" if self.narrow and self._level == 0 else "batch")
+        """Many states side by side; those of code that is not optimised no more than a few."""
+        return self._function("small_batch" if self.narrow_width and self._level == 0 else "batch")
 
     @lazy
-    def few(self) -> Callable[[int], None]:
-        """The function for batches of up to ``narrow`` states."""
-        return self._function("few") if self.narrow else self.batch
+    def small_batch(self) -> Callable[[int], None]:
+        """The function for batches of up to ``narrow_width`` states."""
+        return self._function("small_batch") if self.narrow_width else self.batch
 
     @lazy
     def one(self) -> int:
         """Where the function for one state is."""
-        part: Part = "few" if self.narrow else "batch"
+        part: Part = "small_batch" if self.narrow_width else "batch"
         self._function(part)
         return self._linked[part].address(part)
 
     @lazy
-    def rows(self) -> Callable[[int], None]:
+    def per_state(self) -> Callable[[int], None]:
         """States side by side, each with derived numbers of its own."""
-        return self._function("rows")
+        return self._function("per_state")
 
     def _function(self, part: Part) -> Callable[[int], None]:
         with machine.COMPILING:
@@ -76,8 +76,8 @@ class Code:
     @lazy
     def _content(self) -> bytes:
         """All that determines the code."""
-        if self._recipe is not None:
-            return self._recipe
+        if self._cache_key is not None:
+            return self._cache_key
         return hashlib.sha256(repr(self.expression.program).encode()).digest()
 
     def _compiled(self, part: Part) -> machine.Compiled:
@@ -96,7 +96,7 @@ def _width(part: Part, level: int) -> int:
         return 1
     if part == "prepare":
         return _PREPARED
-    return (part == "few" and machine.narrow_width()) or machine.vector_width()
+    return (part == "small_batch" and machine.narrow_width()) or machine.vector_width()
 
 
 def _object_code(part: Part, program: Program, level: int) -> bytes:
@@ -108,7 +108,7 @@ def _object_code(part: Part, program: Program, level: int) -> bytes:
         if program.prepare is None:
             return b""
         program = Program(None, program.prepare)
-    add_function(module, part, program, _width(part, level), own_design=part == "rows")
+    add_function(module, part, program, _width(part, level), own_design=part == "per_state")
     return machine.compile_module(module, level)
 
 

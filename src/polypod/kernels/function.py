@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ..symbols.graph import Graph
 from ..symbols.program import Loop, Program
 from .emit import Emitter
-from .rows import Rows, States, block_words, pointer
+from .rows import RowArray, States, block_words, pointer
 from .text import INTEGER, Module, Writer
 
 _CACHE_LINE = 64
@@ -37,7 +37,7 @@ def add_function(module: Module, name: str, program: Program, width: int, own_de
         for k, length in enumerate(lengths):
             address, stride, outer = words[2 + 3 * k : 5 + 3 * k]
             start = writer.offset(pointer(writer, address), writer.value(f"mul {INTEGER} {design}, {outer}"))
-            arrays.append(Rows(start, stride, length))
+            arrays.append(RowArray(start, stride, length))
         with writer.counting(words[1], width) as first:
             states = States(emitter, first, words[1])
             shared = program.prepare is not None and not own_design
@@ -48,7 +48,7 @@ def add_function(module: Module, name: str, program: Program, width: int, own_de
     writer.finish()
 
 
-def _source(emitter: Emitter, states: States, inputs: Sequence[Rows], shared: bool) -> Source:
+def _source(emitter: Emitter, states: States, inputs: Sequence[RowArray], shared: bool) -> Source:
     """Elements of the inputs; the last input is one row for all states if ``shared``."""
     loaded: dict[int, str] = {}
     writer = emitter.writer
@@ -69,7 +69,7 @@ def values_of(emitter: Emitter, program: Program, source: Source) -> list[list[s
     return values if program.loop is None else _iterated(emitter, program.loop, values[0])
 
 
-class Room:
+class StackBuffer:
     """Vectors on the stack, read where they are used: thousands of them are more than registers hold."""
 
     def __init__(self, emitter: Emitter, count: int) -> None:
@@ -98,7 +98,7 @@ def _iterated(emitter: Emitter, loop: Loop, shared: Sequence[str]) -> list[list[
         sources = (state.__getitem__, shared.__getitem__, kept)
         return emitter.graph(graph, lambda array, k: sources[array](k))
 
-    room = Room(emitter, 0 if loop.renew is None else len(loop.renew.outputs[0]))
+    buffer = StackBuffer(emitter, 0 if loop.renew is None else len(loop.renew.outputs[0]))
     (initial,) = values(loop.start, ())
     before = writer.block
     iterate, leave = writer.labels("iterate", "found")
@@ -112,10 +112,10 @@ def _iterated(emitter: Emitter, loop: Loop, shared: Sequence[str]) -> list[list[
         fresh = emitter.none_of(emitter.true(names[loop.count]))
         writer.line(f"br i1 {emitter.any_lane(fresh)}, label %{renew}, label %{go}")
         writer.start(renew)
-        room.store(fresh, values(loop.renew, names)[0])
+        buffer.store(fresh, values(loop.renew, names)[0])
         writer.branch(go)
         writer.start(go)
-    (moved,) = values(loop.step, names, room.load)
+    (moved,) = values(loop.step, names, buffer.load)
     kept = [emitter.chosen(frozen, old, new) for old, new in zip(names, moved, strict=True)]
     for (_, place), first, value in zip(state, initial, kept, strict=True):
         writer.incoming(place, (first, before), (value, writer.block))

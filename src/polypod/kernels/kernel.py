@@ -16,7 +16,7 @@ from ..symbols.expression import Expression, Iteration
 from . import machine
 from .block import Block, Signature, Strided, address_of, common_rows, strided
 from .builtin import without_arguments
-from .code import Code
+from .code import CompiledCode
 from .interpret import interpreted, row_of
 from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
 
@@ -45,9 +45,9 @@ class Kernel:
     a state does not depend on the batch it is in, to the bit.
     """
 
-    def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None = None) -> None:
-        """``build`` makes the expression; ``recipe``, if given, determines it and spares building it when cached."""
-        self._code = Code(build, recipe)
+    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None = None) -> None:
+        """``build`` makes the expression; ``cache_key``, if given, determines it and spares building it when cached."""
+        self._code = CompiledCode(build, cache_key)
         about = self._code.about
         self.name: str = about["name"]
         self.operations: int = about["operations"]
@@ -171,9 +171,9 @@ class Kernel:
     def function(self, n: int) -> Callable[[int], None]:
         """The machine code for n states, which takes the address of a block."""
         own = self._design is not None and self._design.rows
-        if n <= self._code.narrow and not (own and n > 1):
-            return self._code.few
-        return self._code.rows if own and n > 1 else self._code.batch
+        if n <= self._code.narrow_width and not (own and n > 1):
+            return self._code.small_batch
+        return self._code.per_state if own and n > 1 else self._code.batch
 
     def _without_design(self) -> ValueError:
         """What to say of a call without numbers for the parameters: the code would read them from anywhere."""

@@ -19,12 +19,12 @@ from llvmlite import binding as llvm
 from ..errors import InputError
 from . import store
 from .text import Module
-from .threads import Aside
+from .threads import BackgroundTask
 
 COMPILING = threading.RLock()
 """Held while functions are built, compiled or linked. One lock for all, which a fork waits for: a child has none of the
 threads that would give back what they hold."""
-ASIDE = Aside()
+BACKGROUND = BackgroundTask()
 """LLVM at work, which takes seconds for the largest functions and cannot be stopped."""
 
 
@@ -76,7 +76,7 @@ def _emitter_digest() -> bytes:
     symbols = folder.parent / "symbols"
     files = [
         *folder.glob("*.py"),
-        *(symbols / f"{name}.py" for name in ("divide", "expression", "graph", "program", "shared", "sums")),
+        *(symbols / f"{name}.py" for name in ("split", "expression", "graph", "program", "design_program", "sums")),
     ]
     return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 
@@ -148,7 +148,7 @@ def compile_module(module: Module, level: int | None = None) -> bytes:
         return bytes(_target_machine(level).emit_object(parsed))
 
     with COMPILING:
-        return ASIDE(compiled)
+        return BACKGROUND(compiled)
 
 
 class Linked:

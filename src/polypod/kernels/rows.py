@@ -27,7 +27,7 @@ def pointer(writer: Writer, address: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowArray:
     """An array of one design: where it starts, doubles from row to row (values' names), and doubles in a row."""
 
     start: str
@@ -50,10 +50,10 @@ class States:
             number = write(f"add {INTEGER} {first}, {lane}")
             inside = write(f"icmp slt {INTEGER} {number}, {last}")
             self._numbers.append(write(f"select i1 {inside}, {INTEGER} {number}, {INTEGER} {last}"))
-        self._starts: dict[Rows, list[str]] = {}
-        self._loaded: dict[tuple[Rows, int], list[str]] = {}
+        self._starts: dict[RowArray, list[str]] = {}
+        self._loaded: dict[tuple[RowArray, int], list[str]] = {}
 
-    def load(self, rows: Rows, element: int) -> str:
+    def load(self, rows: RowArray, element: int) -> str:
         """One element of each state's row, as a vector over the states."""
         width = self._emitter.width
         chunk = element // width
@@ -63,7 +63,7 @@ class States:
             self._loaded[rows, chunk] = self._transposed(lanes)
         return self._loaded[rows, chunk][element - chunk * width]
 
-    def store(self, rows: Rows, values: Sequence[str]) -> None:
+    def store(self, rows: RowArray, values: Sequence[str]) -> None:
         """Write the values of all lanes, each to the row of its state."""
         width = self._emitter.width
         for first in range(0, rows.length, width):
@@ -76,7 +76,7 @@ class States:
             for start, lane in zip(self._lanes(rows), lanes, strict=True):
                 self._write(start, first, len(part), lane)
 
-    def _lanes(self, rows: Rows) -> list[str]:
+    def _lanes(self, rows: RowArray) -> list[str]:
         """Where the states' rows start."""
         if rows not in self._starts:
             writer = self._emitter.writer

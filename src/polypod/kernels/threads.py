@@ -45,7 +45,7 @@ def run_in_threads(function: Callable[[int], None], blocks: Iterable[array[int]]
         left.clear()
 
 
-class Aside:
+class BackgroundTask:
     """Long calls in a thread of their own, for which the main thread waits: an interrupt need not."""
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
 from .chain import Chain
-from .contract import Actuator, Condition, Constraint, Joint, Limit, OwnAxes, PlacedBody, Placement, Spring, Unknowns
+from .contract import Actuator, Condition, Constraint, Joint, LegFrame, Limit, PlacedBody, Placement, Spring, Unknowns
 from .driven import DrivenLeg
 from .leg import Leg
 from .prpar import PRPaR
@@ -20,8 +20,8 @@ __all__ = [
     "DrivenLeg",
     "Joint",
     "Leg",
+    "LegFrame",
     "Limit",
-    "OwnAxes",
     "PRPaR",
     "PlacedBody",
     "Placement",

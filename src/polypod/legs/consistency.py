@@ -1,7 +1,7 @@
 """Is a leg's placement consistent: do its bodies stay rigid and its joints stay in them when the platform moves?
 
-A hinge that cannot turn so, freedoms the joints do not allow, or a coordinate that does not move as its joint does
-would give numbers all the same; here they are faults.
+A hinge that cannot turn so, degrees of freedom the joints do not allow, or a coordinate that does not move as its joint
+does would give numbers all the same; here they are faults.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class Consistency:
             frames = {"base": np.eye(3, 4), "platform": np.column_stack([axes, origin])}
             frames |= dict(zip((b.name for b in self.placement.bodies), parts, strict=False))
             faults += [
-                f"body {name!r} does not stay rigid: its axes are not square to each other"
+                f"body {name!r} does not stay rigid: its axes are not perpendicular to each other"
                 for name, frame in frames.items()
                 if np.abs(frame[:, :3].T @ frame[:, :3] - np.eye(3)).max() > _SAME
             ]
             for joint, numbers in zip(self.placement.joints, parts[len(self.placement.bodies) :], strict=True):
                 if joint.kind == "universal" and abs(numbers[:, 0] @ numbers[:, 1]) > _SAME:
-                    faults.append(f"the axes of the universal joint {joint.name!r} are not square to each other")
+                    faults.append(f"the axes of the universal joint {joint.name!r} are not perpendicular to each other")
                 for what, value in _fixed(joint, numbers, frames):
                     seen.setdefault(what, []).append(value)
             drives.note(
@@ -82,7 +82,7 @@ class Consistency:
                 dict(zip((j.name for j in self.placement.joints), parts[-len(self.placement.joints) :], strict=True)),
             )
         faults += [
-            f"{what} when the platform does; such a joint does not allow the robot's freedoms"
+            f"{what} when the platform does; such a joint does not allow the robot's degrees of freedom"
             for what, values in seen.items()
             if np.abs(np.array(values) - values[0]).max() > _SAME * max(1.0, np.abs(values[0]).max())
         ]

@@ -172,7 +172,8 @@ class Unknowns:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint of a leg of fewer than six freedoms on the platform: ``value`` [m or rad] is zero in every pose."""
+    """A constraint of a leg of fewer than six degrees of freedom on the platform: ``value`` [m or rad] is zero in
+    every pose."""
 
     name: str
     value: ca.SX
@@ -180,7 +181,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Spring:
-    """A part of the leg that gives way: in series with an actuator, or about the motion of a passive ``joint``.
+    """A part of the leg that deflects: in series with an actuator, or about the motion of a passive ``joint``.
 
     ``stiffness`` [N/m or N m/rad]. In series ``load`` is the force in it for a unit of the actuator's force, and it
     adds load^2/stiffness to the compliance of the coordinate of ``actuator``, its number in the leg. At a joint, which
@@ -195,10 +196,10 @@ class Spring:
 
 
 @dataclass(frozen=True)
-class OwnAxes:
+class LegFrame:
     """A leg seen from ``axes`` (3x3, columns in base axes) that turn with it, as functions of its tip.
 
-    There few of its numbers move and many are zero, so that slopes of its forces are short. ``tip`` (3) and
+    There few of its numbers move and many are zero, so that derivatives of its forces are short. ``tip`` (3) and
     ``fields``, the leg's numbers of the base frame, are what is seen: lengths from a point that stands still, in these
     axes. What is zero in every pose is stated as zero, and what is never negative as a root.
     """
@@ -212,7 +213,7 @@ class OwnAxes:
 class Placement:
     """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states.
 
-    ``followed`` are displacements of joints from home [m or rad] that are coordinates of the robot.
+    ``joint_coordinates`` are displacements of joints from home [m or rad] that are coordinates of the robot.
     """
 
     bodies: tuple[PlacedBody, ...]
@@ -223,7 +224,7 @@ class Placement:
     unknowns: Unknowns | None = None
     constraints: tuple[Constraint, ...] = ()
     springs: tuple[Spring, ...] = ()
-    followed: tuple[ca.SX, ...] = ()
+    joint_coordinates: tuple[ca.SX, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name."""

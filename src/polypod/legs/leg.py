@@ -13,10 +13,10 @@ from pydantic import model_validator
 
 from ..arrays import Array
 from ..description import Friction, LegData
-from ..description.units import wrong_motion
+from ..description.units import unit_mismatch
 from ..symbols.vectors import Frame
 from .consistency import Consistency
-from .contract import SMALLEST_MARGIN, OwnAxes, Placement
+from .contract import SMALLEST_MARGIN, LegFrame, Placement
 from .strut import Strut
 
 
@@ -39,16 +39,18 @@ class Leg(LegData):
         placement = self.place(tip)
         x = ca.vertcat(tip.origin, ca.vec(tip.axes))
         q = ca.vertcat(*[a.coordinate for a in placement.actuators], ca.SX(0, 1))
-        slopes = ca.jacobian(q, x)
+        derivatives = ca.jacobian(q, x)
         u = placement.unknowns
         if u is not None and u.move.numel():
             # q_x - q_z c_z^-1 c_x
             follow = ca.solve(ca.jacobian(u.equations, u.move), ca.jacobian(u.equations, x))
-            slopes = slopes - ca.jacobian(q, u.move) @ follow
-            slopes = ca.substitute(slopes, ca.vertcat(u.place, u.move), ca.vertcat(u.home, ca.SX.zeros(u.move.numel())))
+            derivatives = derivatives - ca.jacobian(q, u.move) @ follow
+            derivatives = ca.substitute(
+                derivatives, ca.vertcat(u.place, u.move), ca.vertcat(u.home, ca.SX.zeros(u.move.numel()))
+            )
         axes = np.array(pose, dtype=float)[:3, :3]
         arm = axes @ np.array(self.attachment(np.array(pose)[:3, 3], axes))
-        function = ca.Function("slopes", [x], [ca.densify(slopes)])
+        function = ca.Function("derivatives", [x], [ca.densify(derivatives)])
         at = np.array(function(np.r_[np.array(pose)[:3, 3] + arm, axes.T.ravel()])).reshape(-1, 4, 3)
         turn = np.cross(arm, at[:, 0]) + np.cross(axes.T, at[:, 1:]).sum(axis=1)
         return np.concatenate([at[:, 0], turn], axis=1)
@@ -93,7 +95,7 @@ class Leg(LegData):
         texts = {name: one for name, one in stated.items() if isinstance(one, dict) and _has_text(one)}
         for name, kinds in leg.friction_joints().items() if texts else ():
             given = {f"{name}.{part}": text for part, text in texts.get(name, {}).items()}
-            fault = next((f for kind in sorted(kinds) if (f := wrong_motion(given, kind == "prismatic"))), "")
+            fault = next((f for kind in sorted(kinds) if (f := unit_mismatch(given, kind == "prismatic"))), "")
             if fault:
                 raise ValueError(fault)
         return leg
@@ -102,8 +104,8 @@ class Leg(LegData):
         """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
         return None
 
-    def own_axes(self, tip: Frame) -> OwnAxes | None:
-        """The leg seen from axes that turn with it; None where that makes nothing shorter."""
+    def leg_frame(self, tip: Frame) -> LegFrame | None:
+        """The leg in a frame that moves with the leg; None where that makes nothing shorter."""
         return None
 
     @abstractmethod

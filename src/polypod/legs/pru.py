@@ -16,7 +16,7 @@ from .springs import Stiffness, springs
 
 
 class PRU(RailLeg, kind="PRU"):
-    """A slider as in PUS; the link turns about ``axis`` only, a base direction square to its plane of motion.
+    """A slider as in PUS; the link turns about ``axis`` only, a base direction perpendicular to its plane of motion.
 
     The universal joint's first axis is ``axis``, carried by the link; its second is ``platform_axis`` in the
     platform frame. Link frame: origin at the slider, x along the link, z along ``axis``. ``stiffness`` is that of the

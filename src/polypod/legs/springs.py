@@ -14,6 +14,6 @@ Stiffness = Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N/m
 
 
 def springs(load: Any, **parts: Any) -> tuple[Spring, ...]:
-    """Springs of the parts that give way, in series with the leg's actuator; ``load`` is that of all but ``drive``."""
+    """Springs of the parts that deflect, in series with the leg's actuator; ``load`` is that of all but ``drive``."""
     given = {name: value for name, value in parts.items() if value is not None}
     return tuple(Spring(name, value, 1.0 if name == "drive" else load) for name, value in given.items())

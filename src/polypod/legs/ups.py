@@ -13,7 +13,7 @@ from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, OwnAxes, PlacedBody, Placement
+from .contract import Actuator, Condition, Joint, LegFrame, PlacedBody, Placement
 from .driven import DrivenLeg
 from .limits import cone_limit, range_limit
 from .springs import Stiffness, springs
@@ -66,11 +66,11 @@ class UPS(DrivenLeg, kind="UPS"):
         v = across * (1 / alignment)
         return length, alignment, n, v, cross(n, v)
 
-    def own_axes(self, tip: Frame) -> OwnAxes:
+    def leg_frame(self, tip: Frame) -> LegFrame:
         """The pod's axes, from the base joint: the tip at (l, 0, 0), u = (u.n, 0, |u x n|)."""
         length, alignment, n, v, side = self._pod(tip)
         axis = ca.vertcat(dot(vector(self.axis), n), 0, alignment)
-        return OwnAxes(columns(n, v, side), ca.vertcat(length, 0, 0), {"base": ca.SX.zeros(3), "axis": axis})
+        return LegFrame(columns(n, v, side), ca.vertcat(length, 0, 0), {"base": ca.SX.zeros(3), "axis": axis})
 
     def place(self, tip: Frame) -> Placement:
         """l = |p - b|, n = (p - b)/l; the pod turns with its universal joint (12), (28)."""

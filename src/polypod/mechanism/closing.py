@@ -32,7 +32,7 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
     inputs = {p.name: p for p in (*function.inputs, *(() if pose is None else (pose,)))}
     if not mechanism.implicit_legs or "pose" not in inputs:
         return function
-    closing = Closing(mechanism, inputs)
+    closing = LegClosing(mechanism, inputs)
     loop = continuation(mechanism.places, mechanism.home_places, closing.newton)
     if isinstance(function, Expression):
         return Iteration(
@@ -62,7 +62,7 @@ def closed_places(mechanism: Mechanism) -> Expression | Iteration:
     return closed(mechanism, Expression("places", inputs, (places,), mechanism.port))
 
 
-class Closing:
+class LegClosing:
     """Steps of Newton for all legs that need them, on the way of the platform from home to a pose.
 
     ``inputs`` has the pose, and the elastic coordinates of a flexible platform.

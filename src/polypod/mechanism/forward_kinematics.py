@@ -36,9 +36,9 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     quality, the guess's determinants, steps, done.
     """
     platform = mechanism.platform
-    x, m = mechanism.inputs(), 6 if mechanism.platform.follows_legs else mechanism.platform.count
-    opened = mechanism.places.numel()
-    frame, delta, places = (ca.SX.sym(name, k) for name, k in (("frame", 12), ("delta", m), ("places", opened)))
+    x, m = mechanism.inputs(), 6 if mechanism.platform.is_constrained else mechanism.platform.count
+    unknowns = mechanism.places.numel()
+    frame, delta, places = (ca.SX.sym(name, k) for name, k in (("frame", 12), ("delta", m), ("places", unknowns)))
     t, error2, quality, count, done = (ca.SX.sym(name) for name in ("t", "error2", "quality", "count", "done"))
     scale = mechanism.size + 1e-3
 
@@ -46,7 +46,7 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     legs = _at(mechanism, x, trial, places)
     error = x.q.symbols - mechanism.coordinates(legs)
     new_error2 = ca.dot(error, error)
-    if platform.follows_legs:
+    if platform.is_constrained:
         value = mechanism.constraint_values(legs)
         solution = _solved_whole(mechanism, legs, error, -value)
         new_error2 = new_error2 + ca.dot(value, value)
@@ -84,7 +84,7 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
     final = _at(mechanism, x, last, places)
     residual = x.q.symbols - mechanism.coordinates(final)
-    if platform.follows_legs:
+    if platform.is_constrained:
         residual = ca.vertcat(residual, mechanism.constraint_values(final))
     worst = ca.SX(0)
     for k in range(residual.numel()):

@@ -17,18 +17,18 @@ from .vectors import VectorRef
 
 
 @dataclass(frozen=True)
-class Wrench:
+class JointWrench:
     """A force and a moment about a stated point, base axes."""
 
     force: ca.SX
     moment: ca.SX
 
-    def about(self, old: ca.SX, new: ca.SX) -> Wrench:
+    def about(self, old: ca.SX, new: ca.SX) -> JointWrench:
         """The same wrench with its moment about another point."""
-        return Wrench(self.force, self.moment + cross(old - new, self.force))
+        return JointWrench(self.force, self.moment + cross(old - new, self.force))
 
 
-JointWrenches = list[tuple[str, str, Wrench]]
+JointWrenches = list[tuple[str, str, JointWrench]]
 """(leg, joint, wrench on the joint's child at the joint's point) of joints, in the order of the legs' joints."""
 
 
@@ -97,7 +97,7 @@ class FreeBodies:
         # The attachment point itself as a moving vector, if a body's origin lies there.
         self._tip = next((k for k, c in enumerate(model.columns) if ca.is_equal(c, model.inputs[:3], 1)), None)
 
-    def required_wrench(self, bodies: Sequence[str], point: ca.SX) -> Wrench:
+    def required_wrench(self, bodies: Sequence[str], point: ca.SX) -> JointWrench:
         """Sum over bodies of m (a - g) and of the rate of angular momentum about a point less the weight's moment.
 
         A body's axes e_k and origin o need the forces W_k = sum_l J_kl cddot_l - gamma_k g; the moment about the point
@@ -107,7 +107,7 @@ class FreeBodies:
         for _, vector, need, is_origin in self._inertial_forces(bodies):
             force = force + need if is_origin else force
             moment = moment + cross(vector - point if is_origin else vector, need)
-        return Wrench(force, moment)
+        return JointWrench(force, moment)
 
     def force(self, bodies: Sequence[str]) -> ca.SX:
         """Sum over bodies of m (a - g)."""

@@ -20,8 +20,8 @@ _SMALL = 1e-9
 def free_platform_motions(robot: Robot) -> Array:
     """Twists (6, m) of the platform at home that its legs' joints leave it, drives free; about the home position.
 
-    Joint j lets its bodies' twists differ by its own motions only: N_j (V_child - V_parent) = 0 with N_j square to
-    them. Motions of the platform are those of the null space of all rows.
+    Joint j lets its bodies' twists differ by its own motions only: N_j (V_child - V_parent) = 0 with N_j perpendicular
+    to them. Motions of the platform are those of the null space of all rows.
     """
     parts: list[tuple[Array, list[Any]]] = []
     for number, leg in enumerate(robot.legs):

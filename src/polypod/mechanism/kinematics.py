@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from ..legs.contract import SMALLEST_MARGIN
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.linear import Solution, solve_general, solve_least_squares
 from ..symbols.singular_values import extreme_singular_values
@@ -42,7 +42,7 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
     m = mechanism.platform.count
-    turns = Freedoms(mechanism.robot).turns
+    turns = DegreesOfFreedom(mechanism.robot).turns
     scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
     values = extreme_singular_values(matrix * ca.repmat(scale, matrix.size1(), 1))
@@ -106,14 +106,14 @@ def acceleration(mechanism: Mechanism) -> Expression:
     drift = ca.vertcat(*[leg.accelerations for leg in legs])
     solution = solve_jacobian(mechanism, legs, qddot.symbols - drift)
     outputs = (
-        port("acceleration", state.acceleration(solution.x) + mechanism.coasting(x)),
+        port("acceleration", state.acceleration(solution.x) + mechanism.drift_acceleration(x)),
         port("quality", mechanism.quality(legs, solution.quality), ()),
     )
     return Expression("acceleration", (*x.state, qddot), outputs, mechanism.port)
 
 
 def solve_jacobian(mechanism: Mechanism, legs: list[LegAtState], right: ca.SX) -> Solution:
-    """u (m) of J u = ``right`` (n), by least squares for more actuators than freedoms."""
+    """u (m) of J u = ``right`` (n), by least squares for more actuators than degrees of freedom."""
     solve = solve_least_squares if mechanism.redundant else solve_general
     return solve(mechanism.jacobian(legs)[:, : mechanism.platform.count], right)
 

@@ -12,7 +12,7 @@ from .numeric_leg import NumericLeg, interpolated_from_home
 
 _STEPS = 64
 """Poses on the way from home at which the leg is closed, one after the other."""
-_ROUNDS = 200
+_ITERATIONS = 200
 _CLOSED = 1e-9
 """Gap [m] of a closed leg."""
 _STILL = 1e-12
@@ -50,18 +50,18 @@ def least_gap(robot: Robot, number: int, pose: Array) -> LeastGap:
 
 def _minimise(leg: NumericLeg, pose: Array, place: Array) -> tuple[Array, float, bool]:
     """The place of least gap near another, that gap, and whether no smaller one is near."""
-    damping, (residual, slopes) = 1e-3, leg.gap_at(pose, place)
-    for _ in range(_ROUNDS):
+    damping, (residual, derivatives) = 1e-3, leg.gap_at(pose, place)
+    for _ in range(_ITERATIONS):
         gap = float(np.linalg.norm(residual))
-        downhill = slopes.T @ residual
+        downhill = derivatives.T @ residual
         if gap < _CLOSED or np.linalg.norm(downhill) <= _STILL * max(gap, _STILL):
             return place, gap, True
-        normal = slopes.T @ slopes
+        normal = derivatives.T @ derivatives
         step = -np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), downhill)
         trial = leg.moved(place, step)
-        new_residual, new_slopes = leg.gap_at(pose, trial)
+        new_residual, new_derivatives = leg.gap_at(pose, trial)
         if np.linalg.norm(new_residual) < gap:
-            place, residual, slopes, damping = trial, new_residual, new_slopes, 0.3 * damping
+            place, residual, derivatives, damping = trial, new_residual, new_derivatives, 0.3 * damping
             if np.linalg.norm(step) < _STILL:
                 return place, float(np.linalg.norm(residual)), True
         else:

@@ -16,7 +16,7 @@ import casadi as ca
 from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Condition, Placement, Unknowns
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.blocks import BlockFactor
 from ..symbols.implicit import ImplicitReplay, ImplicitTape
 from ..symbols.tape import Replay, Tape
@@ -57,7 +57,11 @@ class LegModel:
     """
 
     def __init__(
-        self, placed: PlacedLeg, numbers: Numbers, simplify: Simplification | None = None, seen: ca.SX | None = None
+        self,
+        placed: PlacedLeg,
+        numbers: ParameterVector,
+        simplify: Simplification | None = None,
+        seen: ca.SX | None = None,
     ) -> None:
         leg, tip = placed.leg, placed.tip
         self.leg, self.name = leg, leg.name
@@ -78,7 +82,7 @@ class LegModel:
         self.spinless_axes = self.vectors.spinless_axes() if simplify == "no-spin" else {}
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.actuators], ca.SX(0, 1))
         constraints = [c.value for c in self.placement.constraints]
-        stacked = ca.vertcat(*self.columns, coordinates, *constraints, *self.placement.followed)
+        stacked = ca.vertcat(*self.columns, coordinates, *constraints, *self.placement.joint_coordinates)
         self.uses_axes = bool(ca.depends_on(ca.vertcat(stacked, equations), ca.vec(tip.axes)))
         self.inputs = self.all_inputs if self.uses_axes else tip.origin
         self.tape = self._tape(stacked)
@@ -90,9 +94,9 @@ class LegModel:
         return self._tape(ca.vertcat(*[c.value for c in self.placement.constraints], ca.SX(0, 1)))
 
     @lazy
-    def followed_tape(self) -> Tape | ImplicitTape:
+    def joint_coordinate_tape(self) -> Tape | ImplicitTape:
         """Coordinates of its joints that are the robot's, as a function of its inputs."""
-        return self._tape(ca.vertcat(*self.placement.followed))
+        return self._tape(ca.vertcat(*self.placement.joint_coordinates))
 
     @lazy
     def move_tape(self) -> Tape | ImplicitTape:
@@ -129,8 +133,8 @@ class LegModel:
         u = self.unknowns
         assert u is not None
         still = ca.SX.zeros(u.move.numel())
-        slopes, residual = ca.substitute([ca.jacobian(u.equations, u.move), u.equations], [u.move], [still])
-        factor = BlockFactor(slopes)
+        derivatives, residual = ca.substitute([ca.jacobian(u.equations, u.move), u.equations], [u.move], [still])
+        factor = BlockFactor(derivatives)
         return ca.substitute(u.moved, u.move, -factor.solve(residual)), residual, factor
 
     def at(self, x: ca.SX) -> Replay | ImplicitReplay:
@@ -150,7 +154,7 @@ class LegModel:
         """d(constraint)/dtip as a column."""
         return values.adjoint(self._seed(3 * len(self.columns) + len(self.actuators) + number))
 
-    def followed_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
+    def joint_coordinate_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
         """d(coordinate of a joint that is the robot's)/dtip as a column."""
         return self.constraint_row(values, len(self.placement.constraints) + number)
 

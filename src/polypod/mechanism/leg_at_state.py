@@ -117,7 +117,7 @@ class LegAtState:
 
     @property
     def closing_determinants(self) -> list[ca.SX]:
-        """Of the slopes of the equations that close the leg, block by block; none where it has a closed form."""
+        """Of the derivatives of the equations that close the leg, block by block; none where it has a closed form."""
         values = self.values
         return values.factor.determinants if isinstance(values, ImplicitReplay) else []
 
@@ -149,20 +149,20 @@ class LegAtState:
         return 2 * self.model.constraint_tape.taylor(*self.series)[2]
 
     @lazy
-    def followed(self) -> ca.SX:
+    def joint_coordinates(self) -> ca.SX:
         """Coordinates of the leg's joints that are the robot's [m or rad]."""
-        return self.at_tip(ca.vertcat(*self.model.placement.followed))
+        return self.at_tip(ca.vertcat(*self.model.placement.joint_coordinates))
 
     @lazy
-    def followed_rows(self) -> list[ca.SX]:
-        """Their slopes d/d(velocity) (6)."""
-        count = len(self.model.placement.followed)
-        return [self.force(self.model.followed_row(self.values, k)) for k in range(count)]
+    def joint_coordinate_rows(self) -> list[ca.SX]:
+        """Their derivatives d/d(velocity) (6)."""
+        count = len(self.model.placement.joint_coordinates)
+        return [self.force(self.model.joint_coordinate_row(self.values, k)) for k in range(count)]
 
     @lazy
-    def followed_accelerations(self) -> ca.SX:
+    def joint_coordinate_accelerations(self) -> ca.SX:
         """Their second derivatives along the tip's motion."""
-        return 2 * self.model.followed_tape.taylor(*self.series)[2]
+        return 2 * self.model.joint_coordinate_tape.taylor(*self.series)[2]
 
     def at_tip(self, expression: ca.SX) -> ca.SX:
         """Any expression of the leg's placement, at this tip."""

@@ -12,8 +12,8 @@ from ..description.robot import AT_ORIGIN
 from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
-from ..parameters import Entry, Numbers
-from ..platforms import ConstrainedState, Freedoms, Inputs, Platform, PlatformState, RigidPlatform, platform_of
+from ..parameters import Parameter, ParameterVector
+from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs, Platform, PlatformState, RigidPlatform, platform_of
 from ..symbols.expression import Port
 from ..symbols.mapped import mapped
 from ..symbols.vectors import Frame
@@ -34,7 +34,7 @@ class Mechanism:
         self,
         robot: Robot,
         simplify: Simplification | None = None,
-        opened: Callable[[Entry], bool] = lambda entry: False,
+        is_free: Callable[[Parameter], bool] = lambda entry: False,
         specialise: bool = False,
         free: bool = False,
     ) -> None:
@@ -42,7 +42,7 @@ class Mechanism:
         for leg in robot.legs:
             if not isinstance(leg, Leg):
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
-        self.numbers = Numbers(robot, opened, specialise)
+        self.numbers = ParameterVector(robot, is_free, specialise)
         if simplify is not None and not any(b.along is not None for leg in self.placed for b in leg.placement.bodies):
             kinds = ", ".join(dict.fromkeys(leg.kind for leg in robot.legs))
             raise InputError(
@@ -92,7 +92,7 @@ class Mechanism:
 
     @property
     def redundant(self) -> bool:
-        """Whether there are more actuators than freedoms."""
+        """Whether there are more actuators than degrees of freedom."""
         return len(self.actuators) > self.platform.count
 
     @property
@@ -151,11 +151,11 @@ class Mechanism:
                 start, at = places[at : at + count], at + count
             legs.append(LegAtState(k, leg, platform, platform.tip(k, leg.arm), start))
         if isinstance(platform, ConstrainedState):
-            platform.constrain(self.following_rows(legs))
+            platform.constrain(self.dependent_rows(legs))
         return legs
 
     def constraint_rows(self, legs: list[LegAtState]) -> ca.SX:
-        """Slopes W (6 - m, 6) of the independent constraints by the twist."""
+        """Derivatives W (6 - m, 6) of the independent constraints by the twist."""
         assert self.mobility is not None
         return ca.horzcat(*[legs[leg].constraint_rows[k] for leg, k in self.mobility.used]).T
 
@@ -170,46 +170,48 @@ class Mechanism:
         return ca.vertcat(*[legs[leg].constraint_accelerations[k] for leg, k in self.mobility.used])
 
     @lazy
-    def followed_joints(self) -> list[tuple[int, int]]:
-        """Leg, and number there, of every joint's coordinate that is the robot's, in the order of its freedoms."""
-        return self.robot.followed_joints()
+    def coordinate_joints(self) -> list[tuple[int, int]]:
+        """Leg, and number there, of every joint's coordinate that is the robot's, in the order of its degrees of
+        freedom."""
+        return self.robot.coordinate_joints()
 
-    def followed(self, legs: list[LegAtState]) -> ca.SX:
+    def joint_coordinates(self, legs: list[LegAtState]) -> ca.SX:
         """Coordinates of joints that are the robot's (j)."""
-        return ca.vertcat(*[legs[leg].followed[k] for leg, k in self.followed_joints], ca.SX(0, 1))
+        return ca.vertcat(*[legs[leg].joint_coordinates[k] for leg, k in self.coordinate_joints], ca.SX(0, 1))
 
-    def following_rows(self, legs: list[LegAtState]) -> ca.SX:
-        """[W; G] (6 - m + j, 6): slopes of the constraints, then of joints' coordinates."""
+    def dependent_rows(self, legs: list[LegAtState]) -> ca.SX:
+        """[W; G] (6 - m + j, 6): derivatives of the constraints, then of joints' coordinates."""
         return ca.vertcat(
-            self.constraint_rows(legs), *[legs[leg].followed_rows[k].T for leg, k in self.followed_joints]
+            self.constraint_rows(legs), *[legs[leg].joint_coordinate_rows[k].T for leg, k in self.coordinate_joints]
         )
 
-    def following_accelerations(self, legs: list[LegAtState]) -> ca.SX:
+    def dependent_accelerations(self, legs: list[LegAtState]) -> ca.SX:
         """Second derivatives (6 - m + j) of the same along the legs' motion."""
-        own = [legs[leg].followed_accelerations[k] for leg, k in self.followed_joints]
+        own = [legs[leg].joint_coordinate_accelerations[k] for leg, k in self.coordinate_joints]
         return ca.vertcat(self.constraint_accelerations(legs), *own)
 
-    def own_rates(self, legs: list[LegAtState]) -> ca.SX | ca.DM:
-        """E (m, 6) of u = E V: chosen components of the twist, and slopes of joints' coordinates."""
-        freedoms = Freedoms(self.robot)
-        rows = ca.sparsify(ca.DM(freedoms.components.T))
-        if not self.followed_joints:
+    def reduced_rates(self, legs: list[LegAtState]) -> ca.SX | ca.DM:
+        """E (m, 6) of u = E V: chosen components of the twist, and derivatives of joints' coordinates."""
+        dof = DegreesOfFreedom(self.robot)
+        rows = ca.sparsify(ca.DM(dof.components.T))
+        if not self.coordinate_joints:
             return rows
-        slopes = iter([legs[leg].followed_rows[k].T for leg, k in self.followed_joints])
-        return ca.vertcat(*[next(slopes) if joint else rows[k, :] for k, joint in enumerate(freedoms.of_joints)])
+        derivatives = iter([legs[leg].joint_coordinate_rows[k].T for leg, k in self.coordinate_joints])
+        return ca.vertcat(*[next(derivatives) if joint else rows[k, :] for k, joint in enumerate(dof.of_joints)])
 
-    def coasting(self, x: Inputs) -> ca.SX:
-        """Acceleration of the platform (6) at the twist of the inputs while the rates of its own coordinates stay."""
-        if not self.platform.follows_legs:
+    def drift_acceleration(self, x: Inputs) -> ca.SX:
+        """Acceleration of the platform (6) at the twist of the inputs while the rates of its generalized coordinates
+        stay."""
+        if not self.platform.is_constrained:
             return ca.SX.zeros(6)
         state = self.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
         assert isinstance(state, ConstrainedState)
         legs = self.attach(state)
-        return state.coasting(self.following_accelerations(legs))
+        return state.drift_acceleration(self.dependent_accelerations(legs))
 
     def moving(self, x: Inputs, acceleration: bool = True) -> tuple[PlatformState, list[LegAtState]]:
         """Platform and legs at the motion of the inputs; without acceleration, at constant rates of its coordinates."""
-        change = x.acceleration.symbols if acceleration else self.coasting(x)
+        change = x.acceleration.symbols if acceleration else self.drift_acceleration(x)
         state = self.platform.at(x, x.twist.symbols, change)
         return state, self.attach(state)
 
@@ -229,7 +231,7 @@ class Mechanism:
     def quality(self, legs: list[LegAtState], solve: ca.SX | float = 1.0) -> ca.SX:
         """The smallest margin of a state: of its linear solve and of every leg's conditions; 1 is good, 0 is lost."""
         smallest = ca.SX(solve)
-        if self.platform.follows_legs and legs:
+        if self.platform.is_constrained and legs:
             smallest = ca.fmin(smallest, legs[0].platform.quality)
         for leg in legs:
             for margin in leg.margins:

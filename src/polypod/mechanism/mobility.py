@@ -1,7 +1,9 @@
-"""How a platform can move on its legs, found in numbers: what they constrain, which freedoms are left, what follows.
+"""How a platform can move on its legs, found in numbers: what they constrain, which degrees of freedom are left, what
+follows.
 
-A leg of fewer than six freedoms keeps constraints c(pose) = 0; their slopes W (k, 6) by the twist leave the platform
-m = 6 - rank W freedoms. With m chosen components u = E V of the twist the others follow: [W; E] V = [0; u].
+A leg of fewer than six degrees of freedom keeps constraints c(pose) = 0; their derivatives W (k, 6) by the twist leave
+the platform m = 6 - rank W degrees of freedom. With m chosen components u = E V of the twist the others follow: [W; E]
+V = [0; u].
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ import numpy as np
 import scipy
 
 from ..arrays import Array
-from ..description import Freedom, Robot
+from ..description import DegreeOfFreedom, Robot
 from ..description.undriven import undriven_motion
 from ..errors import Fault, RobotFileError
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .joint_motions import free_platform_motions
 from .nearly_parallel import nearly_parallel_axes
 from .numeric_leg import NumericLeg
@@ -58,10 +60,10 @@ _MOST_KNOWN = 32
 def known_mobility(robot: Robot) -> Mobility | None:
     """The mobility of a robot whose legs state constraints, analysed once; None if none does."""
     if not any(leg.constrains for leg in robot.legs):
-        if robot.freedoms:
+        if robot.dof:
             free = free_platform_motions(robot)
-            if free.shape[1] > len(robot.freedoms):
-                raise _other_freedoms(robot, free, robot.platform_size, Freedoms(robot).components.T)
+            if free.shape[1] > len(robot.dof):
+                raise _other_dof(robot, free, robot.platform_size, DegreesOfFreedom(robot).components.T)
         return None
     known = _KNOWN.get(id(robot))
     if known is None or known[0] is not robot:
@@ -73,20 +75,21 @@ def known_mobility(robot: Robot) -> Mobility | None:
 
 
 def mobility_of(robot: Robot, size: float) -> Mobility | None:
-    """How a robot's platform moves; None if no leg constrains it. A fault where the freedoms stated are not those."""
+    """How a robot's platform moves; None if no leg constrains it. A fault where the degrees of freedom stated are
+    not those."""
     numeric = [NumericLeg(leg, robot) for leg in robot.legs]
     owners = [(k, c) for k, leg in enumerate(numeric) for c in range(len(leg.constraints))]
     if not owners:
         return None
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
     at_home = NumericRobot(numeric, robot)
-    rows = _normalised(at_home.slopes, scale)
+    rows = _normalised(at_home.derivatives, scale)
     rank = int(np.linalg.matrix_rank(rows, tol=_RANK * np.sqrt(len(rows))))
     free = scipy.linalg.null_space(rows, rcond=_RANK)
     chosen = at_home.chosen
     if len(chosen) != 6 - rank or np.linalg.matrix_rank(chosen @ (free * scale[:, None]), tol=1e-6) < 6 - rank:
         nearly = 6 - int(np.linalg.matrix_rank(rows, tol=_NEARLY))
-        raise _other_freedoms(robot, free * scale[:, None], size, chosen, nearly)
+        raise _other_dof(robot, free * scale[:, None], size, chosen, nearly)
     used = _independent(rows, [leg for leg, _ in owners], rank)
     basis = at_home.basis(used)
     _check_actuators(robot, basis, size)
@@ -102,9 +105,9 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
                 "Leave out what holds the platform twice, or give its numbers with more digits",
             )
     # a pose is read back from coordinates along fixed axes only where it turns about one of them at most
-    constant = constant and sum(freedom.motion == "rotation" for freedom in robot.freedoms) <= 1
-    constant = constant and not any(freedom.joint for freedom in robot.freedoms)
-    constant = constant and _along_stated_axes(basis, Freedoms(robot).components, size)
+    constant = constant and sum(coordinate.motion == "rotation" for coordinate in robot.dof) <= 1
+    constant = constant and not any(coordinate.joint for coordinate in robot.dof)
+    constant = constant and _along_stated_axes(basis, DegreesOfFreedom(robot).components, size)
     return Mobility(
         tuple(owners[k] for k in used),
         tuple(owner for k, owner in enumerate(owners) if k not in used),
@@ -147,36 +150,37 @@ def _smallest_singular_value(rows: Array) -> float:
     return float(np.linalg.svd(rows, compute_uv=False).min(initial=1.0))
 
 
-def proposed_freedoms(robot: Robot) -> tuple[Freedom, ...] | None:
-    """Freedoms that the legs of a robot leave its platform at home, as base axes; None if they leave all six."""
+def proposed_dof(robot: Robot) -> tuple[DegreeOfFreedom, ...] | None:
+    """Degrees of freedom that the legs of a robot leave its platform at home, as base axes; None if they leave all
+    six."""
     at_home = NumericRobot([NumericLeg(leg, robot) for leg in robot.legs], robot)
-    if not len(at_home.slopes):
+    if not len(at_home.derivatives):
         return None
     size = robot.platform_size
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
-    free = scipy.linalg.null_space(_normalised(at_home.slopes, scale), rcond=_RANK) * scale[:, None]
+    free = scipy.linalg.null_space(_normalised(at_home.derivatives, scale), rcond=_RANK) * scale[:, None]
     return None if free.shape[1] == 6 else _along_base_axes(free, size)
 
 
-def _normalised(slopes: Array, scale: Array) -> Array:
-    """Slopes (k, 6) of constraints by the twist, rotations scaled, every row of length one.
+def _normalised(derivatives: Array, scale: Array) -> Array:
+    """Derivatives (k, 6) of constraints by the twist, rotations scaled, every row of length one.
 
     What a leg's closing satisfies already is rounding, and must not become a constraint by its length: a gap's slope by
     a displacement is about 1, that of a tilt by a rotation too.
     """
-    rows = slopes * scale
+    rows = derivatives * scale
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     there = lengths > _RANK * max(lengths.max(initial=0.0), scale.min())
     return np.asarray(np.where(there, rows, 0.0) / np.where(there, lengths, 1.0))
 
 
-def _along_base_axes(free: Array, size: float) -> tuple[Freedom, ...]:
+def _along_base_axes(free: Array, size: float) -> tuple[DegreeOfFreedom, ...]:
     """As many components of the platform's motion as determine all of it."""
     m = free.shape[1]
     scaled = free * np.r_[np.ones(3), np.full(3, size)][:, None]
     order = scipy.linalg.qr(scaled.T, pivoting=True)[2][:m] if m else []
     return tuple(
-        Freedom(
+        DegreeOfFreedom(
             name="xyz"[k] if k < 3 else ("roll", "pitch", "yaw")[k - 3],
             motion="translation" if k < 3 else "rotation",
             axis=tuple(np.eye(3)[k % 3].tolist()),
@@ -185,33 +189,31 @@ def _along_base_axes(free: Array, size: float) -> tuple[Freedom, ...]:
     )
 
 
-def _other_freedoms(robot: Robot, free: Array, size: float, chosen: Array, nearly: int | None = None) -> RobotFileError:
-    """The fault of freedoms that the legs do not leave, with ones that they do.
+def _other_dof(robot: Robot, free: Array, size: float, chosen: Array, nearly: int | None = None) -> RobotFileError:
+    """The fault of degrees of freedom that the legs do not leave, with ones that they do.
 
-    ``free`` (6, m) are motions of the platform at home, ``chosen`` (k, 6) the slopes of the coordinates stated.
+    ``free`` (6, m) are motions of the platform at home, ``chosen`` (k, 6) the derivatives of the coordinates stated.
     ``nearly`` is how many there would be if axes and points agreed that differ a little.
     """
     m = free.shape[1]
     proposal = ", ".join(one.name for one in _along_base_axes(free, size))
-    stated = f"{len(robot.freedoms)} are stated" if robot.freedoms else "none are stated, which means six"
-    impossible = [
-        f.name for f, row in zip(robot.freedoms, chosen, strict=False) if not m or np.abs(row @ free).max() < 1e-9
-    ]
+    stated = f"{len(robot.dof)} are stated" if robot.dof else "none are stated, which means six"
+    impossible = [f.name for f, row in zip(robot.dof, chosen, strict=False) if not m or np.abs(row @ free).max() < 1e-9]
     words = f"; the legs do not let it move in {', '.join(impossible)}" if impossible else ""
-    if len(robot.freedoms) == m and not impossible:
+    if len(robot.dof) == m and not impossible:
         words = "; those stated do not determine the others"
-    instead = f"write freedoms: [{proposal}]" if m else "the platform cannot move at all"
-    instead = "leave freedoms out" if m == 6 else instead
+    instead = f"write degrees of freedom: [{proposal}]" if m else "the platform cannot move at all"
+    instead = "leave degrees of freedom out" if m == 6 else instead
     drives = sum(len(leg.actuator_names()) for leg in robot.legs)
-    if drives < m and robot.freedoms:
+    if drives < m and robot.dof:
         instead = f"{drives} drives hold {drives} of them, so let joints hold the others or drive more"
     if nearly is not None and nearly > m:
         instead += (
             f". There would be {nearly} if axes or points that differ by less than {_NEARLY:g} agreed: give them with "
             "more digits"
         )
-    instead += _nearly_parallel(robot) if m < (len(robot.freedoms) or 6) else ""
-    return _fault(robot, "freedoms", f"the legs leave the platform {m} freedoms, {stated}{words}; {instead}")
+    instead += _nearly_parallel(robot) if m < (len(robot.dof) or 6) else ""
+    return _fault(robot, "dof", f"the legs leave the platform {m} degrees of freedom, {stated}{words}; {instead}")
 
 
 def _nearly_parallel(robot: Robot) -> str:
@@ -223,11 +225,13 @@ def _nearly_parallel(robot: Robot) -> str:
 
 
 def _check_actuators(robot: Robot, basis: Array, size: float) -> None:
-    """Raise if there are fewer actuators than freedoms, with the motion that nothing drives."""
+    """Raise if there are fewer actuators than degrees of freedom, with the motion that nothing drives."""
     m, rows = basis.shape[1], np.concatenate([leg.coordinate_rows(robot.home.matrix) for leg in robot.legs])
     if len(rows) < m:
         undriven = undriven_motion(rows @ basis, basis, size)
-        raise _fault(robot, "legs", f"a robot of {m} freedoms needs {m} actuators, got {len(rows)}; {undriven}")
+        raise _fault(
+            robot, "legs", f"a robot of {m} degrees of freedom needs {m} actuators, got {len(rows)}; {undriven}"
+        )
 
 
 def _fault(robot: Robot, field: str, text: str) -> RobotFileError:

@@ -30,7 +30,7 @@ class NumericLeg:
         x = ca.vertcat(tip.origin, ca.vec(tip.axes))
         place, move = (u.place, u.move) if u is not None else (ca.SX(0, 1), ca.SX(0, 1))
         equations = u.equations if u is not None else ca.SX(0, 1)
-        stated = ca.vertcat(*[c.value for c in self.constraints], *placement.followed, ca.SX(0, 1))
+        stated = ca.vertcat(*[c.value for c in self.constraints], *placement.joint_coordinates, ca.SX(0, 1))
         both = ca.vertcat(equations, stated)
         still = ca.SX.zeros(move.numel())
         parts = [both, ca.jacobian(both, move), ca.jacobian(both, x)]
@@ -56,9 +56,9 @@ class NumericLeg:
         return np.array(self._moved(place, step)).ravel()
 
     def at(self, pose: Array, place: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Place with the leg closed, largest gap left, constraints (k,) and their slopes by the twist (k, 6).
+        """Place with the leg closed, largest gap left, constraints (k,) and their derivatives by the twist (k, 6).
 
-        Slopes (j, 6) of the joints' coordinates that are the robot's follow.
+        Derivatives (j, 6) of the joints' coordinates that are the robot's follow.
         """
         axes = pose[:3, :3]
         arm = axes @ self.arm
@@ -77,8 +77,8 @@ class NumericLeg:
         carry[:3, :3], carry[:3, 3:] = np.eye(3), -skew(arm)
         for k in range(3):
             carry[3 + 3 * k : 6 + 3 * k, 3:] = -skew(axes[:, k])
-        slopes = by_tip @ carry
-        rows = slopes[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], slopes[:n]) if n else slopes
+        derivatives = by_tip @ carry
+        rows = derivatives[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], derivatives[:n]) if n else derivatives
         k = len(self.constraints)
         return place, np.abs(residual[:n]).max(initial=0.0), residual[n : n + k].ravel(), rows[:k], rows[k:]
 

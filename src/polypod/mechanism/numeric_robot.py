@@ -9,7 +9,7 @@ import scipy
 
 from ..arrays import Array
 from ..description import Robot
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .numeric_leg import NumericLeg, regular
 
 COMPONENTS = ("x", "y", "z", "roll (about x)", "pitch (about y)", "yaw (about z)")
@@ -26,23 +26,23 @@ class NumericRobot:
     def __init__(self, legs: Sequence[NumericLeg], robot: Robot) -> None:
         self._legs, self._robot, self._home = legs, robot, robot.home.matrix
         self.pose = self._home.copy()
-        self._turns = np.array([f.motion == "rotation" for f in robot.freedoms] or [False] * 3 + [True] * 3)
+        self._turns = np.array([f.motion == "rotation" for f in robot.dof] or [False] * 3 + [True] * 3)
         self.places = [leg.home for leg in legs]
         self._update()
 
     def _update(self) -> None:
-        """Close the legs; note the gap left, constraints (k,), their slopes (k, 6) and E (m, 6) of u = E V."""
+        """Close the legs; note the gap left, constraints (k,), their derivatives (k, 6) and E (m, 6) of u = E V."""
         found = [leg.at(self.pose, place) for leg, place in zip(self._legs, self.places, strict=True)]
         self.places = [place for place, *_ in found]
         self.gap = float(max(gap for _, gap, *_ in found))
         self.values = np.concatenate([c for _, _, c, _, _ in found])
-        self.slopes = np.concatenate([w for _, _, _, w, _ in found])
+        self.derivatives = np.concatenate([w for _, _, _, w, _ in found])
         self.chosen = _chosen_rows(self._robot, [g for *_, g in found])
 
     def basis(self, used: Sequence[int]) -> Array:
         """S (6, m) of twist = S u."""
         m = len(self.chosen)
-        whole = np.vstack([self.slopes[list(used)], self.chosen])
+        whole = np.vstack([self.derivatives[list(used)], self.chosen])
         return np.linalg.solve(whole, np.vstack([np.zeros((len(used), m)), np.eye(m)]))
 
     def explore(self, used: Sequence[int], home: Array, size: float) -> tuple[bool, dict[str, float], Array]:
@@ -58,7 +58,7 @@ class NumericRobot:
             turned = scipy.spatial.transform.Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
             largest = np.maximum(largest, np.abs(np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]))
             broken = np.maximum(broken, np.abs(self.values))
-        free = np.abs(Freedoms(self._robot).components).sum(axis=1) == 0
+        free = np.abs(DegreesOfFreedom(self._robot).components).sum(axis=1) == 0
         parasitic = {COMPONENTS[k]: float(largest[k]) for k in range(6) if free[k] and largest[k] > 1e-9}
         return constant and reached > 0, parasitic, broken
 
@@ -69,20 +69,20 @@ class NumericRobot:
         kept = list(used)
         self._update()
         for part in np.diff(np.linspace(0.0, 1.0, 6)):
-            if not regular(np.vstack([self.slopes[kept], self.chosen])):
+            if not regular(np.vstack([self.derivatives[kept], self.chosen])):
                 return False
             self._move(self.basis(used) @ (aim * part))
             for _ in range(8):
                 self._update()
-                if not (np.isfinite(self.slopes).all() and np.isfinite(self.values).all()):
+                if not (np.isfinite(self.derivatives).all() and np.isfinite(self.values).all()):
                     return False
                 wanted = np.r_[-self.values[kept], np.zeros(len(self.chosen))]
-                self._move(np.linalg.lstsq(np.vstack([self.slopes[kept], self.chosen]), wanted, rcond=None)[0])
+                self._move(np.linalg.lstsq(np.vstack([self.derivatives[kept], self.chosen]), wanted, rcond=None)[0])
                 if np.abs(self.values[kept]).max(initial=0.0) < 1e-13:
                     break
         self._update()
         off = np.abs(self.values[kept]).max(initial=0.0)
-        return bool(self.gap < 1e-9 and off < 1e-12 and np.isfinite(self.slopes).all())
+        return bool(self.gap < 1e-9 and off < 1e-12 and np.isfinite(self.derivatives).all())
 
     def _move(self, twist: Array) -> None:
         self.pose[:3, 3] += twist[:3]
@@ -108,11 +108,11 @@ def poses_from_home(
 
 
 def _chosen_rows(robot: Robot, joints: Sequence[Array]) -> Array:
-    """E (m, 6) of u = E V; ``joints`` are the slopes of joints' coordinates, leg by leg."""
-    rows = np.array(Freedoms(robot).components.T)
-    own = iter(robot.followed_joints())
-    for row, freedom in enumerate(robot.freedoms):
-        if freedom.joint:
+    """E (m, 6) of u = E V; ``joints`` are the derivatives of joints' coordinates, leg by leg."""
+    rows = np.array(DegreesOfFreedom(robot).components.T)
+    own = iter(robot.coordinate_joints())
+    for row, coordinate in enumerate(robot.dof):
+        if coordinate.joint:
             leg, k = next(own)
             rows[row] = joints[leg][k]
     return rows

@@ -9,7 +9,7 @@ import scipy
 
 from ..arrays import Array
 from ..description import Robot
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .mechanism import Mechanism
 from .numeric_robot import poses_from_home
 
@@ -18,15 +18,15 @@ _FROM_HOME: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple
 
 
 def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[Array]:
-    """Poses (4, 4) a random small displacement from home that the robot's freedoms allow.
+    """Poses (4, 4) a random small displacement from home that the robot's degrees of freedom allow.
 
-    Displacements are uniform within ``reach`` times the platform's size, and ``reach`` rad, in every freedom.
+    Displacements are uniform within ``reach`` times the platform's size, and ``reach`` rad, in every degree of freedom.
     """
-    freedoms, size = Freedoms(robot), robot.platform_size
+    dof, size = DegreesOfFreedom(robot), robot.platform_size
     poses = []
-    for step in np.random.default_rng(seed).uniform(-reach, reach, (count, freedoms.count)):
-        move = freedoms.basis @ step
-        pose = freedoms.home.copy()
+    for step in np.random.default_rng(seed).uniform(-reach, reach, (count, dof.count)):
+        move = dof.basis @ step
+        pose = dof.home.copy()
         pose[:3, 3] += size * move[:3]
         pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:3, :3]
         poses.append(pose)
@@ -36,10 +36,10 @@ def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[A
 def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int = 0) -> list[tuple[Array, Array]]:
     """The same for any robot: poses that its legs allow, with the places of unknowns that are found by iterating."""
     robot = mechanism.robot
-    if mechanism.platform.follows_legs or mechanism.implicit_legs:
+    if mechanism.platform.is_constrained or mechanism.implicit_legs:
         known = _FROM_HOME.setdefault(mechanism, {})
         if (count, reach, seed) not in known:
-            targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
+            targets = np.random.default_rng(seed).uniform(-reach, reach, (count, DegreesOfFreedom(robot).count))
             kept = () if mechanism.mobility is None else mechanism.mobility.used
             known[count, reach, seed] = poses_from_home(robot, kept, targets, robot.platform_size)
         return known[count, reach, seed]

@@ -15,7 +15,7 @@ import casadi as ca
 
 from ..errors import InputError, UnknownNameError
 from ..legs import PlacedBody, Placement
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame
 
@@ -23,7 +23,7 @@ Simplification = Literal["no-spin", "slender-links", "no-link-inertia", "massles
 SIMPLIFICATIONS: tuple[str, ...] = get_args(Simplification)
 
 
-def simplified(leg: Any, placement: Placement, what: Simplification | None, numbers: Numbers) -> Placement:
+def simplified(leg: Any, placement: Placement, what: Simplification | None, numbers: ParameterVector) -> Placement:
     """A leg's placement with its links (bodies that have an ``along`` axis) simplified."""
     if what == "no-spin" and any(joint.cross_body for joint in placement.joints):
         raise InputError(
@@ -66,7 +66,7 @@ def _slender(inertia: Inertia, along: int) -> Inertia:
     return Inertia(inertia.mass, inertia.first, ca.densify(central + com @ inertia.first.T))
 
 
-def _point_masses(leg: Any, body: PlacedBody, numbers: Numbers) -> list[PlacedBody]:
+def _point_masses(leg: Any, body: PlacedBody, numbers: ParameterVector) -> list[PlacedBody]:
     """A link as two masses at its ends, which keep its mass and centre of mass unless the leg says otherwise."""
     if body.end is None:
         raise InputError(f"point-mass-links: {leg.name} ({leg.kind}) has no links of fixed length")

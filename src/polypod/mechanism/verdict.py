@@ -24,7 +24,7 @@ BAD_INPUT = 2.0
 EXACT = 1e-12
 """Sum of the entries of R^T R - 1 up to which a rotation matrix is used as it is."""
 OFF = 1e-10
-"""What a pose may have beyond the robot's freedoms, and a motion relative to its size and 1."""
+"""What a pose may have beyond the robot's degrees of freedom, and a motion relative to its size and 1."""
 _LARGEST = float(np.finfo(np.float64).max)
 # Outputs that say something about the answer and are not part of it.
 _ABOUT = ("quality", "converged", "residual", "steps", "next")
@@ -85,11 +85,12 @@ def _rigid(pose: ca.SX) -> ca.SX:
 
 
 def _possible(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
-    """Whether inputs are finite, and pose, twist and acceleration those of a robot of fewer than six freedoms.
+    """Whether inputs are finite, and pose, twist and acceleration those of a robot of fewer than six degrees of
+    freedom.
 
     A pose that the robot leaves as it is turns about one axis, and is a rotation if its numbers' squares add up to 3.
     """
-    if mechanism.platform.follows_legs:
+    if mechanism.platform.is_constrained:
         return _allowed(mechanism, given)
     x, platform, still = Inputs(), mechanism.platform, ca.SX.zeros(6)
     holds = ca.SX(1)

@@ -1,16 +1,14 @@
 """The numeric face of a robot."""
 
 from .actuators import ActuatorInfo
-from .assembly_results import AssemblyModes, Complete, Reach
+from .assembly_results import AssemblyModes, Completeness, Reachability
 from .bounds import ErrorBound
-from .coupling import FrictionCode, FrictionSolutions
+from .coupling import FrictionSolutions, FrictionStatus
 from .derivatives import Derivatives, Regressor
-from .holding import Holding
 from .model import Model
 from .results import (
-    Closing,
-    ClosingCode,
-    Code,
+    Closure,
+    ClosureStatus,
     Conditioning,
     DirectDynamics,
     Distribution,
@@ -18,18 +16,19 @@ from .results import (
     Equilibrium,
     FlexibleEnergy,
     ForwardKinematics,
+    ForwardKinematicsStatus,
     InverseDynamics,
     LimitReport,
     PlatformMotion,
 )
+from .stiction import StaticForceRange
 
 __all__ = [
     "ActuatorInfo",
     "AssemblyModes",
-    "Closing",
-    "ClosingCode",
-    "Code",
-    "Complete",
+    "Closure",
+    "ClosureStatus",
+    "Completeness",
     "Conditioning",
     "Derivatives",
     "DirectDynamics",
@@ -39,13 +38,14 @@ __all__ = [
     "ErrorBound",
     "FlexibleEnergy",
     "ForwardKinematics",
-    "FrictionCode",
+    "ForwardKinematicsStatus",
     "FrictionSolutions",
-    "Holding",
+    "FrictionStatus",
     "InverseDynamics",
     "LimitReport",
     "Model",
     "PlatformMotion",
-    "Reach",
+    "Reachability",
     "Regressor",
+    "StaticForceRange",
 ]

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..kernels import Kernel
 from ..mechanism import Mechanism
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .arguments import Argument, Batch, batch, check_finite, default_value, is_given
 from .checks import exact_poses
-from .freedoms import own_motion
+from .generalized_coordinates import generalized_coordinates
 from .kernels import Kernels
 
 
 @dataclass(frozen=True)
-class Run:
+class BatchResult:
     """Outputs of a kernel by name, rows first, of a batch of states, and what explains states without an answer.
 
     ``margins`` gives margins and excesses (i, k, 2) of the legs' conditions at some rows, ``why_unconverged`` the
@@ -44,9 +44,9 @@ class Run:
 class ArgumentChecks:
     """Checks of arguments for the compiled functions of one robot; ``size`` is its platform's [m]."""
 
-    def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
-        self._kernels, self._freedoms, self._size = kernels, freedoms, size
-        self.own = own_motion(freedoms, size, kernels)
+    def __init__(self, kernels: Kernels, dof: DegreesOfFreedom, size: float) -> None:
+        self._kernels, self._dof, self._size = kernels, dof, size
+        self.own = generalized_coordinates(dof, size, kernels)
 
     def arguments(self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}) -> list[Argument]:
         """The kernel's inputs in order, under the caller's own ``names``; what is not given is zero (weights: one)."""
@@ -63,7 +63,7 @@ class ArgumentChecks:
     def _examined(self, states: Batch, arguments: list[Argument]) -> Batch:
         states = self._rigid_and_finite(states, arguments)
         rows = list(states.rows)
-        if not self._freedoms.full:
+        if not self._dof.full:
             batched = bool(states.shape)
             for k, argument in enumerate(arguments):
                 if argument.shape == (4, 4):
@@ -87,6 +87,6 @@ class ArgumentChecks:
     def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:
         """Poses (n, 4, 4) that the robot can take, the rounding of printed digits removed; an error for others."""
         poses = exact_poses(rows, name, batched)
-        if not self._freedoms.full:
+        if not self._dof.full:
             return self.own.exact_poses(poses, name, batched)
         return poses

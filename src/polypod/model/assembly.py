@@ -14,9 +14,9 @@ from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
 from .arguments import Argument, batch, check_finite
 from .assembly_designs import assembly_modes_of_designs
-from .assembly_results import AssemblyModes, Complete, Flags, Reach
+from .assembly_results import AssemblyModes, Completeness, Flags, Reachability
 from .model_part import ModelPart, Parameters
-from .results import Code, LimitReport
+from .results import ForwardKinematicsStatus, LimitReport
 
 _GUESSES = 400
 """Starts of Newton's iteration for robots without known equations."""
@@ -33,7 +33,7 @@ class AssemblyCalls(ModelPart):
 
     @lazy
     def _mode_solver(self) -> Callable[[Array], Solutions] | None:
-        return pose_solver(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
+        return pose_solver(self.robot, self._dof, self._kernels.mechanism.platform.is_constrained)
 
     def assembly_modes(
         self, q: ArrayLike, *, reach: bool = True, parameters: Parameters | None = None
@@ -63,7 +63,7 @@ class AssemblyCalls(ModelPart):
         there = np.isfinite(flat[:, 0, 0])
         own, inside = self._on_own_branch(flat, np.repeat(rows, pose.shape[1], axis=0), there)
         reachable = _PathSearch(self).codes(flat, own, there, reach)
-        complete = np.where(found.proven, Complete.PROVEN, np.where(found.all_found, Complete.ALL_FOUND, 0))
+        complete = np.where(found.proven, Completeness.PROVEN, np.where(found.all_found, Completeness.ALL_FOUND, 0))
         if solve is None:
             complete = np.zeros(len(rows), dtype=np.int64)
         shape = (*states.shape, pose.shape[1])
@@ -106,7 +106,7 @@ class AssemblyCalls(ModelPart):
         rows = np.repeat(q, g, axis=0), np.tile(guesses, (m, 1, 1))
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*map(np.ascontiguousarray, rows)), strict=True))
         pose = outputs["pose"].reshape(m, g, 4, 4)
-        pose[(outputs["verdict"] != int(Code.CONVERGED)).reshape(m, g)] = np.nan
+        pose[(outputs["verdict"] != int(ForwardKinematicsStatus.CONVERGED)).reshape(m, g)] = np.nan
         distinct = [_distinct(part, self.size) for part in pose]
         most = max((len(part) for part in distinct), default=0)
         found = np.full((m, most, 4, 4), np.nan)
@@ -123,14 +123,14 @@ class AssemblyCalls(ModelPart):
         home = self.robot.home.matrix
         far = float(np.linalg.norm(home[:3, 3])) + self.robot.farthest
         width = far * np.linspace(0.05, 1.0, _GUESSES)
-        if self._freedoms.full:
+        if self._dof.full:
             pose = np.tile(home, (_GUESSES, 1, 1))
             pose[:, :3, 3] += width[:, None] * draw.uniform(-1, 1, (_GUESSES, 3))
             turns = Rotation.from_rotvec(np.pi * draw.uniform(-1, 1, (_GUESSES, 3)) * (width / far)[:, None])
             pose[:, :3, :3] = turns.as_matrix() @ home[:3, :3]
             return pose
-        reach = np.where(self._freedoms.turns, np.pi * (width / far)[:, None], width[:, None])
-        x = reach * draw.uniform(-1, 1, (_GUESSES, self._freedoms.count))
+        reach = np.where(self._dof.turns, np.pi * (width / far)[:, None], width[:, None])
+        x = reach * draw.uniform(-1, 1, (_GUESSES, self._dof.count))
         x[0] = 0.0
         pose = self._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
         return np.ascontiguousarray(pose[np.isfinite(pose).all(axis=(1, 2))])
@@ -166,25 +166,25 @@ class _PathSearch:
 
     def __init__(self, model: AssemblyCalls) -> None:
         self._model = model
-        freedoms = model._freedoms
-        self._scale = np.where(freedoms.turns, 1 / model.size, 1.0)
-        self._square = len(model.actuators) == freedoms.count
+        dof = model._dof
+        self._scale = np.where(dof.turns, 1 / model.size, 1.0)
+        self._square = len(model.actuators) == dof.count
 
     def codes(self, pose: Array, own: Flags, there: Flags, look: bool) -> NDArray[np.int64]:
-        """A :class:`Reach` for each pose (k, 4, 4)."""
-        codes = np.full(len(pose), int(Reach.UNKNOWN))
+        """A :class:`Reachability` for each pose (k, 4, 4)."""
+        codes = np.full(len(pose), int(Reachability.UNKNOWN))
         # another working mode is beyond a singularity of a leg
-        codes[there & ~own] = Reach.NO
+        codes[there & ~own] = Reachability.NO
         rows = np.flatnonzero(own)
         if not len(rows):
             return codes
         if self._square:
             home = np.linalg.det(self._matrices(self._model.robot.home.matrix[None])[0])[0]
             sign = np.linalg.det(self._matrices(np.ascontiguousarray(pose[rows]))[0])
-            codes[rows[sign * home < 0]] = Reach.NO
-        for row in rows[codes[rows] == Reach.UNKNOWN] if look else ():
+            codes[rows[sign * home < 0]] = Reachability.NO
+        for row in rows[codes[rows] == Reachability.UNKNOWN] if look else ():
             if self._reached(pose[row]):
-                codes[row] = Reach.YES
+                codes[row] = Reachability.YES
         return codes
 
     def _matrices(self, pose: Array) -> tuple[Array, Array]:
@@ -230,7 +230,7 @@ class _PathSearch:
     def _possible(self, path: Array) -> Array:
         """Poses that the robot can take with the coordinates of these."""
         model = self._model
-        if model._freedoms.full:
+        if model._dof.full:
             return path
         x = model._calls.own.coordinates(path)
         return model._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]

@@ -26,7 +26,7 @@ def assembly_modes_of_designs(model: ModelPart, q: ArrayLike, reach: bool, param
         try:
             other = model_type(with_numbers(model.robot, {path: design.flat(path)[k] for path in design.values}))
         except RobotFileError as error:
-            found.notes.append((found.which == k, f"design {k}: {error}"))
+            found.failures.append((found.which == k, f"design {k}: {error}"))
             continue
         parts.append((states, other.assembly_modes(found.batch.rows[0][states], reach=reach)))
     n, most = found.batch.size, max((part.pose.shape[1] for _, part in parts), default=0)
@@ -35,6 +35,6 @@ def assembly_modes_of_designs(model: ModelPart, q: ArrayLike, reach: bool, param
     for states, part in parts:
         for every, own in zip(whole, part, strict=True):
             every[(states, slice(own.shape[1])) if own.ndim > 1 else states] = own
-    found.answered("assembly_modes", [pose], lambda pose: pose)
+    found.finalise("assembly_modes", [pose], lambda pose: pose)
     restored: list[Any] = [found.batch.restore(array) for array in whole]
     return AssemblyModes(*restored)

@@ -13,7 +13,7 @@ from ..arrays import Array
 Flags = NDArray[np.bool_]
 
 
-class Complete(IntEnum):
+class Completeness(IntEnum):
     """What is known of a set of assembly modes."""
 
     NOT_PROVEN = 0
@@ -24,13 +24,13 @@ class Complete(IntEnum):
     def meaning(self) -> str:
         """What the code means, in words."""
         return {
-            Complete.NOT_PROVEN: "not proven complete: there may be more modes than these",
-            Complete.ALL_FOUND: "every solution of the robot's equations was found, by numbers without proof",
-            Complete.PROVEN: "proven: there are no other modes",
+            Completeness.NOT_PROVEN: "not proven complete: there may be more modes than these",
+            Completeness.ALL_FOUND: "every solution of the robot's equations was found, by numbers without proof",
+            Completeness.PROVEN: "proven: there are no other modes",
         }[self]
 
 
-class Reach(IntEnum):
+class Reachability(IntEnum):
     """Whether a mode can be reached from home without crossing a singularity."""
 
     NO = -1
@@ -44,7 +44,7 @@ class AssemblyModes(NamedTuple):
     ``pose`` (..., k, 4, 4), nearest to home first. ``certified`` (..., k): proven to be one, to within rounding.
     ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well,
     but the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
-    (..., k) is a :class:`Reach`. ``complete`` (...,) is a :class:`Complete`.
+    (..., k) is a :class:`Reachability`. ``complete`` (...,) is a :class:`Completeness`.
     """
 
     pose: Array

@@ -12,12 +12,12 @@ from ..arrays import Array
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
-from ..platforms import Freedoms
-from .argument_checks import Run
+from ..platforms import DegreesOfFreedom
+from .argument_checks import BatchResult
 from .arguments import Batch, batch
-from .coupling import FEW_CELLS, LARGEST_LOAD, FrictionCode, motion_solutions
+from .coupling import FEW_CELLS, LARGEST_LOAD, FrictionStatus, motion_solutions
 from .design_calls import DesignCalls
-from .design_rows import Notes, as_tuple, reason_of
+from .design_rows import Failures, as_tuple, failure_reason
 from .diagnosis import Errors, check_policy, reasons, report
 from .kernels import Kernels
 from .single import SingleStates, given_values
@@ -36,8 +36,8 @@ def first(results: list[Array]) -> Array:
 class Calls(DesignCalls):
     """Checked calls into the compiled functions of one robot; ``size`` is its platform's [m]."""
 
-    def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
-        super().__init__(kernels, freedoms, size)
+    def __init__(self, kernels: Kernels, dof: DegreesOfFreedom, size: float) -> None:
+        super().__init__(kernels, dof, size)
         self._singles = SingleStates()
 
     def single(
@@ -76,12 +76,14 @@ class Calls(DesignCalls):
         kernel = self._kernels.get(name, **options, verdict=True)
         return self.call_kernel(name, kernel, given, errors, answer)
 
-    def answered_designs(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
+    def answered_designs(
+        self, name: str, found: tuple[BatchResult, Failures], errors: Errors | None, answer: Answer
+    ) -> Any:
         """What :meth:`of_designs` gave, with NaN in states without an answer, which are reported."""
-        run, notes = found
-        if notes or run.outputs["verdict"].any():
+        run, failures = found
+        if failures or run.outputs["verdict"].any():
             del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
-        return self._answered(name, found, errors, answer)
+        return self._finalise(name, found, errors, answer)
 
     def call_kernel(
         self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first
@@ -113,11 +115,11 @@ class Calls(DesignCalls):
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
             found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force", FEW_CELLS)
             huge = [max(float(np.abs(rows[n][k]).max()) for n in wanted) > LARGEST_LOAD for k in index]
-            texts = [_NOT_CONVERGED + FrictionCode(code).advice for code in found.code.tolist()]
+            texts = [_NOT_CONVERGED + FrictionStatus(code).message for code in found.status.tolist()]
             return [_HUGE if large else text for large, text in zip(huge, texts, strict=True)]
 
-        run = Run(states.shape, outputs, margins, self._kernels.mechanism, why_unconverged=why_unconverged)
-        return self._answered(name, (run, []), errors, answer)
+        run = BatchResult(states.shape, outputs, margins, self._kernels.mechanism, why_unconverged=why_unconverged)
+        return self._finalise(name, (run, []), errors, answer)
 
     def evaluated(
         self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}
@@ -137,44 +139,44 @@ class Calls(DesignCalls):
             outputs["verdict"] %= BAD_INPUT
         return states, outputs
 
-    def _answered(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
+    def _finalise(self, name: str, found: tuple[BatchResult, Failures], errors: Errors | None, answer: Answer) -> Any:
         """Results with NaN in states without an answer, which are reported."""
-        run, notes = found
+        run, failures = found
         outputs = run.outputs
         verdict, converged = outputs.pop("verdict", None), outputs.pop("converged", None)
         quality = outputs.pop("quality")
         if verdict is not None and not verdict.any():
             return answer([result.reshape(run.shape + result.shape[1:]) for result in outputs.values()])
         bad: NDArray[np.bool_] = ~(quality > SMALLEST_MARGIN)
-        for states, _ in notes:
+        for states, _ in failures:
             bad |= states
         results = list(outputs.values())
         if converged is not None and not converged.all():
             unconverged = ~bad & (converged == 0.0)
-            notes.append((unconverged, _TOO_STRONG))
+            failures.append((unconverged, _TOO_STRONG))
             bad |= unconverged
         # Reactions that statics leaves open are NaN; the forces beside them tell whether there is an answer.
         for result in results[2:] if name == "reactions" else results:
             if not np.isfinite(result).all():
                 huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
-                notes.append((huge, "the result is too large for a floating-point number"))
+                failures.append((huge, "the result is too large for a floating-point number"))
                 bad |= huge
         if bad.any():
             for result in results:
                 result[bad] = np.nan
-        answered = answer([result.reshape(run.shape + result.shape[1:]) for result in results])
+        result = answer([result.reshape(run.shape + result.shape[1:]) for result in results])
         if bad.any():
-            report(name, bad, lambda index: _explained(run, index, notes), answered, bool(run.shape), errors)
-        return answered
+            report(name, bad, lambda index: _explained(run, index, failures), result, bool(run.shape), errors)
+        return result
 
 
 def _never(*values: Any) -> None:
     """Stands for :meth:`SingleState.first` where a function has none: gives no answer."""
 
 
-def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
+def _explained(run: BatchResult, index: NDArray[np.int64], failures: Failures) -> list[str]:
     texts = reasons(run.mechanism, run.margins(index))
-    found = [reason_of(notes, int(k)) or text for k, text in zip(index, texts, strict=True)]
+    found = [failure_reason(failures, int(k)) or text for k, text in zip(index, texts, strict=True)]
     unconverged = [k for k, text in enumerate(found) if text is _TOO_STRONG]
     if run.why_unconverged is not None and unconverged:
         for k, text in zip(unconverged, run.why_unconverged(index[unconverged]), strict=True):

@@ -17,7 +17,7 @@ from ..parameters.design import Design
 from .changed_robots import with_numbers
 from .design_calls import NOT_ALLOWED
 from .model_part import ModelPart, Parameters
-from .results import Closing, ClosingCode
+from .results import Closure, ClosureStatus
 
 _SINGULAR = 1e-9
 """Smallest over largest singular value of the scaled Jacobian at which the platform is singular."""
@@ -29,7 +29,7 @@ def closing_codes(
     margins: Array,
     condition: Array,
     robot_of: Callable[[int], Robot | None] | None = None,
-) -> Closing:
+) -> Closure:
     """Codes of n poses (n, 4, 4) from the margins and excesses (n, k, 2) of all conditions and condition numbers (n,).
 
     Poses at which a leg without a closed form stays open are looked at one by one: they are few, and only a search for
@@ -47,18 +47,18 @@ def closing_codes(
         first[bad] = np.array([leg for leg, _ in conditions])[which[bad]]
         excess[bad] = margins[bad, which[bad], 1]
         singular = np.array([c.singular for _, c in conditions])
-        code[bad] = np.where(singular[which[bad]], ClosingCode.SINGULAR_LEG, ClosingCode.OUT_OF_REACH)
-        undecided = bad[np.isin(first[bad], mechanism.implicit_legs) & (code[bad] == ClosingCode.OUT_OF_REACH)]
+        code[bad] = np.where(singular[which[bad]], ClosureStatus.SINGULAR_LEG, ClosureStatus.OUT_OF_REACH)
+        undecided = bad[np.isin(first[bad], mechanism.implicit_legs) & (code[bad] == ClosureStatus.OUT_OF_REACH)]
         for state in undecided.tolist():
             robot = mechanism.robot if robot_of is None else robot_of(state)
             if robot is not None:
                 code[state], first[state], excess[state] = _open_leg_code(mechanism.implicit_legs, robot, pose[state])
-    singular_pose = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
-    code[singular_pose] = ClosingCode.SINGULAR
-    return Closing(code, first, excess)
+    singular_pose = (code == ClosureStatus.CLOSED) & ~(condition * _SINGULAR < 1.0)
+    code[singular_pose] = ClosureStatus.SINGULAR
+    return Closure(code, first, excess)
 
 
-def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: Parameters) -> Closing:
+def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: Parameters) -> Closure:
     """:meth:`Model.closing` of designs."""
     arguments = model._calls.arguments(model._kernels.get("margins"), given)
     found = model._calls.rows_of_designs(arguments, parameters)
@@ -74,20 +74,20 @@ def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: P
             return None
 
     code, leg, excess = closing_codes(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
-    for off, text in found.notes:
+    for off, text in found.failures:
         if text is NOT_ALLOWED:
-            code[off], leg[off], excess[off] = ClosingCode.OUT_OF_REACH, -1, np.nan
+            code[off], leg[off], excess[off] = ClosureStatus.OUT_OF_REACH, -1, np.nan
     shape = found.batch.shape
-    return Closing(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
+    return Closure(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
 
 
-def _open_leg_code(implicit_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
+def _open_leg_code(implicit_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosureStatus, int, float]:
     """Code, leg and gap of a pose that legs without a closed form did not reach on the way from home."""
     for number in implicit_legs:
         found = least_gap(robot, number, pose)
         if not found.closed:
-            return (ClosingCode.OUT_OF_REACH if found.converged else ClosingCode.NOT_CONVERGED), number, found.gap
+            return (ClosureStatus.OUT_OF_REACH if found.converged else ClosureStatus.NOT_CONVERGED), number, found.gap
         if not found.home_mode:
-            return ClosingCode.OTHER_BRANCH, number, found.gap
+            return ClosureStatus.OTHER_BRANCH, number, found.gap
     # every leg reaches, but not on the straight way from home
-    return ClosingCode.NOT_CONVERGED, implicit_legs[0], 0.0
+    return ClosureStatus.NOT_CONVERGED, implicit_legs[0], 0.0

@@ -32,7 +32,7 @@ _SURE = 1e-6
 _CONVERGED = 1e-11
 """Residual of loads, relative to the largest, at which they solve their equations."""
 _STARTS = 12
-_ROUNDS = 60
+_ITERATIONS = 60
 CELLS = 20_000
 """Cells that a state is searched in, some milliseconds each; few need more than a hundred, one of 420 tried 10,225."""
 FEW_CELLS = 100
@@ -40,7 +40,7 @@ LARGEST_LOAD = 1e75
 """Loads [N] whose squares, and products of these, are still numbers."""
 
 
-class FrictionCode(IntEnum):
+class FrictionStatus(IntEnum):
     """How many solutions friction and the reactions it depends on have."""
 
     UNIQUE = 0
@@ -50,14 +50,14 @@ class FrictionCode(IntEnum):
     UNKNOWN = 4
 
     @property
-    def advice(self) -> str:
+    def message(self) -> str:
         """What it means and what to do."""
         return {
-            FrictionCode.UNIQUE: "exactly one solution, proven",
-            FrictionCode.FOUND: "one solution is found; that it is the only one is not proven",
-            FrictionCode.SEVERAL: "several solutions: friction is too strong to say which forces act",
-            FrictionCode.NONE: "no forces satisfy the law of friction in this motion, proven: the joints jam",
-            FrictionCode.UNKNOWN: "no solution is found, and that there is none is not proven",
+            FrictionStatus.UNIQUE: "exactly one solution, proven",
+            FrictionStatus.FOUND: "one solution is found; that it is the only one is not proven",
+            FrictionStatus.SEVERAL: "several solutions: friction is too strong to say which forces act",
+            FrictionStatus.NONE: "no forces satisfy the law of friction in this motion, proven: the joints jam",
+            FrictionStatus.UNKNOWN: "no solution is found, and that there is none is not proven",
         }[self]
 
 
@@ -68,7 +68,7 @@ class FrictionSolutions(NamedTuple):
     proves that there is one solution.
     """
 
-    code: NDArray[np.int64]
+    status: NDArray[np.int64]
     loads: Array
     contraction: Array
 
@@ -83,31 +83,31 @@ def motion_solutions(
     mechanism, dry = kernels.mechanism, kernels.options.dry
     make = partial(coupled_loads, mechanism, dry, direct)
     kernel = kernels.custom(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
-    constant, slopes, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
+    constant, derivatives, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
     groups = load_groups(mechanism, loaded_joints(mechanism))
     count = len(constant)
-    code, contracted = np.full(count, int(FrictionCode.UNKNOWN)), np.full(count, np.inf)
+    code, contracted = np.full(count, int(FrictionStatus.UNKNOWN)), np.full(count, np.inf)
     loads = np.full((count, len(groups)), np.nan)
-    good = (np.abs(constant).max(axis=1, initial=0.0) < LARGEST_LOAD) & np.isfinite(slopes).all(axis=(1, 2))
-    code[good], loads[good], contracted[good] = solutions(constant[good], slopes[good], groups, cells)
+    good = (np.abs(constant).max(axis=1, initial=0.0) < LARGEST_LOAD) & np.isfinite(derivatives).all(axis=(1, 2))
+    code[good], loads[good], contracted[good] = solutions(constant[good], derivatives[good], groups, cells)
     return FrictionSolutions(code, loads, contracted)
 
 
-def solutions(constant: Array, slopes: Array, groups: Groups, cells: int = CELLS) -> FrictionSolutions:
+def solutions(constant: Array, derivatives: Array, groups: Groups, cells: int = CELLS) -> FrictionSolutions:
     """Of states a (n, p) and B (n, p, k), ``groups`` the number of parts of each load and whether sizes are summed.
 
     Each state that no contraction decides is searched in at most so many ``cells``.
     """
     count, k = len(constant), len(groups)
-    bound = contraction(slopes, groups)
-    code = np.full(count, int(FrictionCode.UNIQUE))
+    bound = contraction(derivatives, groups)
+    code = np.full(count, int(FrictionStatus.UNIQUE))
     rng, scale = np.random.default_rng(0), np.abs(constant).max(axis=1, initial=0.0)[:, None] + 1e-300
     starts = [np.zeros((count, k)), np.repeat(scale, k, axis=1)]
     # the same for all states, so that what is found does not depend on the batch
     starts += [scale * 10 ** rng.uniform(-2.0, 2.0, size=k) for _ in range(_STARTS)]
     first, found = np.full((count, k), np.nan), np.zeros(count, dtype=np.int64)
     for start in starts:
-        load, ok = _newton(constant, slopes, groups, start)
+        load, ok = _newton(constant, derivatives, groups, start)
         new = ok & (found == 0)
         first[new] = load[new]
         with np.errstate(invalid="ignore"):
@@ -116,24 +116,26 @@ def solutions(constant: Array, slopes: Array, groups: Groups, cells: int = CELLS
         if (found + (bound < 1 - _SURE) >= 2).all():
             break
     undecided = ~(bound < 1 - _SURE)
-    code[undecided] = np.choose(found[undecided], [FrictionCode.UNKNOWN, FrictionCode.FOUND, FrictionCode.SEVERAL])
-    code[~undecided & (found == 0)] = FrictionCode.UNKNOWN
+    code[undecided] = np.choose(
+        found[undecided], [FrictionStatus.UNKNOWN, FrictionStatus.FOUND, FrictionStatus.SEVERAL]
+    )
+    code[~undecided & (found == 0)] = FrictionStatus.UNKNOWN
     for state in np.flatnonzero(undecided & (found < 2)).tolist():
-        number, load = _searched(constant[state], slopes[state], groups, first[state], cells)
+        number, load = _searched(constant[state], derivatives[state], groups, first[state], cells)
         if number is not Count.OPEN:
             code[state] = _CODES[number]
         first[state] = load
     return FrictionSolutions(code, first, bound)
 
 
-def contraction(slopes: Array, groups: Groups) -> Array:
+def contraction(derivatives: Array, groups: Groups) -> Array:
     """Bound (n,) of how much a change of loads grows in a round: the smaller of two."""
-    if not len(slopes):
+    if not len(derivatives):
         return np.zeros(0)
-    sizes = _sizes(slopes, groups)
+    sizes = _sizes(derivatives, groups)
     radius = np.abs(np.linalg.eigvals(sizes)).max(axis=-1, initial=0.0)
     weights = np.concatenate([np.full(n, np.sqrt(n) if summed else 1.0) for n, summed in groups])
-    stretch = np.linalg.norm(weights[:, None] * slopes, ord=2, axis=(-2, -1))
+    stretch = np.linalg.norm(weights[:, None] * derivatives, ord=2, axis=(-2, -1))
     return np.asarray(np.minimum(radius, stretch))
 
 
@@ -165,18 +167,18 @@ def _along(directions: Array, values: Array, groups: Groups) -> Array:
     return np.stack([product[:, a:b].sum(axis=1) for a, b in pairwise(ends.tolist())], axis=1)
 
 
-def _newton(constant: Array, slopes: Array, groups: Groups, loads: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _newton(constant: Array, derivatives: Array, groups: Groups, loads: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Loads (n, k) by Newton's iteration from a start, and where it has converged."""
     unit = np.eye(len(groups))
     ok = np.zeros(len(loads), dtype=bool)
-    for _ in range(_ROUNDS):
-        parts = constant + np.einsum("npk,nk->np", slopes, loads)
+    for _ in range(_ITERATIONS):
+        parts = constant + np.einsum("npk,nk->np", derivatives, loads)
         size = _sizes(parts, groups)
         residual = loads - size
         ok = np.abs(residual).max(axis=1, initial=0.0) <= _CONVERGED * np.abs(size).max(axis=1, initial=0.0)
         if ok.all():
             break
-        matrix = unit - _along(_directions(parts, groups), slopes, groups)
+        matrix = unit - _along(_directions(parts, groups), derivatives, groups)
         regular = np.linalg.cond(matrix) < 1e12
         step = np.zeros_like(loads)
         step[regular] = np.linalg.solve(matrix[regular], residual[regular][..., None])[..., 0]
@@ -184,18 +186,18 @@ def _newton(constant: Array, slopes: Array, groups: Groups, loads: Array) -> tup
     return loads, ok
 
 
-_CODES = {Count.NONE: FrictionCode.NONE, Count.ONE: FrictionCode.UNIQUE, Count.SEVERAL: FrictionCode.SEVERAL}
+_CODES = {Count.NONE: FrictionStatus.NONE, Count.ONE: FrictionStatus.UNIQUE, Count.SEVERAL: FrictionStatus.SEVERAL}
 
 
-def _searched(constant: Array, slopes: Array, groups: Groups, known: Array, cells: int) -> tuple[Count, Array]:
+def _searched(constant: Array, derivatives: Array, groups: Groups, known: Array, cells: int) -> tuple[Count, Array]:
     """What cells prove of one state, and loads (k) of a solution: ``known`` (NaN: none), or one found on the way."""
     base = float(np.abs(constant).max(initial=0.0)) + 1e-300
     scaled = constant / base
 
     def newton(loads: Array) -> Array | None:
-        found, ok = _newton(scaled[None], slopes[None], groups, loads[None])
+        found, ok = _newton(scaled[None], derivatives[None], groups, loads[None])
         return found[0] if ok[0] else None
 
-    search = CellSearch(scaled, slopes, groups, newton)
+    search = CellSearch(scaled, derivatives, groups, newton)
     number = search.count(cells, None if np.isnan(known).any() else known / base)
     return number, base * search.found[0] if search.found else known

@@ -17,7 +17,7 @@ from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
-from ..parameters import Entry
+from ..parameters import Parameter
 from ..parameters.design import Design
 from ..parameters.paths import matching_paths
 from ..symbols.expression import Expression, Iteration
@@ -135,7 +135,7 @@ class DerivativeFunctions:
 
     def possible(self, name: str) -> tuple[str, ...]:
         """Inputs of a function by which there are derivatives."""
-        impossible = formulas.MOTION if self._kernels.mechanism.platform.follows_legs else ()
+        impossible = formulas.MOTION if self._kernels.mechanism.platform.is_constrained else ()
         if not takes_wrench(self._robot):
             impossible = (*impossible, "wrench")
         return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in impossible)
@@ -171,7 +171,7 @@ class DerivativeFunctions:
             indices = parametric.indices if "parameters" in wanted else []
             interpreted = InterpretedDerivatives(self._kernels, parametric.mechanism, name, wanted, indices, friction)
             self._known[key] = interpreted, parametric
-        slopes, parametric = self._known[key]
+        derivatives, parametric = self._known[key]
         kernel = self._kernels.get(name, friction, verdict=True)
         arguments = self._calls.arguments(kernel, given)
         numbers: Array | None = None
@@ -182,10 +182,11 @@ class DerivativeFunctions:
             rows = self._calls.rows_of_designs(arguments, design.values)
             states, numbers = rows.batch, design.rows(parametric.mechanism.numbers)[rows.which]
             results = self._calls.call(name, given, errors, list, design.values, friction=friction)
-        found = slopes(broadcast_rows(arguments, states.rows, states.size), numbers)
+        found = derivatives(broadcast_rows(arguments, states.rows, states.size), numbers)
         lost = np.asarray(np.isnan(results[0].reshape(states.size, results[0].shape[-1])).any(axis=1))
         parts = {
-            block: np.where(lost[:, None, None], np.nan, part) for block, part in zip(slopes.blocks, found, strict=True)
+            block: np.where(lost[:, None, None], np.nan, part)
+            for block, part in zip(derivatives.blocks, found, strict=True)
         }
         restored = {block: states.restore(part) for block, part in parts.items()}
         if "parameters" in wanted:
@@ -194,7 +195,7 @@ class DerivativeFunctions:
 
     def _refuse_geometry(self, paths: list[str]) -> None:
         """Raise for numbers that change which poses a platform that follows its legs can take."""
-        if not self._kernels.mechanism.platform.follows_legs:
+        if not self._kernels.mechanism.platform.is_constrained:
             return
         for path in paths:
             if path.startswith("home.") or path.rpartition(".")[2] in JOINT_FIELDS:
@@ -215,8 +216,8 @@ class DerivativeFunctions:
             dry = self._kernels.options.dry
 
             def build() -> Expression | Iteration:
-                slopes = formulas.derivatives(mechanism, name, wanted, columns, friction, dry)
-                return closed(mechanism, with_verdict(mechanism, slopes))
+                derivatives = formulas.derivatives(mechanism, name, wanted, columns, friction, dry)
+                return closed(mechanism, with_verdict(mechanism, derivatives))
 
             kernel = Kernel(build)
             bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
@@ -278,7 +279,7 @@ def _linear_numbers(mechanism: Mechanism) -> tuple[list[int], tuple[str, ...]]:
     return [k for k, _ in chosen], names
 
 
-def linear(entry: Entry) -> bool:
+def linear(entry: Parameter) -> bool:
     """Whether inverse dynamics without dry friction is linear in a number, together with all others of this kind."""
     return isinstance(entry.index, str) or entry.path.endswith(".viscous") or "rotor" in entry.path.rpartition(".")[2]
 

@@ -15,11 +15,11 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.design import Design
-from .argument_checks import ArgumentChecks, Run
+from .argument_checks import ArgumentChecks, BatchResult
 from .arguments import Argument, Batch, batch
-from .design_rows import DesignStates, Notes, answered, as_tuple
+from .design_rows import DesignStates, Failures, as_tuple, finalise
 from .diagnosis import reasons
-from .freedoms import own_motion
+from .generalized_coordinates import generalized_coordinates
 from .kernels import DesignKernels
 from .row_kernels import RowKernels
 
@@ -38,7 +38,7 @@ class DesignCalls(ArgumentChecks):
         names: Mapping[str, str] = {},
         make: Callable[[Mechanism], Kernel] | None = None,
         parametric: Mechanism | None = None,
-    ) -> tuple[Run, Notes]:
+    ) -> tuple[BatchResult, Failures]:
         """States broadcast against designs: every design at every state where the designs' axes lead.
 
         ``make`` gives the kernel of a function that is made elsewhere, with its verdict, and ``parametric`` the robot
@@ -78,23 +78,23 @@ class DesignCalls(ArgumentChecks):
             for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
         }
         verdict = outputs["verdict"]
-        notes = _noted(self.impossible(design, values, ask), which)
+        failures = _noted(self.impossible(design, values, ask), which)
         if self._moves_otherwise(design):
-            notes.append((verdict >= BAD_INPUT, NOT_ALLOWED))
+            failures.append((verdict >= BAD_INPUT, NOT_ALLOWED))
 
         def margins(index: NDArray[np.int64]) -> Array:
             given_rows = {n: _row_per_state(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
             picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
             return np.asarray(ask.at(values[which()[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
 
-        return Run(shape, outputs, margins, mechanism, values, which), notes
+        return BatchResult(shape, outputs, margins, mechanism, values, which), failures
 
     def of_possible_designs(
         self, name: str, given: Mapping[str, Any], parameters: Mapping[str, ArrayLike], results: tuple[str, ...]
-    ) -> Run:
+    ) -> BatchResult:
         """Outputs of a function that says by its numbers where there is no answer; NaN for designs that cannot be."""
-        run, notes = self.of_designs(name, given, parameters)
-        answered(name, run.shape, [run.outputs[key] for key in results], notes, lambda *found: found, "warn")
+        run, failures = self.of_designs(name, given, parameters)
+        finalise(name, run.shape, [run.outputs[key] for key in results], failures, lambda *found: found, "warn")
         return run
 
     def rows_of_designs(self, arguments: list[Argument], parameters: Mapping[str, ArrayLike]) -> DesignStates:
@@ -106,8 +106,8 @@ class DesignCalls(ArgumentChecks):
         of_design = self._kernels.of_design(design)
         values = design.rows(of_design.mechanism.numbers)
         found = self._design_states(design, of_design, values, arguments)
-        notes = _noted(self.impossible(design, values, of_design.get("margins")), lambda: found.which)
-        return found._replace(notes=[*notes, *found.notes])
+        failures = _noted(self.impossible(design, values, of_design.get("margins")), lambda: found.which)
+        return found._replace(failures=[*failures, *found.failures])
 
     def _design_states(
         self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]
@@ -119,26 +119,26 @@ class DesignCalls(ArgumentChecks):
         which = designs_of_states(design, shape)
         rows = [np.ascontiguousarray(_row_per_state(row, states.shape, shape)) for row in states.rows]
         kernels = RowKernels(of_design, values[which])
-        own = own_motion(self._freedoms, self._size, kernels, self._homes(design)[which])
-        notes: Notes = []
+        own = generalized_coordinates(self._dof, self._size, kernels, self._homes(design)[which])
+        failures: Failures = []
         for k, argument in enumerate(arguments):
-            if argument.shape == (4, 4) and not self._freedoms.full:
+            if argument.shape == (4, 4) and not self._dof.full:
                 rows[k], close = own.nearest_poses(rows[k])
-                notes.append((~close, NOT_ALLOWED))
-        return DesignStates(Batch(shape, tuple(rows)), tuple(a.name for a in arguments), kernels, own, which, notes)
+                failures.append((~close, NOT_ALLOWED))
+        return DesignStates(Batch(shape, tuple(rows)), tuple(a.name for a in arguments), kernels, own, which, failures)
 
     def refused_motions(self, found: DesignStates) -> DesignStates:
         """The same, with a note on twists that a lower-mobility platform of the design cannot have."""
-        if self._freedoms.full:
+        if self._dof.full:
             return found
         off = found.evaluated(found.kernels.get("rates", verdict=True))["verdict"] >= BAD_INPUT
-        return found._replace(notes=[*found.notes, (off, NOT_ALLOWED)])
+        return found._replace(failures=[*found.failures, (off, NOT_ALLOWED)])
 
     def _moves_otherwise(self, design: Design) -> bool:
         """Whether designs may move as the robot itself cannot: other homes, or other legs that a platform follows."""
-        if self._freedoms.full:
+        if self._dof.full:
             return False
-        moved = ("home.", "legs.") if self._kernels.mechanism.platform.follows_legs else ("home.",)
+        moved = ("home.", "legs.") if self._kernels.mechanism.platform.is_constrained else ("home.",)
         return any(path.startswith(moved) for path in design.values)
 
     def _homes(self, design: Design) -> Array:
@@ -152,18 +152,18 @@ class DesignCalls(ArgumentChecks):
 
         ``values`` are their rows of the parameter port and ``ask`` the kernel of their margins.
         """
-        notes = {k: f": {text}" for k, text in design.reasons.items()}
+        failures = {k: f": {text}" for k, text in design.reasons.items()}
         homes = self._homes(design)
         still = [homes if p.shape == (4, 4) else np.zeros((design.count, *p.shape)) for p in ask.inputs]
         closed = np.asarray(ask.at(values, rows=True)(*still) if ask.parameters else ask(*still))
         lost = ~(closed[..., 0] > SMALLEST_MARGIN).all(axis=-1)
         for k in np.flatnonzero(lost).tolist():
             text = reasons(self._kernels.mechanism, closed[k : k + 1])[0]
-            notes.setdefault(k, f" does not close at home: {text}")
-        return notes
+            failures.setdefault(k, f" does not close at home: {text}")
+        return failures
 
 
-def _noted(impossible: Mapping[int, str], which: Callable[[], NDArray[np.int64]]) -> Notes:
+def _noted(impossible: Mapping[int, str], which: Callable[[], NDArray[np.int64]]) -> Failures:
     """One note on the rows of all designs that cannot be, so that memory does not grow with their number."""
     if not impossible:
         return []

@@ -31,7 +31,7 @@ class DesignFunctions:
         self.model = model
         self._paths = frozenset(parameters)
         self._known: dict[tuple[str, bool, bool], Kernel] = {}
-        self._slopes: dict[tuple[tuple[int, ...], bool], Kernel] = {}
+        self._derivatives: dict[tuple[tuple[int, ...], bool], Kernel] = {}
         design = Design(model.robot, parameters)
         self.kernels: DesignKernels = model.kernels.of_design(design)
         self.varied = design.places(self.kernels.mechanism.numbers)
@@ -43,17 +43,17 @@ class DesignFunctions:
             self._known[key] = self.kernels.get(name, friction, verdict=verdict)
         return self._known[key]
 
-    def force_slopes(self, columns: tuple[int, ...], friction: bool) -> Kernel:
+    def force_jacobian(self, columns: tuple[int, ...], friction: bool) -> Kernel:
         """d(actuator forces)/d(numbers of the parameter port), (n, k) a state, for the numbers in these ``columns``."""
-        if (columns, friction) not in self._slopes:
+        if (columns, friction) not in self._derivatives:
             mechanism, dry = self.kernels.mechanism, self.model.kernels.options.dry
             symbols = mechanism.numbers.symbols[list(columns)]
-            self._slopes[columns, friction] = Kernel(
+            self._derivatives[columns, friction] = Kernel(
                 lambda: closed(
                     mechanism, derivatives(mechanism, "inverse_dynamics", ("parameters",), symbols, friction, dry)
                 )
             )
-        return self._slopes[columns, friction]
+        return self._derivatives[columns, friction]
 
     def designs(self, parameters: Mapping[str, ArrayLike]) -> Designs:
         """Designs (D, ...) of the same numbers."""
@@ -77,9 +77,9 @@ class Designs:
         found = calls.impossible(self._design, self.values, self._functions.kernels.get("margins"))
         return {number: text.lstrip(": ") for number, text in found.items()}
 
-    def force_slopes(self, columns: tuple[int, ...], friction: bool) -> Kernel:
-        """:meth:`DesignFunctions.force_slopes` of these designs."""
-        return self._functions.force_slopes(columns, friction).at(self.values)
+    def force_jacobian(self, columns: tuple[int, ...], friction: bool) -> Kernel:
+        """:meth:`DesignFunctions.force_jacobian` of these designs."""
+        return self._functions.force_jacobian(columns, friction).at(self.values)
 
     def kernel(self, name: str, friction: bool, start: int, stop: int, verdict: bool = False) -> Kernel:
         """A function of some of the designs; every one at every state."""

@@ -12,7 +12,7 @@ from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from .arguments import Argument, PoseLike, batch
 from .checks import check_wrench
-from .design_rows import Notes, reason_of
+from .design_rows import Failures, failure_reason
 from .diagnosis import reasons
 from .model_part import ModelPart, Parameters
 from .results import Equilibrium
@@ -71,27 +71,28 @@ class ElasticCalls(ModelPart):
             raise InputError(f"{name}: every mode needs a positive stiffness")
         if self._kernels.mechanism.redundant:
             raise InputError(
-                f"{name}: the platform has more actuators than freedoms, and how it bends depends on how they share "
-                "the load, which is not decided; take one actuator for each freedom"
+                f"{name}: the platform has more actuators than degrees of freedom, and how it bends depends on "
+                "how they share "
+                "the load, which is not decided; take one actuator for each degree of freedom"
             )
         check_wrench(self.robot, wrench)
         kernels: Functions = self._kernels
         kernel = kernels.get("steady_shape", friction)
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
         arguments = self._calls.arguments(kernel, given)
-        notes: Notes = []
+        failures: Failures = []
         if parameters is None:
             states = self._calls.checked(arguments)
         else:
             found = self._calls.rows_of_designs(arguments, parameters)
-            states, kernels, notes = found.batch, found.kernels, found.notes
+            states, kernels, failures = found.batch, found.kernels, found.failures
             kernel = kernels.get("steady_shape", friction)
         elastic, force, converged, _ = kernel(*states.rows)
         # a shape larger than the platform solves the equations of small deflections and means nothing
         with np.errstate(invalid="ignore"):
             small = np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self.size
         bad = ~((converged != 0) & small)
-        for impossible, _ in notes:
+        for impossible, _ in failures:
             bad |= impossible
             elastic[impossible] = force[impossible] = np.nan
         result = Equilibrium(states.restore(elastic), states.restore(force))
@@ -99,7 +100,7 @@ class ElasticCalls(ModelPart):
             index = np.flatnonzero(bad)
             poses = np.ascontiguousarray(np.broadcast_to(states.rows[0], (states.size, 4, 4))[index])
             texts = self._no_shape(kernels.at(index), poses)
-            texts = [reason_of(notes, int(k)) or text for k, text in zip(index, texts, strict=True)]
+            texts = [failure_reason(failures, int(k)) or text for k, text in zip(index, texts, strict=True)]
             many = states.size > 1
             head = f"no shape of the platform for {len(index)} of {states.size} poses" if many else _NO_SHAPE
             raise StateError(f"{name}: {head}: {texts[0]}", index, texts, result)

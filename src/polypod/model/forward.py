@@ -16,11 +16,11 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch, pose_matrix
-from .design_rows import Notes, reason_of
+from .design_rows import Failures, failure_reason
 from .diagnosis import Errors, check_policy, report
 from .forward_search import PoseSearch
 from .model_part import ModelPart, Parameters
-from .results import Code, ForwardKinematics
+from .results import ForwardKinematics, ForwardKinematicsStatus
 
 _NAMES = {"pose": "guess"}
 
@@ -47,8 +47,8 @@ def forward_kinematics(
     result, code = _result(model, states, outputs)
     if full_output:
         _mark_limits(model, rows, outputs["pose"], code)
-        result = result._replace(code=code.reshape(states.shape))
-    return _answered(states, result, code, outputs["residual"], guess, errors, full_output, [])
+        result = result._replace(status=code.reshape(states.shape))
+    return _finalise(states, result, code, outputs["residual"], guess, errors, full_output, [])
 
 
 def forward_kinematics_of_designs(
@@ -66,9 +66,9 @@ def forward_kinematics_of_designs(
     if along:
         raise InputError("parameters: logs are followed (along=True) with the robot's own numbers; make another robot")
     given = {"q": q, "pose": guess, "elastic": elastic}
-    run, notes = model._calls.of_designs("forward_kinematics", given, parameters, names=_NAMES)
+    run, failures = model._calls.of_designs("forward_kinematics", given, parameters, names=_NAMES)
     states = Batch(run.shape, ())
-    for rows, _ in notes:
+    for rows, _ in failures:
         run.outputs["residual"][rows], run.outputs["quality"][rows], run.outputs["verdict"][rows] = np.nan, 0.0, 1.0
     result, code = _result(model, states, run.outputs)
     if full_output and len(run.mechanism.limits):
@@ -77,12 +77,12 @@ def forward_kinematics_of_designs(
             warnings.simplefilter("ignore", StateWarning)  # of designs that cannot be, which follows
             limited = model.limits(poses, elastic=elastic, parameters=parameters)
         outside = ~limited.inside.all(axis=-1).ravel()
-        code[(code == Code.CONVERGED) & outside] = Code.OUTSIDE_LIMITS
-        result = result._replace(code=code.reshape(run.shape))
-    return _answered(states, result, code, run.outputs["residual"], guess, errors, full_output, notes)
+        code[(code == ForwardKinematicsStatus.CONVERGED) & outside] = ForwardKinematicsStatus.OUTSIDE_LIMITS
+        result = result._replace(status=code.reshape(run.shape))
+    return _finalise(states, result, code, run.outputs["residual"], guess, errors, full_output, failures)
 
 
-def _answered(
+def _finalise(
     states: Batch,
     result: ForwardKinematics,
     code: NDArray[np.int64],
@@ -90,16 +90,18 @@ def _answered(
     guess: PoseLike,
     errors: Errors | None,
     full_output: bool,
-    notes: Notes,
+    failures: Failures,
 ) -> Any:
     """What the caller gets; states without an answer are reported."""
-    bad = ~np.isin(code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
+    bad = ~np.isin(code, (ForwardKinematicsStatus.CONVERGED, ForwardKinematicsStatus.OUTSIDE_LIMITS))
     if bad.any():
         report(
             "forward_kinematics",
             bad,
             lambda index: [
-                reason_of(notes, int(k)) or f"{Code(code[k]).advice} (error {residual[k]:.3g})" for k in index
+                failure_reason(failures, int(k))
+                or f"{ForwardKinematicsStatus(code[k]).message} (error {residual[k]:.3g})"
+                for k in index
             ],
             result,
             bool(states.shape),
@@ -113,15 +115,15 @@ def _answered(
 
 def _result(model: ModelPart, states: Batch, outputs: dict[str, Array]) -> tuple[ForwardKinematics, NDArray[np.int64]]:
     pose, residual, quality = outputs["pose"], outputs["residual"], outputs["quality"]
-    code = np.full(len(pose), int(Code.CONVERGED))
+    code = np.full(len(pose), int(ForwardKinematicsStatus.CONVERGED))
     if outputs["verdict"].any():
         scale = model.size + float(np.linalg.norm(model.robot.home.position))
-        code[outputs["verdict"] != 0] = Code.SINGULAR
-        code[quality < -SMALLEST_MARGIN] = Code.OTHER_SIDE
-        code[~(np.abs(quality) > SMALLEST_MARGIN)] = Code.SINGULAR
-        code[~(residual <= LARGEST_RESIDUAL * scale)] = Code.NOT_CONVERGED
-        code[_unclosed(outputs)] = Code.BAD_GUESS
-        pose[code != Code.CONVERGED] = np.nan
+        code[outputs["verdict"] != 0] = ForwardKinematicsStatus.SINGULAR
+        code[quality < -SMALLEST_MARGIN] = ForwardKinematicsStatus.OTHER_SIDE
+        code[~(np.abs(quality) > SMALLEST_MARGIN)] = ForwardKinematicsStatus.SINGULAR
+        code[~(residual <= LARGEST_RESIDUAL * scale)] = ForwardKinematicsStatus.NOT_CONVERGED
+        code[_unclosed(outputs)] = ForwardKinematicsStatus.BAD_GUESS
+        pose[code != ForwardKinematicsStatus.CONVERGED] = np.nan
     steps = outputs["steps"].astype(np.int64)
     shape = states.shape
     found = ForwardKinematics(states.restore(pose), code.reshape(shape), states.restore(residual), steps.reshape(shape))
@@ -149,7 +151,7 @@ def _search(model: ModelPart, rows: dict[str, Array], outputs: dict[str, Array])
 def _mark_limits(model: ModelPart, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
     """Set the code of poses that have the coordinates and are outside the robot's limits."""
     ranges = model._kernels.mechanism.limit_ranges
-    index = np.flatnonzero(code == Code.CONVERGED)
+    index = np.flatnonzero(code == ForwardKinematicsStatus.CONVERGED)
     if not len(ranges) or not len(index):
         return
     kernel = model._kernels.get("limited")
@@ -157,7 +159,7 @@ def _mark_limits(model: ModelPart, rows: dict[str, Array], pose: Array, code: ND
     given["pose"] = pose[index]
     values = kernel(*(np.ascontiguousarray(given[p.name]) for p in kernel.inputs))[:, 1:]
     inside = ((values >= ranges[:, 0]) & (values <= ranges[:, 1])).all(axis=1)
-    code[index[~inside]] = Code.OUTSIDE_LIMITS
+    code[index[~inside]] = ForwardKinematicsStatus.OUTSIDE_LIMITS
 
 
 def _along(model: ModelPart, given: dict[str, Any]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:

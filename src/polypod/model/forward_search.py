@@ -81,7 +81,7 @@ class PoseSearch:
             self._from_starts(left[first : first + _TOGETHER])
 
     def _from_starts(self, index: NDArray[np.int64]) -> None:
-        shifts = _shifts(self._model._freedoms.count)
+        shifts = _shifts(self._model._dof.count)
         rows, shift = np.repeat(index, len(shifts)), np.tile(shifts, (len(index), 1))
         pose, same = self._starts(rows, shift)
         results = self._newton(rows[same], self._rows["q"][rows[same]], pose[same])
@@ -128,19 +128,20 @@ class PoseSearch:
         return results
 
     def _side(self, index: NDArray[np.int64], pose: Array) -> Array:
-        """Sign of det J; 1 with more actuators than freedoms, which have no sides, and 0 where legs do not close."""
+        """Sign of det J; 1 with more actuators than degrees of freedom, which have no sides, and 0 where legs do not
+        close."""
         matrix, quality = self._asked("jacobian", index, pose)
-        m = self._model._freedoms.count
+        m = self._model._dof.count
         good = (quality > 0) & np.isfinite(matrix).all(axis=(1, 2))
         if len(self._model.actuators) > m:
             return good.astype(np.float64)
         return np.where(good, np.sign(np.linalg.det(np.where(good[:, None, None], matrix[..., :m], 0.0))), 0.0)
 
     def _shifted(self, pose: Array, shift: Array) -> Array:
-        """Poses (k, 4, 4) moved along the robot's freedoms by ``shift`` (k, m) [sizes, rad]."""
-        freedoms, own = self._model._freedoms, self._model._calls.own
-        amount = shift * np.where(freedoms.turns, 1.0, self._model.size)
-        if not freedoms.full:
+        """Poses (k, 4, 4) moved along the robot's degrees of freedom by ``shift`` (k, m) [sizes, rad]."""
+        dof, own = self._model._dof, self._model._calls.own
+        amount = shift * np.where(dof.turns, 1.0, self._model.size)
+        if not dof.full:
             x = own.coordinates(pose) + amount
             return own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
         moved = pose.copy()

@@ -18,15 +18,15 @@ from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
 from ..parameters.design import Design
 from .arguments import Argument, Batch, PoseLike, batch
-from .coupling import FrictionCode, FrictionSolutions, motion_solutions
+from .coupling import FrictionSolutions, FrictionStatus, motion_solutions
 from .diagnosis import Errors, report
-from .holding import Holding, holding_range
 from .model_part import ModelPart, Parameters
 from .row_kernels import Functions
+from .stiction import StaticForceRange, stiction_range
 
 Found = TypeVar("Found")
 _STILL = np.zeros(6)
-_ROUNDS, _SAME = 60, 1e-8
+_ITERATIONS, _SAME = 60, 1e-8
 
 
 class FrictionCalls(ModelPart):
@@ -41,31 +41,32 @@ class FrictionCalls(ModelPart):
         full = tuple(np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
         return Batch(rows.shape, full), self.rigid.kernels
 
-    def holding(
+    def static_force_range(
         self,
         pose: PoseLike,
         wrench: ArrayLike | None = None,
         *,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
-    ) -> Holding:
-        """Between which forces each actuator may be while dry friction holds the robot at rest: a :class:`Holding`.
+    ) -> StaticForceRange:
+        """Between which forces each actuator may be while dry friction holds the robot at rest: a
+        :class:`StaticForceRange`.
 
         The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
         the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
         """
-        return _with_whole_result(lambda policy: self._holding(pose, wrench, parameters, policy), errors)
+        return _with_whole_result(lambda policy: self._static_force_range(pose, wrench, parameters, policy), errors)
 
-    def _holding(
+    def _static_force_range(
         self, pose: PoseLike, wrench: ArrayLike | None, parameters: Parameters | None, errors: Errors | None
-    ) -> Holding:
+    ) -> StaticForceRange:
         given = [Argument("pose", pose, (4, 4)), Argument("wrench", _STILL if wrench is None else wrench, (6,))]
         force = self._forces(pose, _STILL, _STILL, wrench, parameters, errors)
         rows, kernels = self._states(given, parameters)
         joints = dry_joints(kernels.mechanism)
         keys = tuple(key for key, _ in joints)
         if not joints:
-            return Holding(force.copy(), force, force.copy(), keys, np.zeros((*force.shape[:-1], 0)))
+            return StaticForceRange(force.copy(), force, force.copy(), keys, np.zeros((*force.shape[:-1], 0)))
         poses, wrenches = rows.rows
         flat = force.reshape(rows.size, force.shape[-1])
         good = np.isfinite(flat).all(axis=1)
@@ -82,10 +83,10 @@ class FrictionCalls(ModelPart):
             lost[good] = ~same
             if lost.any():
                 lower[lost] = upper[lost] = np.nan
-        found = Holding(rows.restore(lower), force, rows.restore(upper), keys, rows.restore(limit))
+        found = StaticForceRange(rows.restore(lower), force, rows.restore(upper), keys, rows.restore(limit))
         if good.any() and lost.any():
             why = "friction is so strong there that the loads of joints at its limit do not converge"
-            report("holding", lost, lambda index: [why] * len(index), found, bool(rows.shape), errors)
+            report("static_force_range", lost, lambda index: [why] * len(index), found, bool(rows.shape), errors)
         return found
 
     def friction_solutions(
@@ -109,10 +110,10 @@ class FrictionCalls(ModelPart):
             force = self._forces(pose, twist, acceleration, wrench, parameters, policy)
             rows, kernels = self._states([Argument(name, value, shape) for value, shape, name in given], parameters)
             keys = loaded_joints(kernels.mechanism)
-            code = np.full(rows.size, int(FrictionCode.UNIQUE))
+            code = np.full(rows.size, int(FrictionStatus.UNIQUE))
             loads, bound = np.zeros((rows.size, len(keys))), np.zeros(rows.size)
             good = np.isfinite(force.reshape(rows.size, force.shape[-1])).all(axis=1)
-            code[~good], loads[~good], bound[~good] = FrictionCode.UNKNOWN, np.nan, np.nan
+            code[~good], loads[~good], bound[~good] = FrictionStatus.UNKNOWN, np.nan, np.nan
             if keys and good.any():
                 whole = [row[good] for row in rows.rows]
                 code[good], loads[good], bound[good] = motion_solutions(kernels.at(good), whole)
@@ -172,8 +173,8 @@ def _ends(
     rows, jacobian = np.repeat(rows, 2, axis=0), np.repeat(jacobian, 2, axis=0)
     limits = np.broadcast_to(rest[:, None, None], (states, 2, n, len(sizes)))
     side = np.array([-1.0, 1.0])[:, None, None]
-    for _ in range(_ROUNDS):
-        least, _, friction = holding_range(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
+    for _ in range(_ITERATIONS):
+        least, _, friction = stiction_range(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
         if not loaded:
             return least.reshape(states, 2, n), rest, np.ones(states, dtype=bool)
         fresh = at(side * friction.reshape(states, 2, n, components))[2]

@@ -49,11 +49,13 @@ class Count(Enum):
 class CellSearch:
     """The search of one state: a (p) and B (p, k); ``newton`` gives a solution near some loads, or None."""
 
-    def __init__(self, constant: Array, slopes: Array, groups: Groups, newton: Callable[[Array], Array | None]) -> None:
-        self.constant, self.slopes, self.groups, self.newton = constant, slopes, groups, newton
+    def __init__(
+        self, constant: Array, derivatives: Array, groups: Groups, newton: Callable[[Array], Array | None]
+    ) -> None:
+        self.constant, self.derivatives, self.groups, self.newton = constant, derivatives, groups, newton
         ends = np.cumsum([0, *(n for n, _ in groups)]).tolist()
         self.parts = [slice(a, b) for a, b in pairwise(ends)]
-        self.acting = [j for j in range(len(groups)) if np.abs(slopes[:, j]).max(initial=0.0) > 0]
+        self.acting = [j for j in range(len(groups)) if np.abs(derivatives[:, j]).max(initial=0.0) > 0]
         """Joints whose loads others depend on; the rest follow from these."""
         self.cuts: list[Array] = []
         for j in self.acting:
@@ -89,13 +91,13 @@ class CellSearch:
 
     def _cut(self, j: int, direction: Array) -> None:
         """n.p_j - L_j <= 0, valid in every cell."""
-        row = direction @ np.c_[self.slopes, self.constant][self.parts[j]]
+        row = direction @ np.c_[self.derivatives, self.constant][self.parts[j]]
         row[j] -= 1
         self.cuts.append(row / np.abs(row).max())
 
     def _rows(self, j: int, cone: Array) -> Array:
         """What a cell adds: M (L, s) <= 0."""
-        part = np.c_[self.slopes, self.constant][self.parts[j]]
+        part = np.c_[self.derivatives, self.constant][self.parts[j]]
         shares = cone[:, None] * part if self.groups[j][1] else np.linalg.solve(cone.T, part)
         upper = -shares.sum(axis=0)
         upper[j] += 1
@@ -135,7 +137,7 @@ class CellSearch:
         return loads, scale
 
     def _parts(self, loads: Array, scale: float = 1.0) -> Array:
-        return np.asarray(scale * self.constant + self.slopes @ loads)
+        return np.asarray(scale * self.constant + self.derivatives @ loads)
 
     def _near(self, loads: Array) -> None:
         """Keep a solution near some loads if it is a new one."""
@@ -161,11 +163,11 @@ class CellSearch:
             weight[i] = np.sqrt(n) if summed else 1.0
             if j in cell:
                 centre, radius[i] = (cell[j], 0.0) if summed else _ball(cell[j])
-                middle[i] = centre @ self.slopes[self.parts[j]][:, act]
+                middle[i] = centre @ self.derivatives[self.parts[j]][:, act]
         matrix = np.eye(len(act)) - middle
         if np.linalg.cond(matrix) > 1e9:
             return float(np.inf)
-        gain = np.vstack([w * self.slopes[self.parts[j]][:, act] for w, j in zip(weight, act, strict=True)])
+        gain = np.vstack([w * self.derivatives[self.parts[j]][:, act] for w, j in zip(weight, act, strict=True)])
         gain = gain @ np.linalg.inv(matrix) * radius
         ends = np.cumsum([0, *(self.groups[j][0] for j in act)]).tolist()
         sizes = np.array([np.linalg.norm(gain[a:b], axis=0) for a, b in pairwise(ends)]) + 1e-12
@@ -182,7 +184,7 @@ class CellSearch:
         ]
         j = act[int(np.argmax(lack))]
         if max(lack) < _CLOSED * max(loads.max(), scale) or _width(cell, j, self.groups) < _NARROWEST:
-            j = max(act, key=lambda i: _width(cell, i, self.groups) * np.linalg.norm(self.slopes[self.parts[i]]))
+            j = max(act, key=lambda i: _width(cell, i, self.groups) * np.linalg.norm(self.derivatives[self.parts[i]]))
         width = _width(cell, j, self.groups)
         if width < _NARROWEST:
             return []

@@ -1,8 +1,9 @@
-"""Derivatives of robots without compiled ones: flexible platforms, more actuators than freedoms, friction by reactions.
+"""Derivatives of robots without compiled ones: flexible platforms, more actuators than degrees of freedom, friction by
+reactions.
 
 The whole graph of a function is differentiated and interpreted by CasADi, all states in one call: some tenths of a
 millisecond a state. Loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x. Legs that close by iterating
-are closed first; the graph takes one step of Newton from there, whose slopes are those of the closed leg.
+are closed first; the graph takes one step of Newton from there, whose derivatives are those of the closed leg.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..formulations.dry_friction import converged_loads, next_loads
-from ..formulations.solution import Distribution
+from ..formulations.solution import ForceDistribution
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..mechanism import Mechanism
@@ -35,7 +36,7 @@ def needs_interpretation(mechanism: Mechanism, name: str, friction: bool) -> boo
 
 
 class InterpretedDerivatives:
-    """Slopes of one function of a robot by blocks of its inputs and by chosen numbers of its port.
+    """Derivatives of one function of a robot by blocks of its inputs and by chosen numbers of its port.
 
     Results are forces or the frame's acceleration, elastic accelerations after them.
     """
@@ -68,12 +69,12 @@ class InterpretedDerivatives:
         named = {p.name: value for p, value in zip(target.outputs, found, strict=True)}
         result = ca.vertcat(*[named[key] for key in _OUTPUTS if key in named])
         by = {**symbols, "pose": move, "parameters": numbers[indices]}
-        slopes = [ca.jacobian(result, by[block]) for block in blocks]
+        derivatives = [ca.jacobian(result, by[block]) for block in blocks]
         self._loads: Kernel | None = None
         if self._load_count:
             x, direct = mechanism.inputs(), name == "direct_dynamics"
             assert loads is not None and loads.port is not None  # noqa: PT018
-            distribution = None if direct else Distribution.of(mechanism)
+            distribution = None if direct else ForceDistribution.of(mechanism)
             ports = x.by_name | {p.name: p for p in (distribution.ports if distribution else ())}
             known = [ports[p.name] for p in self.inputs if p.name in ports]
             fresh = ca.substitute(
@@ -81,12 +82,12 @@ class InterpretedDerivatives:
                 ca.vertcat(*(p.symbols for p in known), loads.port.symbols),
                 ca.vertcat(*(moved[p.name] for p in known), given),
             )
-            slopes += [ca.jacobian(result, given), ca.jacobian(fresh, given)]
-            slopes += [ca.jacobian(fresh, by[block]) for block in blocks]
+            derivatives += [ca.jacobian(result, given), ca.jacobian(fresh, given)]
+            derivatives += [ca.jacobian(fresh, by[block]) for block in blocks]
             self._loads = Kernel(lambda: closed(mechanism, converged_loads(mechanism, dry, direct)))
         self._places = Kernel(lambda: closed_places(mechanism)) if mechanism.implicit_legs else None
-        at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in slopes]
-        self._slopes = Mapped([*symbols.values(), mechanism.places, given, numbers], at_rest)
+        at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in derivatives]
+        self._derivatives = Mapped([*symbols.values(), mechanism.places, given, numbers], at_rest)
         self.blocks, self._count = tuple(blocks), len(blocks)
 
     def __call__(self, rows: Mapping[str, Array], numbers: Array | None = None) -> list[Array]:
@@ -121,7 +122,7 @@ class InterpretedDerivatives:
         return [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(direct, follow, strict=True)]
 
     def _at(self, states: list[Array], loads: Array, numbers: Array) -> list[Array]:
-        return self._slopes(*states, loads, numbers)
+        return self._derivatives(*states, loads, numbers)
 
 
 def broadcast_rows(arguments: Sequence[Any], rows: Sequence[Array], size: int) -> dict[str, Array]:

@@ -17,7 +17,7 @@ from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtu
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel
-from ..mechanism import Mechanism, Simplification, following, forward_kinematics, kinematics
+from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design
@@ -36,9 +36,9 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "limited": kinematics.limited,
     "forward_kinematics": forward_kinematics.forward_kinematics,
     "forward_kinematics_along": forward_kinematics.forward_kinematics_along,
-    "motion": following.motion,
-    "follow": following.follow,
-    "joint_coordinates": following.joint_coordinates,
+    "motion": dependent_coordinates.motion,
+    "follow": dependent_coordinates.follow,
+    "joint_coordinates": dependent_coordinates.joint_coordinates,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
     "stiffness": elasticity.stiffness,
@@ -83,8 +83,8 @@ class Kernels:
         self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
 
     def _mechanism(self, design: Design | None) -> Mechanism:
-        opened = design.opened if design is not None else lambda entry: False
-        return Mechanism(self.robot, self.options.simplify, opened, self.options.specialise)
+        is_free = design.is_free if design is not None else lambda entry: False
+        return Mechanism(self.robot, self.options.simplify, is_free, self.options.specialise)
 
     def get(
         self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
@@ -149,24 +149,24 @@ class Kernels:
         """The compiled function, from this process if another robot of the same topology has it."""
         if key.friction and not has_friction(mechanism):
             key = key._replace(friction=False)  # the same function
-        return self.shared(partial(self._expression, mechanism, key), self._recipe(mechanism, key))
+        return self.shared(partial(self._expression, mechanism, key), self._cache_key(mechanism, key))
 
-    def shared(self, build: Callable[[], Expression | Iteration], recipe: bytes | None) -> Kernel:
-        """A function that ``recipe`` determines, compiled once for all robots that have it."""
-        if recipe is None:
+    def shared(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None) -> Kernel:
+        """A function that ``cache_key`` determines, compiled once for all robots that have it."""
+        if cache_key is None:
             return Kernel(build)
         with COMPILING:
-            kernel = _SHARED.get(recipe)
+            kernel = _SHARED.get(cache_key)
             if kernel is None:
-                kernel = _SHARED[recipe] = Kernel(build, recipe)
-            self._used[recipe] = kernel
+                kernel = _SHARED[cache_key] = Kernel(build, cache_key)
+            self._used[cache_key] = kernel
             return kernel
 
     def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere of this robot's symbols, kept by its name, with the robot's numbers."""
         with COMPILING:
             if name not in self._custom:
-                kernel = self.shared(build, self.recipe(name))
+                kernel = self.shared(build, self.cache_key(name))
                 self._custom[name] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
             return self._custom[name]
 
@@ -174,14 +174,14 @@ class Kernels:
         """The functions of some rows of states: the same, since all rows have one robot's numbers."""
         return self
 
-    def recipe(self, what: str, mechanism: Mechanism | None = None) -> bytes | None:
+    def cache_key(self, what: str, mechanism: Mechanism | None = None) -> bytes | None:
         """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells.
 
         ``mechanism`` is the robot with other numbers as inputs, if the function is made from that.
         """
-        return self._recipe(mechanism or self.mechanism, _Key(what, True, "", False))
+        return self._cache_key(mechanism or self.mechanism, _Key(what, True, "", False))
 
-    def _recipe(self, mechanism: Mechanism, key: _Key) -> bytes | None:
+    def _cache_key(self, mechanism: Mechanism, key: _Key) -> bytes | None:
         """All that determines a function's graph; None if that is known from the graph itself only.
 
         Code outside the package cannot be fingerprinted with certainty (it may call anything), and functions that

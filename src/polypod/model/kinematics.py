@@ -14,9 +14,9 @@ from .arguments import Argument, PoseLike, batch, check_finite, pose_matrix
 from .closing import closing_codes, closing_of_designs
 from .diagnosis import Errors, check_policy, reasons, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
-from .freedoms import OwnMotion
+from .generalized_coordinates import GeneralizedCoordinates
 from .model_part import ModelPart, Parameters
-from .results import Closing, Conditioning, LimitReport, PlatformMotion
+from .results import Closure, Conditioning, LimitReport, PlatformMotion
 
 _NO_POSE = "the legs allow no pose of these coordinates that is found on the way from home; stay nearer to home"
 
@@ -183,7 +183,7 @@ class KinematicCalls(ModelPart):
 
     def closing(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
-    ) -> Closing:
+    ) -> Closure:
         """Whether the legs close at a pose and which does not, by how much: a code a state instead of an error.
 
         Poses that a platform cannot take by the legs of a design are out of reach of all of them (leg -1).
@@ -197,7 +197,7 @@ class KinematicCalls(ModelPart):
         matrices = np.broadcast_to(states.rows[0], (states.size, 4, 4))
         found = closing_codes(self._kernels.mechanism, matrices, outputs["margins"], values["condition"])
         shape = states.shape
-        return Closing(found.code.reshape(shape), found.leg.reshape(shape), found.excess.reshape(shape))
+        return Closure(found.status.reshape(shape), found.leg.reshape(shape), found.excess.reshape(shape))
 
     def conditioning(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
@@ -222,13 +222,14 @@ class KinematicCalls(ModelPart):
         vectors = np.linalg.svd(np.where(lost, 0.0, matrix), full_matrices=True)[0]
         return np.where(lost, np.nan, vectors[..., :, matrix.shape[-1] :])
 
-    def coasting(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
-        """Acceleration (..., 6) of the platform at constant rates of its own coordinates: zero but for what follows."""
+    def drift_acceleration(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
+        """Acceleration (..., 6) of the platform at constant rates of its generalized coordinates: zero but for what
+        follows."""
         arguments = [Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))]
         if parameters is not None:
-            return self._coasting_of_designs(arguments, parameters)
+            return self._drift_of_designs(arguments, parameters)
         states = self._calls.checked(arguments)
-        if not self._kernels.mechanism.platform.follows_legs:
+        if not self._kernels.mechanism.platform.is_constrained:
             return np.zeros((*states.shape, 6))
         rows = [np.ascontiguousarray(np.broadcast_to(row, (states.size, *row.shape[1:]))) for row in states.rows]
         _, drift, quality = self._kernels.get("follow")(*rows, np.zeros((states.size, 6)))
@@ -241,31 +242,31 @@ class KinematicCalls(ModelPart):
             def explain(index: NDArray[np.int64]) -> list[str]:
                 return reasons(mechanism, np.asarray(ask(np.ascontiguousarray(rows[0][index]))))
 
-            report("coasting", lost, explain, result, bool(states.shape), None)
+            report("drift_acceleration", lost, explain, result, bool(states.shape), None)
         return result
 
-    def _coasting_of_designs(self, arguments: list[Argument], parameters: Parameters) -> Array:
+    def _drift_of_designs(self, arguments: list[Argument], parameters: Parameters) -> Array:
         still = Argument("acceleration", np.zeros(6), (6,))
         found = self._calls.rows_of_designs([*arguments, still], parameters)
         drift = np.zeros((found.batch.size, 6))
-        if found.kernels.mechanism.platform.follows_legs:
+        if found.kernels.mechanism.platform.is_constrained:
             drift = found.evaluated(found.kernels.get("follow"))["possible_acceleration"]
         found = self._calls.refused_motions(found)
-        answer: Array = found.answered("coasting", [drift], lambda a: a)
+        answer: Array = found.finalise("drift_acceleration", [drift], lambda a: a)
         return answer
 
     @property
-    def own_motion(self) -> OwnMotion:
-        """The motions of a robot of fewer than six freedoms, on rows of states."""
+    def generalized_coordinates(self) -> GeneralizedCoordinates:
+        """The motions of a robot of fewer than six degrees of freedom, on rows of states."""
         return self._calls.own
 
     def coordinates(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
-        """The robot's own coordinates x (..., m) of a pose (a lower-mobility robot's; see ``freedoms``)."""
-        self._needs_freedoms("coordinates")
+        """The robot's generalized coordinates x (..., m) of a pose (a lower-mobility robot's; see ``dof``)."""
+        self._needs_dof("coordinates")
         if parameters is not None:
             found = self._calls.rows_of_designs([Argument("pose", pose, (4, 4))], parameters)
             x = found.own.coordinates(found.batch.rows[0])
-            result: Array = found.answered("coordinates", [x], lambda a: a)
+            result: Array = found.finalise("coordinates", [x], lambda a: a)
             return result
         states = self._calls.checked([Argument("pose", pose, (4, 4))])
         return states.restore(self._calls.own.coordinates(states.rows[0]))
@@ -279,17 +280,18 @@ class KinematicCalls(ModelPart):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> PlatformMotion:
-        """Pose, twist and acceleration of the platform from the robot's own coordinates (..., m) and their rates."""
-        self._needs_freedoms("motion")
+        """Pose, twist and acceleration of the platform from the robot's generalized coordinates (..., m) and their
+        rates."""
+        self._needs_dof("motion")
         check_policy(errors)
-        m = self._freedoms.count
+        m = self._dof.count
         values = [x, np.zeros(m) if xdot is None else xdot, np.zeros(m) if xddot is None else xddot]
         arguments = [Argument(name, v, (m,)) for name, v in zip(("x", "xdot", "xddot"), values, strict=True)]
         if parameters is not None:
             found = self._calls.rows_of_designs(arguments, parameters)
             rows = found.own.motion(*found.batch.rows)
-            found.notes.append((_lost(rows), _NO_POSE))
-            result: PlatformMotion = found.answered("motion", rows, PlatformMotion, errors)
+            found.failures.append((_lost(rows), _NO_POSE))
+            result: PlatformMotion = found.finalise("motion", rows, PlatformMotion, errors)
             return result
         states = batch(arguments)
         check_finite(states, arguments)

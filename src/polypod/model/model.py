@@ -23,7 +23,7 @@ from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..parameters.paths import parameter_values
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .adapters import Differentiable
 from .architecture import architecture
@@ -101,17 +101,17 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             "friction_coupling": friction_coupling, "specialise": specialise,
         }  # fmt: skip
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
-        self._freedoms = Freedoms(self.robot)
-        self.freedoms: tuple[str, ...] = self._freedoms.names
+        self._dof = DegreesOfFreedom(self.robot)
+        self.dof: tuple[str, ...] = self._dof.names
         with with_file_lines(robot):
             self._kernels = Kernels(self.robot, options)
             self.actuators: tuple[ActuatorInfo, ...] = actuators_of(self._kernels.mechanism)
             self.size = self.robot.platform_size
-            self._calls = Calls(self._kernels, self._freedoms, self.size)
-            self._refuse_a_singular_home()
+            self._calls = Calls(self._kernels, self._dof, self.size)
+            self._check_home()
 
-    def _refuse_a_singular_home(self) -> None:
-        if len(self.actuators) < self._freedoms.count:
+    def _check_home(self) -> None:
+        if len(self.actuators) < self._dof.count:
             raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
@@ -127,10 +127,10 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
 
     def _conditioning_at_home(self) -> Conditioning:
         """:meth:`conditioning` by LAPACK: one pose is not worth a function compiled for it."""
-        matrix = self.jacobian(self.robot.home.matrix, errors="nan")[:, : self._freedoms.count]
+        matrix = self.jacobian(self.robot.home.matrix, errors="nan")[:, : self._dof.count]
         if not np.isfinite(matrix).all():
             return Conditioning(np.array(np.inf), np.array(0.0))
-        values = np.linalg.svd(matrix * np.where(self._freedoms.turns, 1 / self.size, 1.0), compute_uv=False)
+        values = np.linalg.svd(matrix * np.where(self._dof.turns, 1 / self.size, 1.0), compute_uv=False)
         smallest = values[-1]
         return Conditioning(np.array(values[0] / smallest if smallest > 0 else np.inf), np.array(smallest))
 
@@ -159,9 +159,9 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         return self._kernels
 
     @property
-    def mobility(self) -> Freedoms:
+    def mobility(self) -> DegreesOfFreedom:
         """The motions the robot can make: twist = basis u."""
-        return self._freedoms
+        return self._dof
 
     @lazy
     def rigid(self) -> Model:
@@ -178,7 +178,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         modes = f", modes={self.modes.count}" if self.robot.flexible else ""
         return (
             f"Model({self.robot.name!r}, legs={len(self.legs)}, actuators={len(self.actuators)}, "
-            f"freedoms={self._freedoms.count}{modes})"
+            f"dof={self._dof.count}{modes})"
         )
 
     # -- numbers, derivatives, symbols -------------------------------------------------------------------------------
@@ -244,15 +244,15 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
 
         Called with pose, twist, acceleration (force) and wrench, and with ``parameters={path: tensor}`` for the numbers
         named here. Both passes are compiled: the backward one is a vector-Jacobian product, not a Jacobian. It is made
-        of the Jacobians of :meth:`derivatives` for legs that close by iterating, more actuators than freedoms, friction
-        that depends on reactions, and flexible robots: these take ``elastic`` and ``elastic_rate`` too, and their
-        results have the elastic accelerations after the others.
+        of the Jacobians of :meth:`derivatives` for legs that close by iterating, more actuators than degrees of
+        freedom, friction that depends on reactions, and flexible robots: these take ``elastic`` and ``elastic_rate``
+        too, and their results have the elastic accelerations after the others.
 
         The gradient by a pose T (4, 4) is the matrix G, zero in its last row, of least norm with
         dL = sum(G * dT) for every rigid displacement dT. So gradients by whatever numbers a program makes T from
         (angles, quaternions, rotation vectors) are exact; that by a twist on the left is [G_p; sum_k R_k x G_k],
         G_p and G_k columns of G. Steps along G itself leave the rigid poses: use ``displaced`` of the function. For a
-        robot of fewer than six freedoms T, twist and acceleration must be motions that it can make.
+        robot of fewer than six degrees of freedom T, twist and acceleration must be motions that it can make.
         """
         from .adapters.torch_function import TorchFunction
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ..description import Robot
 from ..errors import InputError, short_repr
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo
 from .arguments import Argument, batch
 from .calls import Calls
@@ -28,7 +28,7 @@ class ModelPart:
     size: float
     actuators: tuple[ActuatorInfo, ...]
     rigid: Any
-    _freedoms: Freedoms
+    _dof: DegreesOfFreedom
     _kernels: Kernels
     _calls: Calls
 
@@ -65,9 +65,10 @@ class ModelPart:
     def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:
             return {}
-        if len(self.actuators) == self._freedoms.count:
+        if len(self.actuators) == self._dof.count:
             raise InputError(
-                f"distribution: {self.robot.name!r} has as many actuators as freedoms: its forces are determined"
+                f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom: its forces are "
+                "determined"
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
@@ -82,9 +83,11 @@ class ModelPart:
             )
         return {"weights": weights, "preload": distribution.preload}
 
-    def _needs_freedoms(self, name: str) -> None:
-        if self._freedoms.full:
-            raise InputError(f"{name}: {self.robot.name!r} has six freedoms and takes any pose; it has no coordinates")
+    def _needs_dof(self, name: str) -> None:
+        if self._dof.full:
+            raise InputError(
+                f"{name}: {self.robot.name!r} has six degrees of freedom and takes any pose; it has no coordinates"
+            )
 
     def _needs_rigid(self, name: str) -> None:
         if self.robot.flexible:

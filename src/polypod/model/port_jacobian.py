@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..legs import Leg
 from ..mechanism import Mechanism, Simplification
-from ..parameters import Entry, Numbers
+from ..parameters import Parameter, ParameterVector
 from ..parameters.design import Design
 from ..parameters.paths import is_direction, matching_paths, value_at
 
@@ -63,7 +63,7 @@ def port_jacobian(robot: Robot, paths: list[str]) -> tuple[Array, dict[tuple[str
     """d(number of the port)/d(number of the file): a matrix (k, columns), and the row of each number that depends."""
     if not paths:
         return np.zeros((0, 0)), {}
-    numbers = Numbers(robot, lambda entry: True)
+    numbers = ParameterVector(robot, lambda entry: True)
     rows = {_key(e): k for k, e in enumerate(numbers.entries)}
     own = {path: np.array(value_at(robot, path), dtype=np.float64)[None] for path in paths}
     matrix = port_jacobians(robot, numbers, own)[0]
@@ -72,7 +72,7 @@ def port_jacobian(robot: Robot, paths: list[str]) -> tuple[Array, dict[tuple[str
     return matrix[used], {key: inverse[k] for key, k in rows.items() if k in inverse}
 
 
-def port_jacobians(robot: Robot, numbers: Numbers, given: Mapping[str, Array]) -> Array:
+def port_jacobians(robot: Robot, numbers: ParameterVector, given: Mapping[str, Array]) -> Array:
     """d(number of the port)/d(number given), (D, k, columns), at D designs ``given`` (D, ...) by path or pattern."""
     count, steps = len(next(iter(given.values()))), len(_STEPS)
     elements = [(path, element) for path, value in given.items() for element in np.ndindex(value.shape[1:])]
@@ -96,5 +96,5 @@ def _in_general_position(robot: Robot, paths: list[str]) -> Robot:
     return robot.model_copy(update={"legs": legs}) if moved else robot
 
 
-def _key(entry: Entry) -> tuple[str, Any]:
+def _key(entry: Parameter) -> tuple[str, Any]:
     return entry.path, entry.index

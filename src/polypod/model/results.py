@@ -54,7 +54,8 @@ class Equilibrium(NamedTuple):
 
 
 class Distribution(NamedTuple):
-    """How more actuators than freedoms share their work: the forces nearest to ``preload`` in a weighted norm.
+    """How more actuators than degrees of freedom share their work: the forces nearest to ``preload`` in a weighted
+    norm.
 
     Forces f minimise sum w_i (f_i - p_i)^2; ``weights`` w (..., n) are one and ``preload`` p (..., n) zero if left out.
     """
@@ -82,7 +83,7 @@ class Conditioning(NamedTuple):
     distance: Array
 
 
-class ClosingCode(IntEnum):
+class ClosureStatus(IntEnum):
     """Whether the legs close at a pose."""
 
     CLOSED = 0
@@ -93,16 +94,17 @@ class ClosingCode(IntEnum):
     SINGULAR = 5
 
 
-class Closing(NamedTuple):
-    """How a pose (...) is closed: a :class:`ClosingCode`, the number of the first leg at fault (-1: none, or the whole
-    platform is singular) and by how much its condition is exceeded [m, or the unit of the condition; nan: none]."""
+class Closure(NamedTuple):
+    """How a pose (...) is closed: a :class:`ClosureStatus`, the number of the first leg at fault (-1: none, or the
+    whole platform is singular) and by how much its condition is exceeded [m, or the unit of the condition; nan:
+    none]."""
 
-    code: NDArray[np.int64]
+    status: NDArray[np.int64]
     leg: NDArray[np.int64]
     excess: Array
 
 
-class Code(IntEnum):
+class ForwardKinematicsStatus(IntEnum):
     """How forward kinematics ended."""
 
     CONVERGED = 0
@@ -113,16 +115,20 @@ class Code(IntEnum):
     OUTSIDE_LIMITS = 5
 
     @property
-    def advice(self) -> str:
+    def message(self) -> str:
         """What it means and what to do."""
         return {
-            Code.CONVERGED: "converged",
-            Code.NOT_CONVERGED: "no pose has these coordinates near the guess; check the coordinates or guess closer",
-            Code.SINGULAR: "the iteration ended in a singular pose; guess closer or stay away from the singularity",
-            Code.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the workspace",
-            Code.OTHER_SIDE: "every pose found with these coordinates is beyond a singularity, seen from the guess "
+            ForwardKinematicsStatus.CONVERGED: "converged",
+            ForwardKinematicsStatus.NOT_CONVERGED: "no pose has these coordinates near the guess; check the "
+            "coordinates or guess closer",
+            ForwardKinematicsStatus.SINGULAR: "the iteration ended in a singular pose; guess closer or stay away "
+            "from the singularity",
+            ForwardKinematicsStatus.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the "
+            "workspace",
+            ForwardKinematicsStatus.OTHER_SIDE: "every pose found with these coordinates is beyond a "
+            "singularity, seen from the guess "
             "(det J has another sign); guess a pose on its side, or check which way the robot was assembled",
-            Code.OUTSIDE_LIMITS: "the pose has these coordinates and is outside the robot's limits",
+            ForwardKinematicsStatus.OUTSIDE_LIMITS: "the pose has these coordinates and is outside the robot's limits",
         }[self]
 
 
@@ -133,7 +139,7 @@ class ForwardKinematics(NamedTuple):
     """
 
     pose: Array
-    code: NDArray[np.int64]
+    status: NDArray[np.int64]
     residual: Array
     steps: NDArray[np.int64]
 

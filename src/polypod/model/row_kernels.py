@@ -50,7 +50,7 @@ class RowKernels:
     def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere of the symbols of ``mechanism``, as :meth:`Kernels.custom`."""
         all_robots = self._kernels.kernels
-        return self._bound(all_robots.shared(build, all_robots.recipe(name, self.mechanism)))
+        return self._bound(all_robots.shared(build, all_robots.cache_key(name, self.mechanism)))
 
     def at(self, rows: Any) -> RowKernels:
         """The same for some of the rows, chosen as an array's are."""

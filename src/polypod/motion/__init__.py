@@ -12,40 +12,40 @@ array([0. , 0. , 1.5])
 """
 
 from . import paths
+from .arc_length import ArcLengthPath, PathSample
 from .contract import Coordinates, Motion, Path, Trajectory
 from .files import dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
-from .laws import ConstantSpeed, Cosine, Law, Quintic, Trapezoid
+from .laws import ConstantSpeed, Cosine, Quintic, TimeLaw, Trapezoid
 from .motion_file import MotionFile, Task
 from .paths import *  # noqa: F403 - all kinds, as their own list has them
 from .published import PUBLISHED, Published, default_motion
 from .sampling import sample_times
 from .tasks import AROUND_HOME, around_home, find_motion, make_task
-from .track import Places, Track
-from .trajectories import CONVENTIONS, AxisTurn, Euler, OwnCoordinates, Poses, Retimed, TrajectoryKind, Waypoint
+from .trajectories import CONVENTIONS, AxisTurn, Euler, IndependentCoordinates, Poses, Retimed, TrajectoryKind, Waypoint
 from .wrench import ConstantWrench, Wrench, WrenchTable
 
 __all__ = [
     "AROUND_HOME",
     "CONVENTIONS",
     "PUBLISHED",
+    "ArcLengthPath",
     "AxisTurn",
     "ConstantSpeed",
     "ConstantWrench",
     "Coordinates",
     "Cosine",
     "Euler",
-    "Law",
+    "IndependentCoordinates",
     "Motion",
     "MotionFile",
-    "OwnCoordinates",
     "Path",
-    "Places",
+    "PathSample",
     "Poses",
     "Published",
     "Quintic",
     "Retimed",
     "Task",
-    "Track",
+    "TimeLaw",
     "Trajectory",
     "TrajectoryKind",
     "Trapezoid",

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import Fault, MotionFileError
 from ..files.documents import read
-from .columns import COLUMN_UNITS, QUANTITY_OF_UNIT, Column
+from .columns import COLUMN_UNITS, QUANTITY_OF_UNIT, MotionColumn
 
 _HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
 _MISSING = ("", "nan", "na", "n/a", "-")
@@ -29,7 +29,7 @@ Row = tuple[int, str]
 class Cells(NamedTuple):
     """Columns, values (n, k) in SI units, the lines they stand in, and the names of columns not asked for."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[MotionColumn, ...]
     values: Array
     lines: list[int]
     others: tuple[str, ...]
@@ -38,7 +38,7 @@ class Cells(NamedTuple):
 class _Layout(NamedTuple):
     """Columns to read, their places among ``width``, factors to SI, the delimiter, and whether cells may be missing."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[MotionColumn, ...]
     places: list[int]
     factors: list[float]
     width: int
@@ -80,7 +80,7 @@ def _header(
     elif time:
         wanted.remove(names.index("time"))
         wanted.insert(0, names.index("time"))
-    columns: list[Column] = []
+    columns: list[MotionColumn] = []
     factors = []
     for k in wanted:
         cell = cells[k]
@@ -92,7 +92,7 @@ def _header(
             faults.append(Fault(names[k], "every column needs a name of its own, this one is there twice", line))
         if time and names[k] == "time" and quantity not in ("", "time"):
             faults.append(Fault("time", f"takes [s] or [ms], got a unit of {quantity}", line))
-        columns.append(Column(names[k], quantity, unit))
+        columns.append(MotionColumn(names[k], quantity, unit))
         factors.append(COLUMN_UNITS[quantity][unit] if quantity else 1.0)
     if faults:
         raise MotionFileError(str(path), faults)

@@ -18,7 +18,7 @@ QUANTITY_OF_UNIT = {unit: quantity for quantity, units in COLUMN_UNITS.items() f
 """The quantity that each unit measures."""
 
 
-class Column(NamedTuple):
+class MotionColumn(NamedTuple):
     """A column: its name, the quantity (a key of :data:`COLUMN_UNITS`) and its unit; both empty if it states none."""
 
     name: str

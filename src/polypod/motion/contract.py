@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..symbols.vectors import Frame
-    from .columns import Column
+    from .columns import MotionColumn
 
 HigherDerivatives = tuple[Array, Array]
 """The third derivative (n, k) at n times, and bounds (n, k) of the fourth within an interval about each."""
@@ -54,7 +54,8 @@ class Motion(NamedTuple):
 class Peak(NamedTuple):
     """Bounds of a motion's speeds at every instant: of the components of v (3,) [m/s], of |omega| [rad/s].
 
-    ``own`` (m,) are those of a robot's own coordinates, where the motion is given by them; all are then of them.
+    ``own`` (m,) are those of a robot's generalized coordinates, where the motion is given by them; all are then of
+    them.
     """
 
     velocity: Array
@@ -67,7 +68,8 @@ class MotionExpansion(NamedTuple):
 
     ``derivatives`` (5, n, k): coordinates c, their first, second and third derivatives at t, and bounds of the fourth
     within t +- h. ``pose`` is the platform's frame in symbols, a function of the coordinates (k) and of ``constants``
-    (n, p), which do not change within an interval; None for a robot's own coordinates, of which it knows the pose.
+    (n, p), which do not change within an interval; None for a robot's generalized coordinates, of which it knows the
+    pose.
     """
 
     derivatives: Array
@@ -153,7 +155,7 @@ class Path(Timed[Coordinates]):
             return None
         return np.stack([np.reshape(part, (len(t), self.count)) for part in (*self.evaluate(t), *higher)])
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
         """The path with the named columns of its tables in this order; one that does not fit is an InputError.
 
         What is not from a table has no names and counts by position.
@@ -165,7 +167,7 @@ class Trajectory(Timed[Motion]):
     """A motion of the platform."""
 
     def for_model(self, model: Model) -> Trajectory:
-        """The motion with what it leaves to the robot (order of angles, home, own coordinates) filled in."""
+        """The motion with what it leaves to the robot (order of angles, home, generalized coordinates) filled in."""
         return self
 
     @property
@@ -178,7 +180,7 @@ class Trajectory(Timed[Motion]):
         return None
 
 
-def path_with_columns(field: str, path: Path, columns: tuple[Column, ...]) -> Path:
+def path_with_columns(field: str, path: Path, columns: tuple[MotionColumn, ...]) -> Path:
     """:meth:`Path.with_columns` of the path of a field: what does not fit is that field's."""
     try:
         return path.with_columns(columns)

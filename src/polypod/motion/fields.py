@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from ..description.quantities import Number, Triple
 from ..description.units import UNITS, in_si
 from ..errors import InputError
-from .columns import COLUMN_UNITS, Column
+from .columns import COLUMN_UNITS, MotionColumn
 
 _SI = {quantity: next(iter(units)) for quantity, units in COLUMN_UNITS.items()}
 
@@ -23,7 +23,7 @@ class Written(float):
     unit: str = ""
 
 
-def check_written(field: str, value: Any, columns: tuple[Column, ...]) -> None:
+def check_written(field: str, value: Any, columns: tuple[MotionColumn, ...]) -> None:
     """Raise for a number in rows of columns (or alone, of the only one) whose unit is not of its column's kind."""
     row = value if isinstance(value, tuple) else (value,)
     for item in row:

@@ -21,7 +21,7 @@ from .fields import Duration
 from .kinds import Family, Kind, any_of
 
 
-class Law(Kind):
+class TimeLaw(Kind):
     """Progress s(t) from 0 to 1; a kind defines ``evaluate``."""
 
     registry: ClassVar[dict[str, type[Any]]] = {}
@@ -55,7 +55,7 @@ class Law(Kind):
         """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
         return None
 
-    def fitted(self, distance: float, duration: float) -> Law:
+    def fitted(self, distance: float, duration: float) -> TimeLaw:
         """The law with its numbers fixed for a distance and a duration; an InputError if there is none."""
         return self
 
@@ -63,7 +63,7 @@ class Law(Kind):
         """Raise an InputError if the law cannot go from each of ``times`` (n,) to the next."""
 
 
-class ConstantSpeed(Law):
+class ConstantSpeed(TimeLaw):
     """s = u with u = t/T: no ramps, the motion starts and ends at speed."""
 
     kind: Literal["constant_speed"] = "constant_speed"
@@ -78,7 +78,7 @@ class ConstantSpeed(Law):
         return 1 / duration
 
 
-class Quintic(Law):
+class Quintic(TimeLaw):
     """s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T: at rest, without acceleration, at both ends."""
 
     kind: Literal["quintic"] = "quintic"
@@ -100,7 +100,7 @@ class Quintic(Law):
         return 1.875 / duration
 
 
-class Cosine(Law):
+class Cosine(TimeLaw):
     """s = (1 - cos(pi u))/2 with u = t/T: at rest at both ends; there and back in turn, smooth for ever."""
 
     kind: Literal["cosine"] = "cosine"
@@ -117,7 +117,7 @@ class Cosine(Law):
         return np.pi / (2 * duration)
 
 
-class Trapezoid(Law):
+class Trapezoid(TimeLaw):
     """Constant acceleration for ``ramp`` s, constant ``speed``, constant deceleration for ``ramp`` s.
 
     ``speed`` is the cruise in units of the path a second. Two of duration, ramp and speed are given, the third follows
@@ -163,7 +163,7 @@ class Trapezoid(Law):
             return None
         return self.ramp + distance / self.speed
 
-    def fitted(self, distance: float, duration: float) -> Law:
+    def fitted(self, distance: float, duration: float) -> TimeLaw:
         if self.speed is None:
             self.check_times(np.array([0.0, duration]))
             return self
@@ -200,5 +200,5 @@ def _by_name(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
 
 
-AnyLaw = Annotated[Law, *any_of(Family(Law, Law, _by_name))]
+AnyLaw = Annotated[TimeLaw, *any_of(Family(TimeLaw, TimeLaw, _by_name))]
 QUINTIC = Quintic()

@@ -71,9 +71,9 @@ def _described(load: Callable[[Motion], Array] | None) -> Wrench | None:
 class MotionFile(Data):
     """A motion file: the platform's trajectory, how often it is sampled, and the external wrench meanwhile.
 
-    ``rate`` is in samples a second; points of the motion are sampled beside, and what is shorter than the time between
-    two samples is sampled more often. ``robot`` names the robot the motion is meant for, of the library or by
-    a file beside this one; ``polypod run`` uses it if none is named there.
+    ``rate`` is in samples per second; points of the motion are sampled beside, and what is shorter than the time
+    between two samples is sampled more often. ``robot`` names the robot the motion is meant for, of the library or by a
+    file beside this one; ``polypod run`` uses it if none is named there.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

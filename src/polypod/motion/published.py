@@ -18,7 +18,7 @@ from .contract import Motion, MotionExpansion, Peak, Trajectory
 from .files import loads_motion
 from .motion_file import MotionFile
 from .trajectories.base import TrajectoryKind
-from .trajectories.coordinates import OwnCoordinates
+from .trajectories.coordinates import IndependentCoordinates
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -144,7 +144,7 @@ class Published(TrajectoryKind):
 
     def for_model(self, model: Model) -> Trajectory:
         original = self._motion.original
-        if isinstance(original, OwnCoordinates) and len(model.robot.freedoms) != original.path.count:
+        if isinstance(original, IndependentCoordinates) and len(model.robot.dof) != original.path.count:
             raise InputError(
                 f"trajectory.name: {self.name} moves the {original.path.count} coordinates of "
                 f"{PUBLISHED[self.name].robot!r}, which {model.robot.name!r} does not have"

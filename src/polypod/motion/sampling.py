@@ -28,7 +28,7 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
     duration, pieces = trajectory.duration, trajectory.pieces
     pieces = pieces[pieces[:, 2] > 0]
     if not rate > 0:
-        raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
+        raise InputError(f"rate: must be greater than 0 samples per second, got {rate}")
     if duration * rate + 1 > MAX_SAMPLES:
         count = f"{duration * rate + 1:.7g}"
         raise InputError(f"rate: {rate:g}/s for {duration:g} s are {count} samples; at most {MAX_SAMPLES}")

@@ -16,25 +16,25 @@ from ..arrays import Array
 from ..errors import Fault, FileError, InputError, MotionFileError
 from .cells import Cells, read_cells
 from .checks import ROUNDING
-from .columns import COLUMN_UNITS, Column
+from .columns import COLUMN_UNITS, MotionColumn
 from .contract import Timed
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TimeTable:
     """Values (n, k) in SI units at times (n,) [s] from 0; ``start`` is the time that the first row states.
 
     ``others`` are columns that were not asked for.
     """
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[MotionColumn, ...]
     start: float
     times: Array
     values: Array
     others: tuple[str, ...] = ()
 
-    def select(self, *choices: tuple[Column, ...]) -> Table:
+    def select(self, *choices: tuple[MotionColumn, ...]) -> TimeTable:
         """The same table with the columns of one of ``choices`` in that order, found by name.
 
         Other names, or a unit that measures something else, are an InputError that says what was read.
@@ -81,7 +81,7 @@ def one_clock(field: str, *parts: Timed[tuple[Array, ...]]) -> float | None:
     return starts[0]
 
 
-def read_table(folder: Path, name: str, chosen: Collection[str] | None = None) -> Table:
+def read_table(folder: Path, name: str, chosen: Collection[str] | None = None) -> TimeTable:
     """The table of a field ``csv``; what is wrong with the file is an InputError of that field.
 
     Of ``chosen`` columns cells may be missing (NaN); other columns are only named then, whatever they hold.
@@ -93,7 +93,7 @@ def read_table(folder: Path, name: str, chosen: Collection[str] | None = None) -
         raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
 
 
-def read_columns(path: Path) -> tuple[tuple[Column, ...], Array]:
+def read_columns(path: Path) -> tuple[tuple[MotionColumn, ...], Array]:
     """Columns and their values (n, k) in SI units of a CSV file whose rows have no time."""
     cells = read_cells(path)
     return cells.columns, cells.values
@@ -106,13 +106,13 @@ def check_unit(what: str, name: str, stated: str, quantity: str) -> None:
         raise InputError(f"{what}: column {name!r} is {_article(quantity)} and takes {units}, got a unit of {stated}")
 
 
-def _read(path: Path, name: str, chosen: Collection[str] | None) -> Table:
+def _read(path: Path, name: str, chosen: Collection[str] | None) -> TimeTable:
     cells = read_cells(path, chosen, time=True)
     times = cells.values[:, 0]
     if not (np.diff(times) > 0).all():
         raise MotionFileError(str(path), _order_faults(cells, times.tolist())[:20])
     start = float(times[0])
-    return Table(name, cells.columns[1:], start, times - start, cells.values[:, 1:], cells.others)
+    return TimeTable(name, cells.columns[1:], start, times - start, cells.values[:, 1:], cells.others)
 
 
 def _order_faults(cells: Cells, times: list[float]) -> list[Fault]:

@@ -13,13 +13,13 @@ import scipy
 from ..arrays import Array
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
 from ..files.per_leg import merge_sentences
-from ..model.slips import unit_slips
+from ..model.suspected_unit_errors import suspected_unit_errors
 from .contract import Trajectory
 from .files import load_motion
 from .motion_file import MotionFile, Task
 from .paths import Through
 from .published import PUBLISHED, Published, default_motion
-from .trajectories import OwnCoordinates, Poses
+from .trajectories import IndependentCoordinates, Poses
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -52,7 +52,7 @@ def make_task(
     """The task for a robot: its motion and the wrench on it, sampled.
 
     ``motion`` is a motion file, read or by its path, a trajectory, a published motion's name, ``around-home``, or None
-    for the robot's own. ``rate`` in samples a second overrides that of the file. A published motion on a robot that
+    for the robot's own. ``rate`` in samples per second overrides that of the file. A published motion on a robot that
     neither is the paper's nor is named after it gives a warning.
 
     >>> import polypod as pp
@@ -99,7 +99,8 @@ def _warn_if_another_robot(motion: str, robot: str) -> None:
 
 
 def around_home(model: Model) -> Trajectory:
-    """Each freedom in turn there and back about home, a tenth of the platform's size or 0.1 rad, 0.5 s each way.
+    """Each degree of freedom in turn there and back about home, a tenth of the platform's size or 0.1 rad, 0.5 s each
+    way.
 
     The reach is halved until all poses lie within the robot's limits, so any robot can make the motion.
     """
@@ -107,12 +108,12 @@ def around_home(model: Model) -> Trajectory:
 
 
 def _around_home(model: Model) -> Trajectory:
-    """The same as a file states it: a robot of fewer freedoms moves along its own coordinates."""
+    """The same as a file states it: a robot of fewer degrees of freedom moves along its generalized coordinates."""
     at_home = model.limits(model.robot.home.matrix)
     if not at_home.ok:
-        slips = unit_slips(at_home)
-        broken = "; ".join(slips or merge_sentences(at_home.violations()))
-        advice = "" if slips else "; move home, correct the limits, or give a motion"
+        unit_errors = suspected_unit_errors(at_home)
+        broken = "; ".join(unit_errors or merge_sentences(at_home.violations()))
+        advice = "" if unit_errors else "; move home, correct the limits, or give a motion"
         raise InputError(f"around-home: home itself is outside the limits of {model.robot.name!r}: {broken}{advice}")
     for shrink in range(12):
         offsets = _offsets(model, 0.5**shrink)
@@ -126,15 +127,15 @@ def _around_home(model: Model) -> Trajectory:
             "home away from them, correct them, or give a motion"
         )
     times = _SPAN * np.arange(len(offsets))
-    if model.robot.freedoms:
-        return OwnCoordinates(path=Through(points=offsets, times=times))
+    if model.robot.dof:
+        return IndependentCoordinates(path=Through(points=offsets, times=times))
     return Poses.through(poses, times)
 
 
 def _offsets(model: Model, scale: float) -> Array:
-    """Home, one freedom off, home, the next off, ..., home: (2 m + 1, m)."""
+    """Home, one degree of freedom off, home, the next off, ..., home: (2 m + 1, m)."""
     size = model.robot.platform_size
-    own = [freedom.motion == "rotation" for freedom in model.robot.freedoms]
+    own = [coordinate.motion == "rotation" for coordinate in model.robot.dof]
     turning = np.array(own or [False] * 3 + [True] * 3)
     offsets = np.zeros((2 * len(turning) + 1, len(turning)))
     offsets[1::2] = np.diag(scale * np.where(turning, _REACH, _REACH * size))
@@ -142,7 +143,7 @@ def _offsets(model: Model, scale: float) -> Array:
 
 
 def _poses(model: Model, offsets: Array) -> Array:
-    if model.robot.freedoms:
+    if model.robot.dof:
         return model.motion(offsets, errors="nan").pose
     home = model.robot.home.matrix
     poses = np.tile(home, (len(offsets), 1, 1))

@@ -15,15 +15,15 @@ from ..description.file_names import FileName
 from ..description.quantities import Position
 from ..errors import InputError
 from ..symbols.vectors import cross
-from .columns import Column
+from .columns import MotionColumn
 from .contract import Motion
 from .fields import MaybeTimes, MaybeWrenches, Wrenches, check_written
 from .kinds import Family, Kind, any_of
-from .tables import Table, read_table
+from .tables import TimeTable, read_table
 
 COLUMNS = (
-    *(Column(name, "force") for name in ("fx", "fy", "fz")),
-    *(Column(name, "moment") for name in ("mx", "my", "mz")),
+    *(MotionColumn(name, "force") for name in ("fx", "fy", "fz")),
+    *(MotionColumn(name, "moment") for name in ("mx", "my", "mz")),
 )
 
 
@@ -101,7 +101,7 @@ class WrenchTable(Wrench):
     times: MaybeTimes = None
     values: MaybeWrenches = None
     csv: FileName | None = None
-    _table: Table | None = PrivateAttr(None)
+    _table: TimeTable | None = PrivateAttr(None)
     _times: Array = PrivateAttr()
     _rows: Array = PrivateAttr()
 

@@ -1,5 +1,5 @@
 """The numbers of a robot as inputs of its functions: symbols, values, paths."""
 
-from .numbers import Entry, Numbers
+from .vector import Parameter, ParameterVector
 
-__all__ = ["Entry", "Numbers"]
+__all__ = ["Parameter", "ParameterVector"]

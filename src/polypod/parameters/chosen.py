@@ -18,8 +18,8 @@ from ..description import Body, Robot
 from ..lazy import lazy
 from ..symbols.expression import Port
 from .moments import symbolic_moments
-from .numbers import MOMENTS, Entry, Numbers
 from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, parameter_values, source_of, unit_at, value_at
+from .vector import MOMENTS, Parameter, ParameterVector
 
 ALL = "all"
 """The pattern of every number that is not zero."""
@@ -62,11 +62,11 @@ class ChosenNumbers:
         """The robot's own values of the port (k,)."""
         return np.concatenate([c.value.ravel() for c in self.choices]) if self.choices else np.zeros(0)
 
-    def opened(self, entry: Entry) -> bool:
+    def is_free(self, entry: Parameter) -> bool:
         """Whether a number that the robot's topology would keep is an input."""
         return self._source(entry) is not None
 
-    def expressions(self, numbers: Numbers) -> ca.SX:
+    def expressions(self, numbers: ParameterVector) -> ca.SX:
         """The robot's own parameter port (k) as expressions of the chosen numbers; the others are constants."""
         moments = {path: self._moments(path) for path in self._bodies}
         parts = []
@@ -80,7 +80,7 @@ class ChosenNumbers:
                 parts.append(self._number(source, index_in(entry, source)))
         return ca.vertcat(*parts)
 
-    def _source(self, entry: Entry) -> str | None:
+    def _source(self, entry: Parameter) -> str | None:
         return source_of(entry, self._symbols, self._bodies)
 
     @lazy
@@ -107,7 +107,8 @@ class ChosenNumbers:
 
 
 def _directions(symbols: ca.SX) -> ca.SX:
-    """A direction (3), or two (6) of which the second is square to the first, that may be given with rounded digits."""
+    """A direction (3), or two (6) of which the second is perpendicular to the first, that may be given with rounded
+    digits."""
     first = symbols[:3] / ca.norm_2(symbols[:3])
     if symbols.numel() == 3:
         return first

@@ -13,8 +13,8 @@ from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data
 from ..errors import InputError, short_repr
 from .moments import central_tensors, moments_of
-from .numbers import MOMENTS, Entry, Numbers
 from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, matching_paths, source_of, unit_at, value_at
+from .vector import MOMENTS, Parameter, ParameterVector
 
 _UNIT_TOLERANCE = 1e-3
 """How far the length of a direction may be from 1: digits of a file."""
@@ -100,7 +100,7 @@ class Design:
                 self.values[path] = self._directions(path, rows).reshape(*self.shape, *rows.shape[1:])
 
     def _directions(self, path: str, rows: Array) -> Array:
-        """Directions (D, 3) of length 1, or pairs of them (D, 2, 3), the second turned square to the first."""
+        """Directions (D, 3) of length 1, or pairs of them (D, 2, 3), the second turned perpendicular to the first."""
         length = np.linalg.norm(rows, axis=-1, keepdims=True)
         off = np.abs(length - 1).reshape(len(rows), -1)
         for k in np.flatnonzero((off > _UNIT_TOLERANCE).any(axis=1)).tolist():
@@ -112,12 +112,12 @@ class Design:
         first, second = units[:, 0], units[:, 1]
         cosine = (first * second).sum(axis=1, keepdims=True)
         for k in np.flatnonzero(np.abs(cosine) > SQUARE).tolist():
-            text = f"{path}: both axes must be square to each other, got a cosine of {cosine[k, 0]:.4g}"
+            text = f"{path}: both axes must be perpendicular to each other, got a cosine of {cosine[k, 0]:.4g}"
             self.reasons.setdefault(k, text)
         across = second - cosine * first
         return np.stack([first, across / np.linalg.norm(across, axis=1, keepdims=True)], axis=1)
 
-    def value_of(self, entry: Entry) -> Array | None:
+    def value_of(self, entry: Parameter) -> Array | None:
         """Values (D,) of one number of the port; None if the design leaves it as it is."""
         source = source_of(entry, self.values, self._moments)
         if source is None:
@@ -127,16 +127,16 @@ class Design:
         index: Any = (slice(None), *index_in(entry, source))
         return np.asarray(self.flat(source)[index])
 
-    def opened(self, entry: Entry) -> bool:
+    def is_free(self, entry: Parameter) -> bool:
         """Whether a zero or one of the robot's topology takes another value in some design."""
         value = self.value_of(entry)
         return value is not None and bool(np.any(value != entry.value))
 
-    def places(self, numbers: Numbers) -> tuple[int, ...]:
+    def places(self, numbers: ParameterVector) -> tuple[int, ...]:
         """Places in the parameter port of the numbers that designs may change."""
         return tuple(k for k, entry in enumerate(numbers.entries) if self.value_of(entry) is not None)
 
-    def rows(self, numbers: Numbers) -> Array:
+    def rows(self, numbers: ParameterVector) -> Array:
         """The parameter port (D, k) of every design."""
         rows = np.tile(numbers.values, (self.count, 1))
         for k, entry in enumerate(numbers.entries):

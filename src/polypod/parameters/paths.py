@@ -17,7 +17,7 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import Data, field_schemas, unit_of
 from ..errors import InputError, UnknownNameError
-from .numbers import Entry
+from .vector import Parameter
 
 BODY_FIELDS = ("mass", "com", "inertia")
 
@@ -128,7 +128,7 @@ def bodies_of(robot: Robot, paths: Iterable[str]) -> list[str]:
     return [path for path in owners if isinstance(value_at(robot, path), Body)]
 
 
-def source_of(entry: Entry, paths: Container[str], bodies: Container[str]) -> str | None:
+def source_of(entry: Parameter, paths: Container[str], bodies: Container[str]) -> str | None:
     """Which of ``paths`` (of ``bodies`` for a moment) a number of the port is from; None if from none of them."""
     if isinstance(entry.index, str):
         return entry.path if entry.path in bodies else None
@@ -138,7 +138,7 @@ def source_of(entry: Entry, paths: Container[str], bodies: Container[str]) -> st
     return pair if pair in paths else None
 
 
-def index_in(entry: Entry, source: str) -> tuple[int, ...]:
+def index_in(entry: Parameter, source: str) -> tuple[int, ...]:
     """Where a number of the port, no moment, stands in the value at the path that it is from."""
     assert isinstance(entry.index, tuple)
     return entry.index if source == entry.path else (int(entry.path.rpartition(".")[2]), *entry.index)
@@ -151,7 +151,7 @@ def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
 
 
 def is_direction(robot: Robot, path: str) -> bool:
-    """Whether the value at a path is a direction, a vector of length 1, or two that are square to each other."""
+    """Whether the value at a path is a direction, a vector of length 1, or two that are perpendicular to each other."""
     owner = value_at(robot, path.rpartition(".")[0]) if "." in path else robot
     if not isinstance(owner, Data) or np.shape(value_at(robot, path)) not in ((3,), (2, 3)):
         return False

@@ -32,7 +32,7 @@ class Argyris:
     Attributes
     ----------
     corners : (t, 3, 2)
-    centres, sizes : (t, 2), (t,) the origin and the unit of each triangle's own coordinates
+    centres, sizes : (t, 2), (t,) the origin and the unit of each triangle's generalized coordinates
     dofs : (t, 21) numbers of the unknowns of each triangle
     size : number of unknowns of the mesh
     coefficients : (t, 21, 21) of each monomial (axis 1) in each shape function (axis 2)

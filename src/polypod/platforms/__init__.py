@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from .constrained import ConstrainedPlatform, ConstrainedState
 from .contract import Platform, PlatformState, Tip
-from .flexible import FlexiblePlatform
+from .flexible import ModalPlatform
 from .inputs import Inputs
-from .lower_mobility import Freedoms, LowerMobilityPlatform
-from .motion import Motion
+from .lower_mobility import DegreesOfFreedom, LowerMobilityPlatform
+from .motion import FrameMotion
 from .rigid import RigidPlatform
 
 PLATFORMS: dict[str, type[Platform]] = {
     "rigid": RigidPlatform,
     "lower-mobility": LowerMobilityPlatform,
     "constrained": ConstrainedPlatform,
-    "flexible": FlexiblePlatform,
+    "flexible": ModalPlatform,
 }
 
 __all__ = [
     "PLATFORMS",
     "ConstrainedState",
-    "Freedoms",
+    "DegreesOfFreedom",
+    "FrameMotion",
     "Inputs",
-    "Motion",
     "Platform",
     "PlatformState",
     "RigidPlatform",
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 
-def platform_of(numbers: Numbers, follows_legs: bool = False) -> Platform:
-    """The platform that a robot states: flexible, of fewer than six freedoms, or rigid with six.
+def platform_of(numbers: ParameterVector, is_constrained: bool = False) -> Platform:
+    """The platform that a robot states: flexible, of fewer than six degrees of freedom, or rigid with six.
 
-    ``follows_legs`` says that what its legs let it do changes from pose to pose.
+    ``is_constrained`` says that what its legs let it do changes from pose to pose.
     """
-    (kind,) = (kind for kind in PLATFORMS.values() if kind.suits(numbers.robot, follows_legs))
+    (kind,) = (kind for kind in PLATFORMS.values() if kind.suits(numbers.robot, is_constrained))
     return kind(numbers)

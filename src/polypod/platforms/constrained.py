@@ -1,4 +1,5 @@
-"""A rigid platform whose legs leave it m < 6 freedoms: twist = S(x) u, S from the Jacobian W of their constraints."""
+"""A rigid platform whose legs leave it m < 6 degrees of freedom: twist = S(x) u, S from the Jacobian W of their
+constraints."""
 
 from __future__ import annotations
 
@@ -6,12 +7,12 @@ import casadi as ca
 import numpy as np
 
 from ..description import Robot
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.blocks import BlockFactor
 from ..symbols.inertia import Inertia
 from .inputs import Inputs
-from .lower_mobility import Freedoms, LowerMobilityState
-from .motion import Motion, frame_of
+from .lower_mobility import DegreesOfFreedom, LowerMobilityState
+from .motion import FrameMotion, frame_of
 from .rigid import RigidPlatform
 
 
@@ -26,7 +27,13 @@ class ConstrainedState(LowerMobilityState):
     _factor: BlockFactor
 
     def __init__(
-        self, inertia: Inertia, gravity: ca.SX, motion: Motion, chosen: ca.DM, others: ca.DM, joints: tuple[bool, ...]
+        self,
+        inertia: Inertia,
+        gravity: ca.SX,
+        motion: FrameMotion,
+        chosen: ca.DM,
+        others: ca.DM,
+        joints: tuple[bool, ...],
     ) -> None:
         super().__init__(inertia, gravity, motion, chosen)
         self.chosen, self.others, self.joints = chosen, others, joints
@@ -55,7 +62,7 @@ class ConstrainedState(LowerMobilityState):
         """How far the constraints are from being dependent: 0 in a constraint singularity."""
         return self._factor.quality
 
-    def coasting(self, drift: ca.SX) -> ca.SX:
+    def drift_acceleration(self, drift: ca.SX) -> ca.SX:
         """Acceleration Sdot u (6) of the frame at constant u.
 
         ``drift`` (6 - m + j): second time derivatives of the constraints, then of the joints that are coordinates, for
@@ -68,27 +75,27 @@ class ConstrainedPlatform(RigidPlatform):
     """A platform that moves as its legs let it: pose, twist and acceleration are given whole and must agree."""
 
     full = False
-    follows_legs = True
+    is_constrained = True
 
     @classmethod
-    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
-        return bool(robot.freedoms) and follows_legs and not robot.flexible
+    def suits(cls, robot: Robot, is_constrained: bool) -> bool:
+        return bool(robot.dof) and is_constrained and not robot.flexible
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: ParameterVector) -> None:
         super().__init__(numbers)
-        self.freedoms = Freedoms(numbers.robot)
-        self.names = self.freedoms.names
-        self._joints = tuple(self.freedoms.of_joints.tolist())
-        components = self.freedoms.components[:, ~self.freedoms.of_joints]
-        chosen = np.zeros((6, self.freedoms.count))
-        chosen[:, ~self.freedoms.of_joints] = _dual(components)
+        self.dof = DegreesOfFreedom(numbers.robot)
+        self.names = self.dof.names
+        self._joints = tuple(self.dof.of_joints.tolist())
+        components = self.dof.components[:, ~self.dof.of_joints]
+        chosen = np.zeros((6, self.dof.count))
+        chosen[:, ~self.dof.of_joints] = _dual(components)
         self._chosen, self._others = (ca.sparsify(ca.DM(part)) for part in (chosen, _complement(components)))
 
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> ConstrainedState:
         """The platform at a motion."""
-        motion = Motion.of(frame_of(x.pose.symbols), twist, acceleration)
+        motion = FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration)
         return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others, self._joints)
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..description import Robot
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.vectors import skew
 from .inputs import Inputs
-from .motion import Motion, Series
+from .motion import FrameMotion, Series
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def tip_map(tip: Tip) -> ca.SX:
 class PlatformState(ABC):
     """A platform at one state, in symbols."""
 
-    motion: Motion
+    motion: FrameMotion
 
     @abstractmethod
     def tip(self, leg: int, arm: ca.SX) -> Tip:
@@ -122,24 +122,25 @@ class Platform(ABC):
     ----------
     names : of the m coordinates that a motion gives
     elastic : number N of elastic coordinates
-    full : it has six freedoms, so that any pose, twist and acceleration is one of its own
-    follows_legs : its twists S(x) u follow from the legs' constraints and change from pose to pose
+    full : it has six degrees of freedom, so that any pose, twist and acceleration is one of its own
+    is_constrained : its twists S(x) u follow from the legs' constraints and change from pose to pose
     knows_rotations : how it turns where legs are attached is known; mode files may leave that out
     """
 
     names: tuple[str, ...] = ("vx", "vy", "vz", "wx", "wy", "wz")
     elastic: int = 0
     full: bool = True
-    follows_legs: bool = False
+    is_constrained: bool = False
     knows_rotations: bool = True
 
     @classmethod
     @abstractmethod
-    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
-        """Whether a robot has such a platform; ``follows_legs``: what its legs let it do changes from pose to pose."""
+    def suits(cls, robot: Robot, is_constrained: bool) -> bool:
+        """Whether a robot has such a platform; ``is_constrained``: what its legs let it do changes from pose to
+        pose."""
 
     @abstractmethod
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: ParameterVector) -> None:
         """From the numbers of a robot; a kind may add numbers of its own."""
 
     @property
@@ -164,8 +165,9 @@ class Platform(ABC):
 
     @abstractmethod
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
-        """A row-major pose (16) moved by a small displacement (m) of the robot's own coordinates."""
+        """A row-major pose (16) moved by a small displacement (m) of the robot's generalized coordinates."""
 
     @abstractmethod
     def projected(self, pose: ca.SX) -> ca.SX:
-        """A row-major pose (16) projected onto those of the robot: what its freedoms do not reach is that of home."""
+        """A row-major pose (16) projected onto those of the robot: what its degrees of freedom do not reach is that
+        of home."""

@@ -1,4 +1,5 @@
-"""A flexible platform: a floating frame of six freedoms and N elastic coordinates (Long (11)-(43), corrected).
+"""A flexible platform: a floating frame of six degrees of freedom and N elastic coordinates (Long (11)-(43),
+corrected).
 
 Legs act at the moving attachment points p + R (r_i + Phi_i q_e). The velocity is (v, omega) in platform axes, then the
 elastic rates: mode shapes are constant there.
@@ -11,20 +12,20 @@ import numpy as np
 
 from ..description import Robot
 from ..lazy import lazy
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.vectors import cross, dot, skew, symmetric
 from .contract import Platform, PlatformState, Tip
 from .flexible_body import BodyMotion, FlexibleBody
 from .inputs import Inputs
 from .modes import modes_of
-from .motion import Motion, frame_of, moved, pose_of
+from .motion import FrameMotion, frame_of, moved, pose_of
 
 
 class FlexibleState(PlatformState):
     """A flexible platform at one state."""
 
     def __init__(
-        self, body: FlexibleBody, gravity: ca.SX, motion: Motion, q: ca.SX, rate: ca.SX, change: ca.SX | None
+        self, body: FlexibleBody, gravity: ca.SX, motion: FrameMotion, q: ca.SX, rate: ca.SX, change: ca.SX | None
     ) -> None:
         self.body, self.gravity, self.motion = body, gravity, motion
         self.axes = motion.frame.axes
@@ -127,14 +128,14 @@ class FlexibleState(PlatformState):
         return self.to_base(change)[:6, :]
 
 
-class FlexiblePlatform(Platform):
-    """Six freedoms of the frame and the modes of a plate or a mode file."""
+class ModalPlatform(Platform):
+    """Six degrees of freedom of the frame and the modes of a plate or a mode file."""
 
     @classmethod
-    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
+    def suits(cls, robot: Robot, is_constrained: bool) -> bool:
         return robot.flexible
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: ParameterVector) -> None:
         modes = modes_of(numbers.robot)
         self.body, self.gravity = FlexibleBody(numbers, modes), numbers.gravity
         self.elastic = self.body.count
@@ -148,7 +149,7 @@ class FlexiblePlatform(Platform):
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> FlexibleState:
         """The platform at a motion of its frame."""
-        motion = Motion.of(frame_of(x.pose.symbols), twist, acceleration)
+        motion = FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration)
         return FlexibleState(
             self.body, self.gravity, motion, x.elastic.symbols, x.elastic_rate.symbols, elastic_acceleration
         )

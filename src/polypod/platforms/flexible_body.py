@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 from ..description.modes import Integrals, Modes
 from ..lazy import lazy
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.vectors import axial, cross, dot, skew
 
 # Integrals that are zero by symmetry come out of sums as rounding of this size relative to the largest possible.
@@ -39,7 +39,7 @@ class FlexibleBody:
     The shapes phi (3, N) and rotation shapes of the points where legs and wrenches act are here too.
     """
 
-    def __init__(self, numbers: Numbers, modes: Modes) -> None:
+    def __init__(self, numbers: ParameterVector, modes: Modes) -> None:
         data = Integrals.of(modes)
         self.count = n = len(data.generalized_mass)
         size = float(np.sqrt(np.trace(data.second) / data.mass)) or 1.0

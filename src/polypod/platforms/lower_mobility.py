@@ -1,4 +1,4 @@
-"""A rigid platform of m < 6 freedoms along and about fixed base axes: twist = S u with a constant S."""
+"""A rigid platform of m < 6 degrees of freedom along and about fixed base axes: twist = S u with a constant S."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..lazy import lazy
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, axial, dot, skew
 from .inputs import Inputs
-from .motion import Motion, frame_of, moved, pose_of
+from .motion import FrameMotion, frame_of, moved, pose_of
 from .rigid import RigidPlatform, RigidState
 
 
-class Freedoms:
+class DegreesOfFreedom:
     """The motions a robot can make, as numbers: twist = S u with u of m numbers; S is the unit matrix for six.
 
     ``turns`` (m) says which coordinates are angles, ``of_joints`` (m) which are those of joints. Columns of
@@ -26,19 +26,19 @@ class Freedoms:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self.names: tuple[str, ...] = tuple(f.name for f in robot.freedoms) or RigidPlatform.names
-        self.full = not robot.freedoms
+        self.names: tuple[str, ...] = tuple(f.name for f in robot.dof) or RigidPlatform.names
+        self.full = not robot.dof
         self.components: Array = np.eye(6)
         if not self.full:
-            self.components = np.zeros((6, len(robot.freedoms)))
-            for column, freedom in enumerate(robot.freedoms):
-                rows = slice(0, 3) if freedom.motion == "translation" else slice(3, 6)
-                self.components[rows, column] = freedom.direction
-        turns = [f.motion == "rotation" for f in robot.freedoms] or [False] * 3 + [True] * 3
+            self.components = np.zeros((6, len(robot.dof)))
+            for column, coordinate in enumerate(robot.dof):
+                rows = slice(0, 3) if coordinate.motion == "translation" else slice(3, 6)
+                self.components[rows, column] = coordinate.direction
+        turns = [f.motion == "rotation" for f in robot.dof] or [False] * 3 + [True] * 3
         self.turns: NDArray[np.bool_] = np.array(turns)
-        self.of_joints: NDArray[np.bool_] = np.array([bool(f.joint) for f in robot.freedoms] or [False] * 6)
+        self.of_joints: NDArray[np.bool_] = np.array([bool(f.joint) for f in robot.dof] or [False] * 6)
         self.home = robot.home.matrix
-        rotations = [np.array(f.axis) for f in robot.freedoms if f.motion == "rotation" and not f.joint]
+        rotations = [np.array(f.axis) for f in robot.dof if f.motion == "rotation" and not f.joint]
         self.axis: Array | None = rotations[0] if rotations else None
 
     @property
@@ -47,7 +47,7 @@ class Freedoms:
         if self.of_joints.any():
             names = ", ".join(name for name, one in zip(self.names, self.of_joints, strict=True) if one)
             raise InputError(
-                f"freedoms: {names} is the coordinate of a joint, and this needs translations and rotations of the "
+                f"dof: {names} is the coordinate of a joint, and this needs translations and rotations of the "
                 "platform; state those in the file"
             )
         return self.components
@@ -66,7 +66,7 @@ class Freedoms:
 class LowerMobilityState(RigidState):
     """A platform whose velocity is u of twist = S u."""
 
-    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, basis: ca.DM | ca.SX) -> None:
+    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: FrameMotion, basis: ca.DM | ca.SX) -> None:
         super().__init__(inertia, gravity, motion)
         self.basis: ca.DM | ca.SX = basis
 
@@ -79,32 +79,33 @@ class LowerMobilityState(RigidState):
         return self.basis.T @ inertia @ self.basis
 
     def acceleration(self, change: ca.SX) -> ca.SX:
-        """S udot; what follows from constant rates is the caller's (:meth:`polypod.mechanism.Mechanism.coasting`)."""
+        """S udot; what follows from constant rates is the caller's
+        (:meth:`polypod.mechanism.Mechanism.drift_acceleration`)."""
         return self.basis @ change
 
 
 class LowerMobilityPlatform(RigidPlatform):
-    """A platform that keeps to its freedoms: whatever else a pose or twist holds is not read."""
+    """A platform that keeps to its degrees of freedom: whatever else a pose or twist holds is not read."""
 
     full = False
 
     @classmethod
-    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
-        return bool(robot.freedoms) and not (follows_legs or robot.flexible)
+    def suits(cls, robot: Robot, is_constrained: bool) -> bool:
+        return bool(robot.dof) and not (is_constrained or robot.flexible)
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: ParameterVector) -> None:
         super().__init__(numbers)
-        self.freedoms = Freedoms(numbers.robot)
-        self.names = self.freedoms.names
+        self.dof = DegreesOfFreedom(numbers.robot)
+        self.names = self.dof.names
         self._home = Frame(numbers.home_position, ca.densify(numbers.home_rotation))
-        self._basis = ca.sparsify(ca.DM(self.freedoms.basis))
-        self._allowed = ca.sparsify(ca.DM(self.freedoms.basis @ self.freedoms.inverse))
+        self._basis = ca.sparsify(ca.DM(self.dof.basis))
+        self._allowed = ca.sparsify(ca.DM(self.dof.basis @ self.dof.inverse))
 
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> LowerMobilityState:
         """The platform at the part of a motion that it can make."""
-        motion = Motion.of(self._frame(x.pose.symbols), self._allowed @ twist, self._allowed @ acceleration)
+        motion = FrameMotion.of(self._frame(x.pose.symbols), self._allowed @ twist, self._allowed @ acceleration)
         return LowerMobilityState(self.body, self.gravity, motion, self._basis)
 
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
@@ -118,15 +119,15 @@ class LowerMobilityPlatform(RigidPlatform):
     def _frame(self, pose: ca.SX) -> Frame:
         """p = p_home + S S^+ (p - p_home), R = R(theta) R_home."""
         given, home = frame_of(pose), self._home
-        straight = ca.sparsify(ca.DM(self.freedoms.basis[:3] @ self.freedoms.inverse[:, :3]))
+        straight = ca.sparsify(ca.DM(self.dof.basis[:3] @ self.dof.inverse[:, :3]))
         return Frame(home.origin + straight @ (given.origin - home.origin), self._rotation(given.axes) @ home.axes)
 
     def _rotation(self, axes: ca.SX) -> ca.SX:
-        """Rotation about the freedom's axis k from home: k k^T + cos (1 - k k^T) + sin k~."""
-        if self.freedoms.axis is None:
+        """Rotation about the degree of freedom's axis k from home: k k^T + cos (1 - k k^T) + sin k~."""
+        if self.dof.axis is None:
             return ca.SX.eye(3)
         relative = axes @ self._home.axes.T
-        k = ca.SX(ca.DM(self.freedoms.axis))
+        k = ca.SX(ca.DM(self.dof.axis))
         cosine = 0.5 * (ca.trace(relative) - 1)
-        outer = ca.DM(np.outer(self.freedoms.axis, self.freedoms.axis))
+        outer = ca.DM(np.outer(self.dof.axis, self.dof.axis))
         return outer + cosine * (ca.DM.eye(3) - outer) + 0.5 * dot(k, axial(relative)) * skew(k)

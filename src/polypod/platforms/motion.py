@@ -13,7 +13,7 @@ Series = tuple[ca.SX, ca.SX, ca.SX]
 
 
 @dataclass(frozen=True)
-class Motion:
+class FrameMotion:
     """Pose, twist and acceleration of the platform frame's origin, base axes."""
 
     frame: Frame
@@ -23,9 +23,9 @@ class Motion:
     alpha: ca.SX
 
     @staticmethod
-    def of(frame: Frame, twist: ca.SX, acceleration: ca.SX) -> Motion:
+    def of(frame: Frame, twist: ca.SX, acceleration: ca.SX) -> FrameMotion:
         """From a twist [v; omega] and an acceleration [a; alpha]."""
-        return Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+        return FrameMotion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
 
     @lazy
     def half_acceleration_matrix(self) -> ca.SX:

@@ -1,4 +1,4 @@
-"""A rigid platform of six freedoms."""
+"""A rigid platform of six degrees of freedom."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import casadi as ca
 
 from ..description import Robot
 from ..lazy import lazy
-from ..parameters import Numbers
+from ..parameters import ParameterVector
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import cross, dot, skew, symmetric
 from .contract import Platform, PlatformState, Tip
 from .inputs import Inputs
-from .motion import Motion, frame_of, moved, pose_of
+from .motion import FrameMotion, frame_of, moved, pose_of
 
 
 class RigidState(PlatformState):
     """A rigid platform at one state; its velocity is the twist in base axes."""
 
-    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion) -> None:
+    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: FrameMotion) -> None:
         self.body, self.gravity, self.motion = inertia, gravity, motion
 
     def tip(self, leg: int, arm: ca.SX) -> Tip:
@@ -71,18 +71,18 @@ class RigidState(PlatformState):
 
 
 class RigidPlatform(Platform):
-    """Six freedoms: any pose, twist and acceleration."""
+    """Six degrees of freedom: any pose, twist and acceleration."""
 
     @classmethod
-    def suits(cls, robot: Robot, follows_legs: bool) -> bool:
-        return not (robot.freedoms or robot.flexible)
+    def suits(cls, robot: Robot, is_constrained: bool) -> bool:
+        return not (robot.dof or robot.flexible)
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: ParameterVector) -> None:
         self.body, self.gravity = numbers.platform, numbers.gravity
 
     def at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None) -> RigidState:
         """The platform at a motion."""
-        return RigidState(self.body, self.gravity, Motion.of(frame_of(x.pose.symbols), twist, acceleration))
+        return RigidState(self.body, self.gravity, FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration))
 
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
         """By Cayley's map, so that rotations stay rotations."""

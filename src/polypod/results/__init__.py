@@ -7,21 +7,21 @@
 
 from ..datasets import load_result, robot_of, save_result
 from .bearings import bearings
-from .between import Between, between, judged_between
+from .intersample import IntersampleCheck, between, judged_between
+from .limit_use import LimitUse
 from .motors import motors, rotor_notes
 from .read import Reaction, limit_report, open_reactions, reactions, violations
 from .report import write_results
 from .sizing import actuators, limits, summary
 from .study import BENDING, PARTS, study
-from .uses import Use
 from .verdict import Verdict, verdict
 
 __all__ = [
     "BENDING",
     "PARTS",
-    "Between",
+    "IntersampleCheck",
+    "LimitUse",
     "Reaction",
-    "Use",
     "Verdict",
     "actuators",
     "bearings",

@@ -18,7 +18,8 @@ from .time_means import power_mean
 REACTIONS = (
     "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
     "The row of an actuated joint contains the actuator's force along, or torque about, its axis. Axial and radial are "
-    "along and square to the axis of a hinge or slide, at their largest; of a universal joint they are those of the "
+    "along and perpendicular to the axis of a hinge or slide, at their largest; of a universal joint they are "
+    "those of the "
     "pivot that has more; a spherical joint has no axis. The force of a slide's drive is in the axial part alone."
 )
 LIFE = (
@@ -115,7 +116,7 @@ def basic_lives(result: xr.Dataset) -> list[Life]:
         load = float(power_mean(result.time.values, force[:, None], bearing.life_exponent)[0])
         life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.nan
         counts, far = _COUNTS[slides]
-        way = float(result.joint_way[-1, k]) if "joint_way" in result else np.nan
+        way = float(result.joint_travel[-1, k]) if "joint_travel" in result else np.nan
         hours = life * far / way * float(result.time[-1] - result.time[0]) / 3600 if way > _STILL else np.nan
         found.append(Life(leg, joint, load, bearing.dynamic_load_rating, life, counts, hours))
     return found

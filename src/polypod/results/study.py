@@ -17,8 +17,8 @@ from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
-from .between import judged_between
 from .flexible import Bending, Progress, bending_along
+from .intersample import judged_between
 from .joint_travel import joint_travel
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def study(
     one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
 
     With ``certify`` the motion is judged between its samples too, by proof where there is one
-    (:func:`polypod.results.between`); without, the result and its verdict are those of the samples, and say so.
+    (:func:`polypod.results.intersample`); without, the result and its verdict are those of the samples, and say so.
 
     The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
     are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
@@ -151,7 +151,7 @@ def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, 
         )
 
     gravity = forces(still, still)
-    slow = forces(twist, model.coasting(pose, twist))
+    slow = forces(twist, model.drift_acceleration(pose, twist))
     free = forces(twist, acceleration)
     loaded = free if task.wrench is None else forces(twist, acceleration, wrench=task.wrench)
     total = forces(twist, acceleration, wrench=task.wrench, friction=True) if friction else loaded
@@ -178,7 +178,7 @@ def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> di
     )
     if not rated:
         return {}
-    return {"joint_way": joint_travel(model, pose, _reaction_arrays(found)["joint_axes"], **bending.position)}
+    return {"joint_travel": joint_travel(model, pose, _reaction_arrays(found)["joint_axes"], **bending.position)}
 
 
 def _two_axes(axes: Array) -> Array:
@@ -212,7 +212,7 @@ def _held_at_rest(model: Model, task: Task) -> str:
         return ""
     k = int(dwells[0])
     try:
-        held = model.holding(motion.pose[k], None if task.wrench is None else task.wrench[k])
+        held = model.static_force_range(motion.pose[k], None if task.wrench is None else task.wrench[k])
     except PolypodError:  # reactions that friction depends on are not known for every robot
         return ""
     least = int(np.argmin(held.upper - held.lower))
@@ -246,11 +246,12 @@ def _indeterminate(found: Reactions) -> list[str]:
 def _no_crossing(model: Model, task: Task) -> None:
     """A determinant of J that changes its sign has passed zero, however well the samples miss it.
 
-    More actuators than freedoms lose a motion only where two singularities meet, which a path does not pass through.
+    More actuators than degrees of freedom lose a motion only where two singularities meet, which a path does not pass
+    through.
     """
-    if len(model.actuators) != len(model.freedoms):
+    if len(model.actuators) != len(model.dof):
         return
-    matrix = model.jacobian(task.motion.pose)[..., : len(model.freedoms)]
+    matrix = model.jacobian(task.motion.pose)[..., : len(model.dof)]
     determinant = np.linalg.det(matrix)
     crossed = np.flatnonzero(np.sign(determinant[1:]) != np.sign(determinant[:-1]))
     if not len(crossed):

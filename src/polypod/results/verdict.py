@@ -11,8 +11,8 @@ import xarray as xr
 
 from ..lazy import lazy
 from ..tables import Table, called, practical_unit, short, table
+from .limit_use import DRIVE_LIMITS, LimitUse, bearing_uses, drive_limit, drive_uses, limit_uses
 from .read import drives
-from .uses import DRIVE_LIMITS, Use, bearing_uses, drive_limit, drive_uses, limit_uses
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class Verdict:
     ``between`` are limits that are kept at samples and broken between them, where that was looked at.
     """
 
-    uses: tuple[Use, ...]
+    uses: tuple[LimitUse, ...]
     unjudged: tuple[str, ...]
     between: str = ""
 
     @lazy
-    def rows(self) -> tuple[Use, ...]:
+    def rows(self) -> tuple[LimitUse, ...]:
         """The worst of each quantity, in the order of the verdict."""
-        worst: dict[str, Use] = {}
+        worst: dict[str, LimitUse] = {}
         for one in self.uses:
             if one.quantity not in worst or one.use > worst[one.quantity].use:
                 worst[one.quantity] = one
@@ -46,7 +46,7 @@ class Verdict:
         return self.ok and all(one.proven for one in self.uses)
 
     @property
-    def worst(self) -> Use | None:
+    def worst(self) -> LimitUse | None:
         """The limit that is used most; None where there is none."""
         return max(self.uses, key=lambda one: (not one.kept, one.use), default=None)
 
@@ -134,7 +134,7 @@ def percent(use: float) -> str:
     return f"{100 * use:.0f} %"
 
 
-def _row(one: Use) -> tuple[Any, ...]:
+def _row(one: LimitUse) -> tuple[Any, ...]:
     factor, unit = practical_unit(one.unit)
     at = math.nan if one.time is None else one.time
     asked, allowed = (

@@ -23,14 +23,15 @@ MARGINS = ("margin", "limit_margin", "singularity_bound", "determinant")
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of states, charts and rows of snapshots are, for N elastic modes, n actuators and m freedoms.
+    """Where the parts of states, charts and rows of snapshots are, for N elastic modes, n actuators and m degrees of
+    freedom.
 
     A row is a state followed by actuated coordinates and rates (n each) and the numbers of ``MARGINS``.
     """
 
     modes: int = 0
     actuators: int = 0
-    freedoms: int = 6
+    dof: int = 6
 
     @lazy
     def row(self) -> dict[str, slice]:

@@ -22,7 +22,7 @@ LARGE_ERROR = 0.01
 LARGE_FORCE = 10.0
 """Times the force that the motion needs that actuators may give without a remark."""
 _MIN_FORCE = 1e-3  # N or N m; less is no sign of trouble, however little a motion needs
-_RATE = 200.0  # samples a second of the inverse dynamics
+_RATE = 200.0  # samples per second of the inverse dynamics
 
 
 def completed(result: xr.Dataset) -> bool:

@@ -10,21 +10,21 @@ from ..errors import InputError
 from ..formulations import virtual_power
 from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
 from ..friction import (
-    FrictionRound,
+    FrictionIteration,
     GivenForces,
     Loads,
     SlidingJoint,
     dry_joints,
+    friction_iteration,
     friction_pairs,
-    friction_round,
     has_dry_friction,
     next_modes,
     resumed_tries,
     sliding_joints,
 )
 from ..mechanism import LegAtState, Mechanism
-from ..mechanism.closing import Closing
-from ..platforms import ConstrainedState, Freedoms, Inputs
+from ..mechanism.closing import LegClosing
+from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
 from ..symbols.continuation import NewtonStep
 from ..symbols.expression import Port
 from ..symbols.fixed_point import aitken_relaxation, changes
@@ -36,18 +36,18 @@ from .chart import orthonormal_state, pose_of
 LOAD_TOLERANCE = 1e-8
 # The same outside of fixed steps: integrators that judge their own error need a rate without noise.
 INSTANT_LOAD_TOLERANCE = 1e-9
-# How many times as much loads may still change where rounds shrink their changes and what is left is less: a change
-# that is small by chance misleads by less than the pace of rounds (a twentieth for ordinary friction) times this.
+# How many times as much loads may still change where iterations shrink their changes and what is left is less: a change
+# that is small by chance misleads by less than the pace of iterations (a twentieth for ordinary friction) times this.
 LAST_CHANGE = 100
-# After so many rounds loads go on by Aitken's relaxation, and what is about to break away does so.
-SLOW, MANY_ROUNDS = 30, 100
+# After so many iterations loads go on by Aitken's relaxation, and what is about to break away does so.
+SLOW, MANY_ITERATIONS = 30, 100
 
 
 @dataclass(frozen=True)
 class Rates:
     """Accelerations of a state; power of actuators, external wrench and friction (3) [W]; quality; dry friction.
 
-    ``friction`` are its numbers after one more round, ``converged`` says whether they solve the state, and ``longest``
+    ``friction`` are its numbers after one more round, ``converged`` says whether they solve the state, and ``max_step``
     [s] is the longest step: the first sliding joint comes to rest at its end.
     """
 
@@ -57,7 +57,7 @@ class Rates:
     quality: ca.SX
     friction: ca.SX
     converged: ca.SX
-    longest: ca.SX
+    max_step: ca.SX
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,13 @@ class FrictionIterate:
     """Where the solution of dry friction at one stage of a step is: what its next round depends on beside the state.
 
     ``friction`` are the numbers of the round before (see :class:`Dynamics`), ``stage`` is that of the Runge-Kutta step
-    (``INSTANT`` outside of one), ``rounds`` how many rounds were taken at it, ``tau`` the time [s] within which joints
-    may come to rest.
+    (``INSTANT`` outside of one), ``iterations`` how many iterations were taken at it, ``tau`` the time [s] within which
+    joints may come to rest.
     """
 
     friction: ca.SX
     stage: ca.SX
-    rounds: ca.SX
+    iterations: ca.SX
     tau: ca.SX
 
 
@@ -103,9 +103,9 @@ class Sensed:
 
     ``margin`` is the smallest of the legs' conditions, ``limit_margin`` how far the nearest limit is,
     ``singularity_bound`` a lower bound of the distance to singularity: 1/|J^-1| (Frobenius); zero where J has no
-    inverse. J is that of the robot's own freedoms, rotations scaled by the platform's size. ``determinant`` is that of
-    J: it changes sign where a singularity is passed, of the platform or of a leg closed by iterating (1 if there are
-    more actuators than freedoms).
+    inverse. J is that of the robot's own degrees of freedom, rotations scaled by the platform's size. ``determinant``
+    is that of J: it changes sign where a singularity is passed, of the platform or of a leg closed by iterating (1 if
+    there are more actuators than degrees of freedom).
     """
 
     q: ca.SX
@@ -123,8 +123,8 @@ class Dynamics:
 
     Dry friction is solved by iterating :meth:`rates` on a column of ``friction_size`` numbers: forces or moments of all
     joints with dry friction (``friction_components``), a mode for each joint (held or sliding), the loads on which
-    friction depends (``load_count``), the last changes of these, the relaxation factor, and the rounds taken in vain.
-    ``explicit``: friction follows from the loads of the robot without friction. Legs without a closed form have
+    friction depends (``load_count``), the last changes of these, the relaxation factor, and the iterations taken in
+    vain. ``explicit``: friction follows from the loads of the robot without friction. Legs without a closed form have
     ``place_count`` unknowns, the symbols ``mechanism.places``, on which what is computed here depends.
     """
 
@@ -178,11 +178,12 @@ class Dynamics:
         given, numbers = None, ca.SX(0, 1)
         if self._joints:
             joints, held = self._held(x, iterate)
-            coasting = mechanism.coasting(x)
-            platform = mechanism.platform.at(x, x.twist.symbols, coasting)
+            drift_acceleration = mechanism.drift_acceleration(x)
+            platform = mechanism.platform.at(x, x.twist.symbols, drift_acceleration)
             mechanism.attach(platform)  # a platform that follows its legs then knows how
-            acceleration = platform.acceleration(held.change) + coasting
-            bending = held.change[mechanism.platform.count :, 0]  # a column of none, also of a robot of one freedom
+            acceleration = platform.acceleration(held.change) + drift_acceleration
+            # a column of none, also of a robot of one degree of freedom
+            bending = held.change[mechanism.platform.count :, 0]
             given = self._given(held.forces)
             start = self.friction_components + len(self._joints)
             old = iterate.friction[start : start + self.load_count]
@@ -193,7 +194,7 @@ class Dynamics:
             following = self._relaxed_loads(old, fresh, iterate)
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held
-            breaks = ca.logic_and(held.starting, iterate.rounds > MANY_ROUNDS)
+            breaks = ca.logic_and(held.starting, iterate.iterations > MANY_ITERATIONS)
             lawful = ca.logic_and(held.converged, ca.logic_not(breaks))
             found = ca.if_else(
                 lawful, ca.vertcat(following.loads, following.changes, following.pace), iterate.friction[start:-1]
@@ -202,7 +203,7 @@ class Dynamics:
             tries = ca.if_else(lawful, resumed_tries(held.tries, following.part), held.tries)
             modes = ca.if_else(over, next_modes(joints, held.modes), held.modes)
             converged = ca.logic_and(ca.logic_and(held.converged, following.converged), held.final)
-            longest = held.longest
+            longest = held.max_step
             numbers = ca.vertcat(held.forces, modes, found, tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
         state = virtual_power.State.of(mechanism, platform, self._friction, given)
@@ -231,10 +232,10 @@ class Dynamics:
         parts = [ca.densify(part) for part in (solution.acceleration, solution.elastic, solution.quality, fresh)]
         return SmoothRates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
 
-    def _held(self, x: Inputs, iterate: FrictionIterate) -> tuple[list[SlidingJoint], FrictionRound]:
+    def _held(self, x: Inputs, iterate: FrictionIterate) -> tuple[list[SlidingJoint], FrictionIteration]:
         """A round of dry friction at the state of the inputs, and the joints that have it."""
         mechanism = self.mechanism
-        platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
+        platform = mechanism.platform.at(x, x.twist.symbols, mechanism.drift_acceleration(x))
         state = virtual_power.State.of(mechanism, platform, True, None)
         force = x.force.symbols - state.driven_friction
         push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.required_wrench
@@ -244,11 +245,11 @@ class Dynamics:
         start = self.friction_components + len(joints)
         tries, loads = iterate.friction[-1], iterate.friction[start : start + self.load_count]
         if self.explicit:
-            loads = ca.if_else(iterate.rounds < 0.5, 0, loads)
+            loads = ca.if_else(iterate.iterations < 0.5, 0, loads)
         keys = list(self._loads.values) if self._loads is not None else []
         limits = [j.friction.limit(loads[keys.index(j.key)] if j.key in keys else ca.SX(0)) for j in joints]
-        held = friction_round(
-            joints, limits, state.mass, push, forces, modes, iterate.stage, iterate.rounds, tries, iterate.tau
+        held = friction_iteration(
+            joints, limits, state.mass, push, forces, modes, iterate.stage, iterate.iterations, tries, iterate.tau
         )
         return joints, held
 
@@ -268,17 +269,17 @@ class Dynamics:
         that is below the tolerance.
         """
         if not self.load_count or self.explicit:
-            found = iterate.rounds > 0.5 if self.load_count else ca.SX(1)
+            found = iterate.iterations > 0.5 if self.load_count else ca.SX(1)
             return _Loads(ca.if_else(found, old, fresh), ca.SX.zeros(self.load_count), ca.SX(1), ca.SX(0), found)
         tolerance = ca.if_else(iterate.stage < -0.5, INSTANT_LOAD_TOLERANCE, LOAD_TOLERANCE)
-        begins = iterate.rounds < 0.5
+        begins = iterate.iterations < 0.5
         before, pace = ca.if_else(begins, 0, iterate.friction[-2 - self.load_count : -2]), iterate.friction[-2]
         largest, change = changes(old, fresh)
         last = changes(before, ca.SX.zeros(self.load_count))[1]
         left = ca.logic_and(
             change <= LAST_CHANGE * tolerance * largest, change**2 <= tolerance * largest * (last - change)
         )
-        slow = ca.logic_and(iterate.rounds > SLOW, last > 0)
+        slow = ca.logic_and(iterate.iterations > SLOW, last > 0)
         pace = ca.if_else(slow, aitken_relaxation(fresh - old, before, pace), 1)
         found = ca.logic_or(change <= tolerance * largest, ca.logic_and(left, ca.logic_not(slow)))
         return _Loads(old + pace * (fresh - old), fresh - old, pace, change / ca.fmax(largest, 1e-300), found)
@@ -315,20 +316,22 @@ class Dynamics:
         by one step of Newton, and its twist to what they allow.
         """
         x = orthonormal_state(x)
-        if not self.mechanism.platform.follows_legs:
+        if not self.mechanism.platform.is_constrained:
             return x
         place = self._at(pose_of(x), x[12:18], ca.SX(0, 1), ca.SX(0, 1))
         state, legs = self.mechanism.resting(place)
         assert isinstance(state, ConstrainedState)
-        joints = ca.SX.zeros(len(self.mechanism.followed_joints))  # they stay as they are
-        back = state.coasting(ca.vertcat(self.mechanism.constraint_values(legs), joints))
+        joints = ca.SX.zeros(len(self.mechanism.coordinate_joints))  # they stay as they are
+        back = state.drift_acceleration(ca.vertcat(self.mechanism.constraint_values(legs), joints))
         pose = self.mechanism.platform.displaced(pose_of(x), back)
-        return ca.vertcat(pose[:12], state.basis @ (self.mechanism.own_rates(legs) @ x[12:18]), x[18:])
+        return ca.vertcat(pose[:12], state.basis @ (self.mechanism.reduced_rates(legs) @ x[12:18]), x[18:])
 
     def closing(self, pose: ca.SX, elastic: ca.SX) -> NewtonStep:
         """A step of Newton for the legs without a closed form at a pose, from ``mechanism.places``."""
         x = self._at(pose, ca.SX.zeros(6), elastic, ca.SX.zeros(elastic.numel()))
-        return Closing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(ca.SX(1), self.mechanism.places)
+        return LegClosing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(
+            ca.SX(1), self.mechanism.places
+        )
 
     def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
         """What the actuators' encoders see, limited quantities, J of the robot's own rates.
@@ -344,7 +347,7 @@ class Dynamics:
                 value = leg.at_tip(limit.value)
                 limited.append(value)
                 nearest = ca.fmin(nearest, ca.fmin(value - limit.low, limit.high - value))
-        m, turns = mechanism.platform.count, Freedoms(mechanism.robot).turns
+        m, turns = mechanism.platform.count, DegreesOfFreedom(mechanism.robot).turns
         by_own = platform.to_base(mechanism.jacobian(legs).T).T[:, :m]
         scaled = by_own @ ca.diag(ca.vertcat(*[1 / mechanism.size if turn else 1 for turn in turns]))
         factor = SymmetricFactor(scaled.T @ scaled)

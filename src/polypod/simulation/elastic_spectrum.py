@@ -66,8 +66,8 @@ def _eigenvalues(
     found = model.inverse_dynamics(
         pose, twist, acceleration, load, friction, elastic=states[:, :n], elastic_rate=states[:, n:], errors="raise"
     ).elastic_acceleration
-    slopes = (found[: 2 * n] - found[2 * n :]).T / (2 * reach)
-    return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]])).astype(np.complex128)
+    derivatives = (found[: 2 * n] - found[2 * n :]).T / (2 * reach)
+    return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [derivatives]])).astype(np.complex128)
 
 
 def growth_rate(model: Model, pose: PoseLike) -> float:

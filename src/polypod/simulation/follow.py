@@ -21,7 +21,7 @@ from ..model import Model
 from ..model.checks import check_wrench
 from ..motion import Motion, Trajectory
 from ..symbols.fixed_point import converged
-from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Slope, Stage, runge_kutta
+from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Stage, StageDerivative, runge_kutta
 from .dynamics import Dynamics
 from .elastic_spectrum import ElasticSpectrum, prescribed_motion_spectrum
 from .signals import finite_numbers
@@ -113,11 +113,11 @@ def follow(
 def _steady(model: Model, motion: Motion, loads: Array, friction: bool) -> FlexiblePath:
     """The shape that each instant bends the platform to; its own inertia is neglected."""
     shape, force = model.steady_shape(motion.pose, motion.twist, motion.acceleration, loads, friction)
-    rate = _slope(motion.time, shape)
-    return FlexiblePath(motion, shape, rate, _slope(motion.time, rate), force, 0.0)
+    rate = _derivative(motion.time, shape)
+    return FlexiblePath(motion, shape, rate, _derivative(motion.time, rate), force, 0.0)
 
 
-def _slope(time: Array, values: Array) -> Array:
+def _derivative(time: Array, values: Array) -> Array:
     """Rates of values (n, N) by differences."""
     if len(time) > 2:
         return np.asarray(np.gradient(values, time, axis=0, edge_order=2))
@@ -166,17 +166,17 @@ def path_step(dynamics: Dynamics) -> Iteration:
     rows = {name: ca.SX.sym(name, int(np.prod(shape)), 3) for name, shape in _ROWS}
     before, h = ca.SX.sym("before", 2 * n), ca.SX.sym("step")
 
-    def slope(stage: Stage) -> Slope:
+    def derivative(stage: Stage) -> StageDerivative:
         first, late = stage.number < 0.5, stage.number > 2.5
         now = [ca.if_else(first, r[:, 0], ca.if_else(late, r[:, 2], r[:, 1])) for r in rows.values()]
         pose, twist, acceleration, wrench = now
         # of loads without friction: those that follow from none
-        old = ca.if_else(stage.rounds < 0.5, 0, stage.inner) if dynamics.explicit else stage.inner
+        old = ca.if_else(stage.iterations < 0.5, 0, stage.inner) if dynamics.explicit else stage.inner
         change, quality, loads = dynamics.elastic_rates(
             pose, twist, acceleration, wrench, stage.y[:n], stage.y[n:], old
         )
-        found = stage.rounds > 0.5 if dynamics.explicit else converged(old, loads)
-        return Slope(ca.vertcat(stage.y[n:], change), quality, loads, found)
+        found = stage.iterations > 0.5 if dynamics.explicit else converged(old, loads)
+        return StageDerivative(ca.vertcat(stage.y[n:], change), quality, loads, found)
 
     inputs = [Port(name, ca.vec(rows[name]), (3, *shape)) for name, shape in _ROWS]
     inputs += [Port("before", before, (2 * n,)), Port("step", h, ())]
@@ -186,7 +186,7 @@ def path_step(dynamics: Dynamics) -> Iteration:
         before,
         h,
         ca.SX(1),
-        slope,
+        derivative,
         lambda end: (port("after", end.state), port("quality", end.quality, ()), port("converged", end.converged, ())),
         inner=ca.SX.zeros(dynamics.load_count),
         parameters=dynamics.port,

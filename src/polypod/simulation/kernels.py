@@ -7,11 +7,11 @@ import casadi as ca
 from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
 from ..symbols.continuation import NEWTON_TOLERANCE
-from ..symbols.integration import MAX_ROUNDS, Outcome, Slope, Stage, runge_kutta
+from ..symbols.integration import MAX_ITERATIONS, Outcome, Stage, StageDerivative, runge_kutta
 from .chart import Layout, cayley_rate, pose_of
 from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
-_CLOSING_ROUNDS = 30
+_CLOSING_ITERATIONS = 30
 """Steps of Newton from the last stage's places after which legs are taken not to close."""
 NEGLIGIBLE_TWIST = 1e-100
 """Components of a twist [m/s, rad/s] that count as zero."""
@@ -60,18 +60,18 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     base, y, force, wrench = (p.symbols for p in given)
     count = dynamics.friction_size
     last, stage, tau = ca.SX.sym("friction", count), ca.SX.sym("stage"), ca.SX.sym("tau")
-    friction, rounds, converged = ca.SX.sym("friction", count), ca.SX.sym("rounds"), ca.SX.sym("converged")
-    rate, rates = _chart_rate(dynamics, base, y, force, wrench, FrictionIterate(friction, stage, rounds, tau))
+    friction, iterations, converged = ca.SX.sym("friction", count), ca.SX.sym("iterations"), ca.SX.sym("converged")
+    rate, rates = _chart_rate(dynamics, base, y, force, wrench, FrictionIterate(friction, stage, iterations, tau))
     outputs: tuple[Port, ...] = (port("rate", rate), port("quality", rates.quality, ()))
     pose = Port("pose", pose_of(_layout(dynamics).state_of(base, y)), (4, 4))
     if not count:
         return closed(dynamics.mechanism, Expression("chart_rate", given, outputs, dynamics.port), pose)
     given = (*given, Port("friction", last, (count,)), Port("stage", stage, ()), Port("tau", tau, ()))
     lost = ca.logic_not(ca.sum1(ca.fabs(rate)) <= 1e300)
-    done = ca.logic_or(ca.logic_or(rates.converged, lost), rounds + 1 >= MAX_ROUNDS)
-    state = ca.vertcat(friction, rounds, converged, ca.SX.sym("done"))
-    step = ca.vertcat(rates.friction, rounds + 1, rates.converged, done)
-    outputs = (*outputs, port("friction", friction), port("longest", rates.longest, ()))
+    done = ca.logic_or(ca.logic_or(rates.converged, lost), iterations + 1 >= MAX_ITERATIONS)
+    state = ca.vertcat(friction, iterations, converged, ca.SX.sym("done"))
+    step = ca.vertcat(rates.friction, iterations + 1, rates.converged, done)
+    outputs = (*outputs, port("friction", friction), port("longest", rates.max_step, ()))
     outputs = (*outputs, port("converged", converged, ()))
     start = ca.vertcat(last, ca.SX.zeros(3))
     found = Iteration("chart_rate", given, outputs, state, start, step, dynamics.port)
@@ -113,12 +113,12 @@ def period(dynamics: Dynamics) -> Iteration:
     inner = _Inner(dynamics)
     given = Port("inner", ca.SX.sym("inner", inner.count), (inner.count,))
 
-    def slope(stage: Stage) -> Slope:
+    def derivative(stage: Stage) -> StageDerivative:
         base, _ = layout.chart_of(stage.state)
-        iterate = FrictionIterate(inner.friction(stage), stage.number, inner.rounds(stage), stage.step)
+        iterate = FrictionIterate(inner.friction(stage), stage.number, inner.iterations(stage), stage.step)
         rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, iterate)
-        longest = rates.longest if dynamics.friction_size else None
-        return inner.closed(Slope(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
+        longest = rates.max_step if dynamics.friction_size else None
+        return inner.closed(StageDerivative(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
 
     def outputs(end: Outcome) -> tuple[Port, ...]:
         known, sensed = _snapshot_ports(dynamics, dynamics.projected(end.state))
@@ -134,7 +134,7 @@ def period(dynamics: Dynamics) -> Iteration:
         x.state.symbols,
         x.step.symbols,
         x.count.symbols,
-        slope,
+        derivative,
         outputs,
         inner=given.symbols,
         chart=lambda state: layout.chart_of(state)[1],
@@ -147,7 +147,7 @@ class _Inner:
     """The inner iteration at a stage: unknowns (places) of legs without a closed form, then numbers of dry friction.
 
     Friction waits until the legs are closed. A column of ``count`` numbers: those of friction, then, if there are such
-    legs, their places and the rounds of friction since they were closed.
+    legs, their places and the iterations of friction since they were closed.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -158,28 +158,30 @@ class _Inner:
         """Numbers of dry friction at a stage."""
         return stage.inner[: self._dynamics.friction_size]
 
-    def rounds(self, stage: Stage) -> ca.SX:
+    def iterations(self, stage: Stage) -> ca.SX:
         """Rounds of friction before this one."""
-        return ca.if_else(stage.rounds < 0.5, 0, stage.inner[-1]) if self._dynamics.place_count else stage.rounds
+        return (
+            ca.if_else(stage.iterations < 0.5, 0, stage.inner[-1]) if self._dynamics.place_count else stage.iterations
+        )
 
-    def closed(self, slope: Slope, stage: Stage, base: ca.SX) -> Slope:
+    def closed(self, derivative: StageDerivative, stage: Stage, base: ca.SX) -> StageDerivative:
         """A slope of legs that are closed first."""
         if not self._dynamics.place_count:
-            return slope
+            return derivative
         state = self._layout.state_of(base, stage.y)
         newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
         near = ca.logic_and(newton.gap2 <= NEWTON_TOLERANCE**2, newton.same_branch)
         found = ca.vertcat(
-            ca.if_else(near, slope.inner, self.friction(stage)),
+            ca.if_else(near, derivative.inner, self.friction(stage)),
             ca.if_else(near, self._dynamics.mechanism.places, newton.moved),
-            ca.if_else(near, self.rounds(stage) + 1, 0),
+            ca.if_else(near, self.iterations(stage) + 1, 0),
         )
         # while legs are open nothing is known of the state, unless they never close
-        quality = ca.if_else(near, slope.quality, ca.if_else(stage.rounds < _CLOSING_ROUNDS, 1, 0))
-        parts = [slope.rate, quality, found, ca.logic_and(near, slope.converged)]
-        if slope.longest is not None:
-            parts.append(slope.longest)
-        return Slope(*self._at(parts, stage.inner))
+        quality = ca.if_else(near, derivative.quality, ca.if_else(stage.iterations < _CLOSING_ITERATIONS, 1, 0))
+        parts = [derivative.rate, quality, found, ca.logic_and(near, derivative.converged)]
+        if derivative.max_step is not None:
+            parts.append(derivative.max_step)
+        return StageDerivative(*self._at(parts, stage.inner))
 
     def closed_at(self, state: ca.SX, parts: list[ca.SX], numbers: ca.SX) -> list[ca.SX]:
         """Expressions of a state, its legs closed from where the last stage left them."""

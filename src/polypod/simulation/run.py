@@ -11,7 +11,7 @@ from .actuators import Actuators
 from .events import Event, EventDetector
 from .integrators import Integrator, Step
 from .record import Record
-from .signals import AppliedForces, Constant, Saturated, Signal
+from .signals import AppliedForces, ConstantSignal, Saturated, Signal
 from .snapshot import Snapshot
 from .system import Stepper
 
@@ -25,7 +25,7 @@ class StoppedError(Exception):
 
 
 @dataclass
-class Run:
+class SimulationRun:
     """One simulation under way; ``snapshot`` is the state reached at ``time``."""
 
     stepper: Stepper
@@ -59,7 +59,7 @@ class Run:
                 self.record.add(start, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
             for a, b, applied in pieces:
                 self._force_acting = applied
-                inputs = AppliedForces(Constant(applied), self.wrench)
+                inputs = AppliedForces(ConstantSignal(applied), self.wrench)
                 for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot, whole=True):
                     self._accept(step, None)
         self._record_end()

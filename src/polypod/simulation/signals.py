@@ -31,7 +31,7 @@ class Signal(ABC):
 SignalLike = ArrayLike | Callable[[float, Measurement], ArrayLike] | ControllerWithMemory | Signal | None
 
 
-class Constant(Signal):
+class ConstantSignal(Signal):
     """A signal that does not change."""
 
     def __init__(self, value: Array) -> None:
@@ -161,4 +161,4 @@ def signal(
     if array.shape != (len(labels),) or not np.isfinite(array).all():
         raise InputError(f"{name}: {len(labels)} finite numbers are needed, got {array.tolist()}")
     check(array[None])
-    return Constant(array)
+    return ConstantSignal(array)

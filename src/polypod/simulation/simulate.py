@@ -25,7 +25,7 @@ from .integrators import FIXED, Integrator, no_answer
 from .progress import progress_bar
 from .record import Record, Sample
 from .result import energy_fault, result_dataset
-from .run import Run, StoppedError
+from .run import SimulationRun, StoppedError
 from .signals import Signal, SignalLike, finite_numbers, signal
 from .snapshot import Snapshot
 from .system import Stepper, System
@@ -74,7 +74,7 @@ def simulate(
     pose, twist : start; the start of the controller's reference if it has one, else home at rest
     elastic, elastic_rate : start of a flexible platform (N,); static equilibrium at rest unless given
     wrench : external wrench on the platform (6,), given like ``force``
-    rate : samples a second at which the force is asked for and then held, as on a machine; None: at every instant
+    rate : samples per second at which the force is asked for and then held, as on a machine; None: at every instant
     method : RK4 (fixed ``step`` [s]; compiled where force and wrench are held), RK45, DOP853, Radau, BDF or LSODA with
         ``rtol`` and ``atol``; RK4 if there is a ``rate``, else DOP853
     step : longest step of RK4 [s]; 1 ms unless given, less where a flexible platform's fastest mode asks for it
@@ -129,7 +129,7 @@ def simulate(
 
     with progress_bar(timing.duration, progress) as report_time:
         detector = EventDetector(watches, start, size)
-        run = Run(stepper, integrator, forces, wrenches, actuators, detector, record, start, report_time)
+        run = SimulationRun(stepper, integrator, forces, wrenches, actuators, detector, record, start, report_time)
         if delay:
             actuators.start_from(system.static_equilibrium(start.pose)[1])
         else:
@@ -182,7 +182,7 @@ class _Timing:
         if output is not None and rate is not None:
             self.every = round(output * rate)
             if self.every < 1 or abs(output * rate - self.every) > 1e-6:
-                raise InputError(f"output: at {rate:g} samples a second a multiple of {1 / rate:g} s, got {output}")
+                raise InputError(f"output: at {rate:g} samples per second a multiple of {1 / rate:g} s, got {output}")
 
 
 def _step(step: float | None, system: System, start: Snapshot) -> float:
@@ -215,7 +215,7 @@ def _check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: fl
     if wrench.has_memory:
         raise InputError("wrench: a function (time, measurement) is needed, got a controller with memory")
     if rate is None and force.has_memory:
-        raise InputError("rate: a controller with memory needs one (samples a second)")
+        raise InputError("rate: a controller with memory needs one (samples per second)")
     if rate is None and delay:
         raise InputError(f"delay: only sampled forces are delayed; give a rate, got a delay of {delay} s without one")
 
@@ -237,9 +237,9 @@ def _start(
     matrix = exact_poses(matrix[None], "pose", False)[0]
     given = (np.zeros(6) if first is None else first.twist) if twist is None else twist
     velocity = finite_numbers("twist", given, (6,))
-    if not system.freedoms.full:
-        matrix = model.own_motion.exact_poses(matrix[None], "pose", False)[0]
-        model.own_motion.check_motion(matrix[None], velocity[None], None, False)
+    if not system.dof.full:
+        matrix = model.generalized_coordinates.exact_poses(matrix[None], "pose", False)[0]
+        model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
         raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")

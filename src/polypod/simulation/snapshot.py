@@ -42,13 +42,13 @@ class Snapshot:
     @property
     def jacobian(self) -> Array:
         """J (n, m) of the robot's own rates, rotations scaled by its size."""
-        n, m = self._layout.actuators, self._layout.freedoms
+        n, m = self._layout.actuators, self._layout.dof
         return self._legs[: m * n].reshape(n, m)
 
     @property
     def limited(self) -> Array:
         """Limited quantities (k,); angles as cosines."""
-        return self._legs[self._layout.freedoms * self._layout.actuators + 1 :]
+        return self._legs[self._layout.dof * self._layout.actuators + 1 :]
 
     def measurement(self) -> Measurement:
         """What sensors see: copies, so that no controller can touch the state."""

@@ -24,7 +24,7 @@ from ..mechanism import Mechanism
 from ..model import Model
 from ..model.checks import check_wrench
 from ..model.kernels import Kernels, check_rotations
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from . import kernels as graphs
 from .chart import Layout, chart_rotation
 from .dynamics import Dynamics
@@ -67,9 +67,9 @@ class CompiledDynamics:
         with COMPILING:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
-                origin = self._model_kernels.recipe(name)
-                recipe = None if origin is None else origin + _file(graph.__module__) + _source_digest()
-                kernel = self._model_kernels.shared(partial(self._build, graph), recipe)
+                origin = self._model_kernels.cache_key(name)
+                cache_key = None if origin is None else origin + _file(graph.__module__) + _source_digest()
+                kernel = self._model_kernels.shared(partial(self._build, graph), cache_key)
                 self._kernels[graph] = (
                     kernel.at(self._model_kernels.mechanism.numbers.values) if kernel.parameters else kernel
                 )
@@ -102,7 +102,7 @@ class System:
             self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
         self.model, self.robot, self.friction = model, model.robot, friction
         self.actuators = model.actuators
-        self.freedoms = Freedoms(self.robot)
+        self.dof = DegreesOfFreedom(self.robot)
         self.modes = model.modes.count if model.robot.flexible else 0
 
     @property
@@ -127,7 +127,7 @@ class System:
         return np.zeros(0), self.model.inverse_dynamics(pose, _STILL, _STILL, wrench, friction=False)
 
     def mass_matrix(self, pose: Array, elastic: Array) -> Array:
-        """With respect to the freedoms' rates and the elastic rates (m + N, m + N)."""
+        """With respect to the degrees of freedom' rates and the elastic rates (m + N, m + N)."""
         return self.model.mass_matrix(pose, **self._elastic(elastic=elastic))
 
     def deflection(self, elastic: Array) -> Array | None:
@@ -145,7 +145,7 @@ class System:
     @lazy
     def layout(self) -> Layout:
         """Where the parts of its states are."""
-        return Layout(self.modes, len(self.actuators), self.freedoms.count)
+        return Layout(self.modes, len(self.actuators), self.dof.count)
 
 
 class Stepper:

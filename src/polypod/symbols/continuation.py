@@ -13,7 +13,7 @@ _MAX_NEWTON_STEPS = 8
 """For one step of continuation."""
 _MIN_STEP = 2.0**-12
 """Step in t below which continuation gives up."""
-_MAX_ROUNDS = 400
+_MAX_ITERATIONS = 400
 
 
 class NewtonStep(NamedTuple):
@@ -39,10 +39,10 @@ def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX],
     last t that was solved, the step in t, steps of Newton at t, steps in all, done.
     """
     kept, rest = ca.SX.sym("kept", unknowns.numel()), ca.SX.sym("continuation", 6)
-    t, t_kept, dt, rounds, total, _ = (rest[k] for k in range(6))
+    t, t_kept, dt, iterations, total, _ = (rest[k] for k in range(6))
     moved, gap2, same_branch = newton(t, unknowns)
     solved = ca.logic_and(gap2 <= NEWTON_TOLERANCE**2, same_branch)
-    lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), rounds + 1 >= _MAX_NEWTON_STEPS)
+    lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= _MAX_NEWTON_STEPS)
     failed = ca.logic_and(ca.logic_not(solved), lost)
     next_dt = ca.if_else(solved, 2 * dt, ca.if_else(failed, 0.25 * dt, dt))
     base = ca.if_else(solved, t, t_kept)
@@ -52,8 +52,8 @@ def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX],
         ca.if_else(ca.logic_or(solved, failed), ca.fmin(1, base + next_dt), t),
         base,
         next_dt,
-        ca.if_else(ca.logic_or(solved, failed), 0, rounds + 1),
+        ca.if_else(ca.logic_or(solved, failed), 0, iterations + 1),
         total + 1,
-        ca.logic_or(ca.logic_and(solved, t >= 1), ca.logic_or(next_dt < _MIN_STEP, total + 1 >= _MAX_ROUNDS)),
+        ca.logic_or(ca.logic_and(solved, t >= 1), ca.logic_or(next_dt < _MIN_STEP, total + 1 >= _MAX_ITERATIONS)),
     )
     return Continuation(ca.vertcat(unknowns, kept, rest), ca.vertcat(start, start, 1, 0, 1, 0, 0, 0), step)

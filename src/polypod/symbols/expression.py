@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..lazy import lazy
 from .graph import Graph
 from .program import Program
-from .sums import in_rows
+from .sums import reassociated_sums
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Expression:
     def program(self) -> Program:
         """What is compiled."""
         program = Program.of(self.graph, self.parameters is not None)
-        return program.map(in_rows) if self.any_order else program
+        return program.map(reassociated_sums) if self.any_order else program
 
     def fixed(self, values: ArrayLike) -> Expression:
         """The same function of the inputs alone, with these numbers (k,) for its parameters."""
@@ -92,9 +92,9 @@ class Iteration:
     """A function of a state found by iterating: start(inputs) -> state, step until done, finish -> outputs.
 
     The last number of the iteration's state is its ``done`` flag; a lane whose flag is set keeps its state.
-    ``parameters`` and ``any_order`` as in :class:`Expression`. ``turning`` are indices of the numbers of the state that
-    may change in every round; the last is a count of rounds, and the other numbers change only when it returns to zero.
-    What depends on those alone is then not computed in every round. Empty: any number may change in any round.
+    ``parameters`` and ``any_order`` as in :class:`Expression`. ``inner_state`` are indices of the numbers of the state
+    that may change in every round; the last is a count of iterations, and the other numbers change only when it returns
+    to zero. What depends on those alone is then not computed in every round. Empty: any number may change in any round.
     """
 
     name: str
@@ -105,7 +105,7 @@ class Iteration:
     step: ca.SX
     parameters: Port | None = None
     any_order: bool = False
-    turning: tuple[int, ...] = ()
+    inner_state: tuple[int, ...] = ()
 
     @lazy
     def functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
@@ -124,8 +124,8 @@ class Iteration:
         given = [*(p.symbols for p in self.inputs), self.state, *(p.symbols for p in _optional(self.parameters))]
         parts = [ca.densify(self.start), ca.densify(self.step), *(p.symbols for p in self.outputs)]
         function = ca.Function(self.name, given, ca.cse(parts))
-        program = Program.iterating(Graph.of(function), self.parameters is not None, self.turning)
-        return program.map(in_rows) if self.any_order else program
+        program = Program.iterating(Graph.of(function), self.parameters is not None, self.inner_state)
+        return program.map(reassociated_sums) if self.any_order else program
 
     def fixed(self, values: ArrayLike) -> Iteration:
         """The same function of the inputs alone, with these numbers (k,) for its parameters."""

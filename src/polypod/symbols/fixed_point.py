@@ -6,7 +6,7 @@ import casadi as ca
 
 from .expression import Expression, Iteration, Port, port
 
-MAX_ROUNDS = 100
+MAX_ITERATIONS = 100
 # Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
 CHANGE_TOLERANCE = 1e-13
 # Bounds of the relaxation factor's size; with a factor of zero no later round would differ.
@@ -41,7 +41,7 @@ def fixed_point(
 ) -> Iteration:
     """``target`` at the fixed point x = f(x) of ``unknown`` x (k); ``update`` is f, an expression of its symbols.
 
-    ``target`` has the same inputs and ``unknown`` last. Aitken's relaxation keeps the rounds few where a round does
+    ``target`` has the same inputs and ``unknown`` last. Aitken's relaxation keeps the iterations few where a round does
     not shrink the error much. With ``once`` f(0) is taken. Outputs gain ``converged``. State: x, last residual,
     relaxation factor, rounds, converged, done.
     """
@@ -57,7 +57,7 @@ def fixed_point(
     # the first round has no residual before it
     relaxation = ca.if_else(count < 1, 1, aitken_relaxation(residual, previous, relaxation))
     following = ca.if_else(converged, new, old + relaxation * residual)
-    done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
+    done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ITERATIONS)
     step = ca.vertcat(following, residual, relaxation, count + 1, converged, done)
     given = [*(p.symbols for p in inputs), old]
     results = ca.substitute([p.symbols for p in target.outputs], [p.symbols for p in target.inputs], given)

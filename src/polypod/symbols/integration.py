@@ -82,7 +82,7 @@ RK4 = Method(
     (_SIXTH, _THIRD, _THIRD, _SIXTH),
 )  # fmt: skip
 """The classical method of fourth order."""
-MAX_ROUNDS = 400
+MAX_ITERATIONS = 400
 """How often a stage's rate is evaluated until its inner values are taken not to converge."""
 MIN_STEP_FRACTION = 1e-3
 """The shortest step that a corner of the rate may cut a step to, as a fraction of it."""
@@ -98,31 +98,31 @@ followed but must not grow, which ends at 2.8: far enough below for loads that g
 class Stage:
     """Where a rate is asked for: ``state`` at the step's beginning, ``y`` of the stage, ``inner`` values, all symbols.
 
-    ``number`` counts the stages from 0, ``rounds`` how often the stage's rate was asked for before; ``step`` [s] is how
-    long the step would be.
+    ``number`` counts the stages from 0, ``iterations`` how often the stage's rate was asked for before; ``step`` [s] is
+    how long the step would be.
     """
 
     state: ca.SX
     y: ca.SX
     inner: ca.SX
     number: ca.SX
-    rounds: ca.SX
+    iterations: ca.SX
     step: ca.SX
 
 
 @dataclass(frozen=True)
-class Slope:
+class StageDerivative:
     """dy/dt at a stage; its quality (not above zero, or not a number: no answer); inner values found anew.
 
     ``converged`` says whether the inner values are those of the stage; otherwise it is asked for again with them. At
-    the first stage ``longest`` [s] may cut the step short, so that its end is where the rate has a corner.
+    the first stage ``max_step`` [s] may cut the step short, so that its end is where the rate has a corner.
     """
 
     rate: ca.SX
     quality: ca.SX
     inner: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     converged: ca.SX = field(default_factory=lambda: ca.SX(1))
-    longest: ca.SX | None = None
+    max_step: ca.SX | None = None
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def runge_kutta(
     start: ca.SX,
     step: ca.SX,
     count: ca.SX,
-    slope: Callable[[Stage], Slope],
+    derivative: Callable[[Stage], StageDerivative],
     outputs: Callable[[Outcome], tuple[Port, ...]],
     *,
     method: Method = RK4,
@@ -173,22 +173,22 @@ def runge_kutta(
     first = ca.SX(0, 1) if inner is None else inner
     length, inside = beginning.numel(), first.numel()
     total, last, old = ca.SX.sym("total", length), ca.SX.sym("last", length), ca.SX.sym("inner", inside)
-    number, left, rounds, kept, rest, worst, converged, done = (
-        ca.SX.sym(text) for text in ("stage", "left", "rounds", "length", "rest", "worst", "converged", "done")
+    number, left, iterations, kept, rest, worst, converged, done = (
+        ca.SX.sym(text) for text in ("stage", "left", "iterations", "length", "rest", "worst", "converged", "done")
     )
     reach, weight = _by_stage(number, method.reach), _by_stage(number, method.weights)
     final = number > len(method.nodes) - 1.5
-    asked = slope(Stage(state, beginning + (reach * kept) * last, old, number, rounds, step))
+    asked = derivative(Stage(state, beginning + (reach * kept) * last, old, number, iterations, step))
     ready, lost = ca.SX(1), ca.SX(0)
     if inside:
         ready = asked.converged
         finite = ca.sum1(ca.fabs(asked.rate)) <= 1e300
-        lost = ca.logic_or(ca.logic_not(finite), ca.logic_and(ca.logic_not(ready), rounds + 1 >= MAX_ROUNDS))
+        lost = ca.logic_or(ca.logic_not(finite), ca.logic_and(ca.logic_not(ready), iterations + 1 >= MAX_ITERATIONS))
     now, remaining, complete = kept, rest, ca.SX(1)
-    if asked.longest is not None:
+    if asked.max_step is not None:
         # what is left behind a cut must be worth a step of its own
         short = ca.if_else(
-            asked.longest < rest - MIN_STEP_FRACTION * step, ca.fmax(asked.longest, MIN_STEP_FRACTION * step), rest
+            asked.max_step < rest - MIN_STEP_FRACTION * step, ca.fmax(asked.max_step, MIN_STEP_FRACTION * step), rest
         )
         now = ca.if_else(number < 0.5, ca.fmin(short, rest), kept)
         complete = rest - now <= 0.5 * MIN_STEP_FRACTION * step
@@ -205,16 +205,16 @@ def runge_kutta(
         asked.inner,
         ca.if_else(ready, ca.if_else(final, 0, number + 1), number),
         ca.if_else(whole, left - 1, left),
-        ca.if_else(ready, 0, rounds + 1),
+        ca.if_else(ready, 0, iterations + 1),
         ca.if_else(ready, now, kept),
         ca.if_else(over_stage, remaining, rest),
         ca.if_else(ca.logic_or(over, ready), quality, worst),
         ca.if_else(lost, 0, converged),
         ca.logic_or(over, ca.logic_and(whole, left < 1.5)),
     )
-    loop = ca.vertcat(state, total, last, old, number, left, rounds, kept, rest, worst, converged, done)
+    loop = ca.vertcat(state, total, last, old, number, left, iterations, kept, rest, worst, converged, done)
     begin = ca.vertcat(start, ca.SX.zeros(2 * length), first, 0, count, 0, step, step, 1, 1, 0)
     found = outputs(Outcome(state, worst, converged, old))
     inner_at = state.numel() + 2 * length
-    turning = (*range(inner_at, inner_at + inside), inner_at + inside + 2) if inside else ()
-    return Iteration(name, inputs, found, loop, begin, following, parameters, turning=turning)
+    inner_state = (*range(inner_at, inner_at + inside), inner_at + inside + 2) if inside else ()
+    return Iteration(name, inputs, found, loop, begin, following, parameters, inner_state=inner_state)

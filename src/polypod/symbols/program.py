@@ -2,7 +2,7 @@
 
 Numbers that depend on a function's parameters alone are prepared once a design; values that depend on the inputs
 of an iteration alone are computed once before its first round, and those that depend on numbers of its state that
-change in some rounds only are computed anew in those.
+change in some iterations only are computed anew in those.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .divide import divided
 from .graph import Graph, Operation
+from .split import split_by_dependency
 
 
 @dataclass(frozen=True)
 class Loop:
-    """An iteration's parts as graphs of (state, shared values): rounds of ``step`` from ``start``, then ``finish``.
+    """An iteration's parts as graphs of (state, shared values): iterations of ``step`` from ``start``, then ``finish``.
 
     With ``renew`` steps have a third input: its values when the state's number ``count`` was last zero.
     """
@@ -44,15 +44,15 @@ class Loop:
         renew = self.renew and change(self.renew)
         return Loop(change(self.start), change(self.step), change(self.finish), renew, self.count)
 
-    def keeping(self, turning: tuple[int, ...]) -> Loop:
-        """The same loop with values kept that depend on none of the state's numbers ``turning``.
+    def hoisted(self, inner_state: tuple[int, ...]) -> Loop:
+        """The same loop with values kept that depend on none of the state's numbers ``inner_state``.
 
         The last of these is the count: where it is zero other numbers may have changed.
         """
-        if not turning:
+        if not inner_state:
             return self
         size, shared = self.step.inputs
-        late = set(turning)
+        late = set(inner_state)
         # the state in two arrays, so that they can be distinguished
         operations = tuple(
             Operation(step.op, source=(2, step.source[1]))
@@ -60,7 +60,7 @@ class Loop:
             else step
             for step in self.step.operations
         )
-        renew, rest = divided(Graph((size, shared, size), operations, self.step.outputs), {0, 1})
+        renew, rest = split_by_dependency(Graph((size, shared, size), operations, self.step.outputs), {0, 1})
         # what is not computed need not be kept
         (row,) = renew.outputs
         given = {k: renew.operations[i].source for k, i in enumerate(row) if renew.operations[i].op == ca.OP_INPUT}
@@ -76,7 +76,7 @@ class Loop:
 
         kept = Graph(renew.inputs, renew.operations, (tuple(row[k] for k in computed),)).only([0])
         step = Graph((size, shared, len(computed)), tuple(source(s) for s in rest.operations), rest.outputs)
-        return Loop(self.start, step, self.finish, kept, turning[-1])
+        return Loop(self.start, step, self.finish, kept, inner_state[-1])
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Program:
     """A function as it is compiled, in the order in which its parts run.
 
     ``prepare`` maps the parameters p to the derived numbers d; None if there are no parameters. ``body`` maps the
-    inputs (and d, last) to the outputs, or to the values that the rounds of ``loop`` share.
+    inputs (and d, last) to the outputs, or to the values that the iterations of ``loop`` share.
     """
 
     prepare: Graph | None
@@ -104,9 +104,9 @@ class Program:
 
     @property
     def cost(self) -> int:
-        """Operations that one state takes, about: an iteration is taken to need five rounds."""
-        rounds = 0 if self.loop is None else 5 * self.loop.round + self.loop.finish.count
-        return self.body.count + rounds
+        """Operations that one state takes, about: an iteration is taken to need five iterations."""
+        iterations = 0 if self.loop is None else 5 * self.loop.round + self.loop.finish.count
+        return self.body.count + iterations
 
     def map(self, change: Callable[[Graph], Graph]) -> Program:
         """The same program with every part changed."""
@@ -118,19 +118,19 @@ class Program:
         """Of a graph of (inputs, p if there are parameters) -> outputs."""
         if not parameters:
             return Program(None, graph)
-        return Program(*divided(graph, {len(graph.inputs) - 1}))
+        return Program(*split_by_dependency(graph, {len(graph.inputs) - 1}))
 
     @staticmethod
-    def iterating(graph: Graph, parameters: bool, turning: tuple[int, ...] = ()) -> Program:
+    def iterating(graph: Graph, parameters: bool, inner_state: tuple[int, ...] = ()) -> Program:
         """Of a graph of (inputs, iteration's state, p if there are parameters) -> start, step, outputs.
 
-        ``turning`` are the places of the state's numbers that change in every round, see :meth:`Loop.keeping`.
+        ``inner_state`` are the places of the state's numbers that change in every round, see :meth:`Loop.hoisted`.
         """
         state = len(graph.inputs) - (2 if parameters else 1)
         prepare = None
         if parameters:
-            prepare, graph = divided(graph, {state + 1})
-        body, rounds = divided(graph, set(range(len(graph.inputs))) - {state})
-        start, step, *finish = range(len(rounds.outputs))
-        loop = Loop(rounds.only([start]), rounds.only([step]), rounds.only(finish))
-        return Program(prepare, body, loop.keeping(turning))
+            prepare, graph = split_by_dependency(graph, {state + 1})
+        body, iterations = split_by_dependency(graph, set(range(len(graph.inputs))) - {state})
+        start, step, *finish = range(len(iterations.outputs))
+        loop = Loop(iterations.only([start]), iterations.only([step]), iterations.only(finish))
+        return Program(prepare, body, loop.hoisted(inner_state))

@@ -14,7 +14,7 @@ import casadi as ca
 
 _TINY = 1e-300
 # Laguerre's steps shrink by a factor of 3 or more a round even at a pair of equal roots: enough for 16 digits.
-MAX_ROUNDS = 40
+MAX_ITERATIONS = 40
 # Single roots are found before this round. From it on the smallest only grows and the largest only shrinks.
 _MONOTONIC_FROM = 12
 # A step this small, relative to the root, is rounding.
@@ -53,20 +53,20 @@ def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
     scale = ca.norm_fro(ca.densify(matrix))
     squares = [b * b for b in _bidiagonal(matrix / ca.fmax(scale, _TINY))]
     state = ca.SX.sym("state", 4)
-    low, high, rounds = state[0], state[1], state[2]
+    low, high, iterations = state[0], state[1], state[2]
     # The squares add up to 1, so that the smallest is at most their mean and the largest at least: rounding at equal
-    # roots, where both slopes vanish, leads no farther.
+    # roots, where both derivatives vanish, leads no farther.
     mean = 1 / matrix.size2()
     # A step back is rounding too, and at six equal roots as long as the next one forth: they would not end.
-    slow = rounds >= _MONOTONIC_FROM
+    slow = iterations >= _MONOTONIC_FROM
     next_low = ca.fmax(ca.if_else(slow, low, 0), ca.fmin(mean, low + _step(squares, low)))
     next_high = ca.fmax(mean, ca.fmin(ca.if_else(slow, high, 2), high + _step(squares, high)))
     up, down = ca.fabs(next_low - low), ca.fabs(next_high - high)
     converged = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
     # What is not a number settles nowhere and must not keep its neighbours waiting.
-    going_on = ca.logic_and(up + down <= 2, rounds + 1 < MAX_ROUNDS)
+    going_on = ca.logic_and(up + down <= 2, iterations + 1 < MAX_ITERATIONS)
     done = ca.logic_or(converged, ca.logic_not(going_on))
-    step = ca.vertcat(next_low, next_high, rounds + 1, done)
+    step = ca.vertcat(next_low, next_high, iterations + 1, done)
     return ExtremeSingularValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
 
 

@@ -26,7 +26,7 @@ class _Term(NamedTuple):
     plus: bool
 
 
-def in_rows(graph: Graph) -> Graph:
+def reassociated_sums(graph: Graph) -> Graph:
     """The same function with its sums opened and ordered."""
     steps = graph.operations
     uses = Counter(i for step in steps for i in step.arguments)

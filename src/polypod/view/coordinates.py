@@ -8,7 +8,7 @@ import casadi as ca
 
 from ..arrays import Array
 from ..description import Robot
-from ..platforms import Freedoms
+from ..platforms import DegreesOfFreedom
 from ..platforms.motion import pose_of
 from ..symbols.expression import Expression, Port, port
 from ..symbols.vectors import Frame, axis_rotation, skew
@@ -29,9 +29,9 @@ class Coordinate:
 class Coordinates:
     """The coordinates, ``place``: x -> pose, and ``read``: pose -> x.
 
-    A robot of six freedoms has the position of its platform's origin and three angles in the order of its ``euler``
-    (ZYX where that is singular without rotation); others have their own coordinates. Where the rest of the pose follows
-    from the legs, ``place`` is None: the model's function ``motion`` finds it.
+    A robot of six degrees of freedom has the position of its platform's origin and three angles in the order of its
+    ``euler`` (ZYX where that is singular without rotation); others have their generalized coordinates. Where the rest
+    of the pose follows from the legs, ``place`` is None: the model's function ``motion`` finds it.
     """
 
     names: tuple[Coordinate, ...]
@@ -39,22 +39,22 @@ class Coordinates:
     read: Expression
 
 
-def coordinates_of(robot: Robot, follows_legs: bool = False) -> Coordinates:
-    """Coordinates of a robot; ``follows_legs`` says that its platform moves as its legs let it."""
-    freedoms = Freedoms(robot)
-    m = freedoms.count
+def coordinates_of(robot: Robot, is_constrained: bool = False) -> Coordinates:
+    """Coordinates of a robot; ``is_constrained`` says that its platform moves as its legs let it."""
+    dof = DegreesOfFreedom(robot)
+    m = dof.count
     x = Port("x", ca.SX.sym("x", m), (m,))
     pose = ca.reshape(_POSE.symbols, 4, 4).T
-    if freedoms.full:
+    if dof.full:
         order = robot.euler if len(set(robot.euler.lower())) == 3 else _DEFAULT_EULER
         names = (*(Coordinate(k, "m") for k in "xyz"), *(Coordinate(text, "rad") for text in _angle_names(order)))
         placed = Frame(x.symbols[:3], _turned(order, x.symbols[3:]))
         found = ca.vertcat(pose[:3, 3], _angles(order, pose[:3, :3]))
     else:
-        names = tuple(Coordinate(f.name, "m" if f.motion == "translation" else "rad") for f in robot.freedoms)
-        if follows_legs:
-            return Coordinates(names, None, Expression("read", (_POSE,), (port("x", _displacement(freedoms, pose)),)))
-        placed, found = _pose_from_freedoms(freedoms, x.symbols), _freedoms_from_pose(freedoms, pose)
+        names = tuple(Coordinate(f.name, "m" if f.motion == "translation" else "rad") for f in robot.dof)
+        if is_constrained:
+            return Coordinates(names, None, Expression("read", (_POSE,), (port("x", _displacement(dof, pose)),)))
+        placed, found = _pose_from_dof(dof, x.symbols), _dof_from_pose(dof, pose)
     return Coordinates(
         names,
         Expression("place", (x,), (port("pose", pose_of(placed), (4, 4)),)),
@@ -90,39 +90,41 @@ def _angles(order: str, r: ca.SX) -> ca.SX:
     return ca.vertcat(outer, middle, inner) if order.isupper() else ca.vertcat(inner, middle, outer)
 
 
-def _pose_from_freedoms(freedoms: Freedoms, x: ca.SX) -> Frame:
-    """p = p_home + S x, R = R(theta) R_home, as :class:`polypod.model.freedoms.OwnMotion`."""
-    move = ca.DM(freedoms.basis) @ x
-    home = freedoms.home
+def _pose_from_dof(dof: DegreesOfFreedom, x: ca.SX) -> Frame:
+    """p = p_home + S x, R = R(theta) R_home, as
+    :class:`polypod.model.generalized_coordinates.GeneralizedCoordinates`."""
+    move = ca.DM(dof.basis) @ x
+    home = dof.home
     axes = ca.SX(ca.DM(home[:3, :3]))
-    if freedoms.axis is not None:
-        axis = ca.DM(freedoms.axis)
+    if dof.axis is not None:
+        axis = ca.DM(dof.axis)
         axes = _about(axis, ca.dot(axis, move[3:])) @ axes
     return Frame(ca.DM(home[:3, 3]) + move[:3], axes)
 
 
-def _freedoms_from_pose(freedoms: Freedoms, pose: ca.SX) -> ca.SX:
+def _dof_from_pose(dof: DegreesOfFreedom, pose: ca.SX) -> ca.SX:
     """x with the pose nearest to another."""
     move = ca.SX.zeros(6)
-    move[:3] = pose[:3, 3] - ca.DM(freedoms.home[:3, 3])
-    if freedoms.axis is not None:
-        axis: Array = freedoms.axis
-        turned = pose[:3, :3] @ ca.DM(freedoms.home[:3, :3].T)
+    move[:3] = pose[:3, 3] - ca.DM(dof.home[:3, 3])
+    if dof.axis is not None:
+        axis: Array = dof.axis
+        turned = pose[:3, :3] @ ca.DM(dof.home[:3, :3].T)
         twice = ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1])
         # about the axis itself, whatever else the pose holds: k.(R - R^T)^v and tr R - k^T R k
         across = ca.trace(turned) - ca.DM(axis).T @ turned @ ca.DM(axis)
         move[3:] = ca.atan2(ca.dot(ca.DM(axis), twice), across) * ca.DM(axis)
-    return ca.DM(freedoms.inverse) @ move
+    return ca.DM(dof.inverse) @ move
 
 
-def _displacement(freedoms: Freedoms, pose: ca.SX) -> ca.SX:
-    """Components of the displacement from home, as :class:`polypod.model.freedoms.FollowedMotion` has them.
+def _displacement(dof: DegreesOfFreedom, pose: ca.SX) -> ca.SX:
+    """Components of the displacement from home, as :class:`polypod.model.generalized_coordinates.FollowedMotion` has
+    them.
 
     The rotation vector of R is theta k with sin(theta) k = (R - R^T)^v / 2 and 1 + 2 cos(theta) = tr R.
     """
-    turned = pose[:3, :3] @ ca.DM(freedoms.home[:3, :3].T)
+    turned = pose[:3, :3] @ ca.DM(dof.home[:3, :3].T)
     sine = 0.5 * ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1])
     size = ca.sqrt(ca.dot(sine, sine))
     angle = ca.atan2(size, 0.5 * (ca.trace(turned) - 1))
     vector = sine * ca.if_else(size > 1e-12, angle / ca.fmax(size, 1e-12), 1)
-    return ca.DM(freedoms.components.T) @ ca.vertcat(pose[:3, 3] - ca.DM(freedoms.home[:3, 3]), vector)
+    return ca.DM(dof.components.T) @ ca.vertcat(pose[:3, 3] - ca.DM(dof.home[:3, 3]), vector)

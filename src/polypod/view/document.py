@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..datasets import robot_of
 from ..description import Robot
 from ..errors import InputError
-from ..files.whole import write_whole
+from ..files.atomic import atomic_write
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from .coordinates import coordinates_of
@@ -47,7 +47,7 @@ class LivePage:
 
     def save(self, path: str | Path, force: bool = False) -> Path:
         """Write it as a file that any browser opens; an existing one needs ``force``."""
-        write_whole(Path(path), self.html.encode(), force)
+        atomic_write(Path(path), self.html.encode(), force)
         return Path(path)
 
     def __repr__(self) -> str:
@@ -126,7 +126,7 @@ def streamed_page(model: Model, name: str, duration: float, friction: bool = Tru
 
 def _page(model: Model, friction: bool, title: str, shown: dict[str, Any]) -> str:
     rigid = model.rigid
-    own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.follows_legs)
+    own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.is_constrained)
     functions, ports = javascript(rigid, own, friction)
     data = {
         "scene": scene(rigid, own, model.robot, friction),

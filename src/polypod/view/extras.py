@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, UnknownNameError
-from ..model import AssemblyModes, Model, Reach
+from ..model import AssemblyModes, Model, Reachability
 
 
 def modes(model: Model) -> list[dict[str, Any]]:
@@ -22,12 +22,16 @@ def modes(model: Model) -> list[dict[str, Any]]:
 
 def mode_labels(modes: AssemblyModes, k: int) -> list[str]:
     """What is known of assembly mode k, in words: proof, limits, whether it is reachable from home."""
-    reach = {Reach.YES: "reachable", Reach.NO: "beyond a singularity", Reach.UNKNOWN: "reachable: unknown"}
+    reach = {
+        Reachability.YES: "reachable",
+        Reachability.NO: "beyond a singularity",
+        Reachability.UNKNOWN: "reachable: unknown",
+    }
     if not modes.own_branch[k]:
         limits = "another working mode"
     else:
         limits = "within limits" if modes.within_limits[k] else "outside limits"
-    return ["proven" if modes.certified[k] else "not proven", limits, reach[Reach(modes.reachable[k])]]
+    return ["proven" if modes.certified[k] else "not proven", limits, reach[Reachability(modes.reachable[k])]]
 
 
 def workspace(model: Model) -> list[Any]:
@@ -36,9 +40,9 @@ def workspace(model: Model) -> list[Any]:
     A robot of fewer than three displacements has no such surface, and it is said.
     """
     from ..analysis.workspace import straight_reach
-    from ..analysis.workspace.space import Space
+    from ..analysis.workspace.pose_coordinates import PoseCoordinates
 
-    space = Space(model)
+    space = PoseCoordinates(model)
     if np.count_nonzero(~space.turns) < 3:
         raise InputError(
             f"show: {model.robot.name!r} moves along fewer than three axes: it has no surface of a workspace; leave "

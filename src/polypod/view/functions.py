@@ -44,14 +44,14 @@ def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dic
 def _functions(model: Model, friction: bool) -> tuple[str, dict[str, Any]]:
     """Text and ports of the robot's functions, from disk if a robot of the same topology had them before."""
     kernels = model.kernels
-    recipe = kernels.recipe(f"live page {'with' if friction else 'without'} friction")
-    key = "" if recipe is None else hashlib.sha256(recipe + _printed_by()).hexdigest()
+    cache_key = kernels.cache_key(f"live page {'with' if friction else 'without'} friction")
+    key = "" if cache_key is None else hashlib.sha256(cache_key + _printed_by()).hexdigest()
     kept = store.load(key) if key else None
     if kept is not None:
         text, ports = json.loads(gzip.decompress(kept))
         return text, ports
-    names = (*FUNCTIONS, *(["motion"] if kernels.mechanism.platform.follows_legs else []))
-    names = (*names, *(["joint_coordinates"] if kernels.mechanism.followed_joints else []))
+    names = (*FUNCTIONS, *(["motion"] if kernels.mechanism.platform.is_constrained else []))
+    names = (*names, *(["joint_coordinates"] if kernels.mechanism.coordinate_joints else []))
     expressions = [kernels.expression(kernels.mechanism, name, friction) for name in names]
     text, ports = "".join(js_function(e.name, e) for e in expressions), {e.name: _ports(e) for e in expressions}
     if key:

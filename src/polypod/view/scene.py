@@ -45,8 +45,8 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
             {"name": c.name, "unit": c.unit, "home": float(x), "low": low, "high": high}
             for c, x, (low, high, _) in zip(own.names, home, sweeps, strict=True)
         ],
-        "pivot": not model.robot.freedoms,
-        "followed": [k for k, freedom in enumerate(model.robot.freedoms) if freedom.joint],
+        "pivot": not model.robot.dof,
+        "followed": [k for k, coordinate in enumerate(model.robot.dof) if coordinate.joint],
         "home": model.robot.home.matrix.ravel().tolist(),
         "actuators": _actuators(model, samples, sweeps),
         "bodies": samples.bodies,

@@ -37,8 +37,9 @@ class Budget(NamedTuple):
 def budget(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Budget:
     """The error budget at poses (..., 4, 4), home unless given: F_x x = [dq; 0] - F_p dp.
 
-    F are the actuated coordinates and what the legs constrain: platforms of fewer than six freedoms are displaced in
-    all six components, in those that follow from their freedoms and in those that exact legs would not let them make.
+    F are the actuated coordinates and what the legs constrain: platforms of fewer than six degrees of freedom are
+    displaced in all six components, in those that follow from their degrees of freedom and in those that exact legs
+    would not let them make.
     """
     poses, shape = pose_batch(model, pose)
     closures = closures_of(model, tolerances)

@@ -1,8 +1,8 @@
 """All that holds a platform, as equations of its pose and of the robot's numbers.
 
-The actuators hold their coordinates q, legs of fewer than six freedoms their constraints c: F = [q; c] (N) is [q; 0] in
-a pose of the robot. The platform is free in all six components x (base axes) here, since a robot that is not quite the
-one described takes it out of the freedoms that are stated: F_x x + F_p dp = [dq; 0] to first order.
+The actuators hold their coordinates q, legs of fewer than six degrees of freedom their constraints c: F = [q; c] (N) is
+[q; 0] in a pose of the robot. The platform is free in all six components x (base axes) here, since a robot that is not
+quite the one described takes it out of the degrees of freedom that are stated: F_x x + F_p dp = [dq; 0] to first order.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Closures:
     def __init__(self, model: Model, paths: Sequence[str], robot: Robot | None = None) -> None:
         if len(model.actuators) != model.mobility.count:
             raise InputError(
-                f"accuracy: {model.robot.name!r} has more actuators than freedoms: they work against each other"
+                f"accuracy: {model.robot.name!r} has more actuators than degrees of freedom: they work against "
+                "each other"
             )
         self.robot, self.paths = robot or model.robot, tuple(paths)
         self._chain, self._entries = port_jacobian(self.robot, list(paths))
@@ -68,20 +69,20 @@ class Closures:
         self._kernels: dict[bool, Kernel] = {}
         self._axes = np.zeros((0, 6))
         self.by_legs = model.mobility.full or self._mechanism.mobility is not None
-        """Whether the legs say what the platform does, not the freedoms of the file alone."""
+        """Whether the legs say what the platform does, not the degrees of freedom of the file alone."""
         if not self.by_legs:
             self._axes = scipy.linalg.null_space(model.mobility.basis.T).T
 
     @property
     def count(self) -> int:
         """Number N of equations."""
-        return int(self._kernel(slopes=False).outputs[0].shape[0]) + len(self._axes)
+        return int(self._kernel(derivatives=False).outputs[0].shape[0]) + len(self._axes)
 
     def at(self, poses: Array, designs: Mapping[str, Array] | None = None) -> ClosureState:
         """The equations at poses (k, 4, 4), for other numbers (k, ...) by path at each of them if given."""
         numbers, rows = self._mechanism.numbers, bool(designs)
         values = Design(self.robot, designs).rows(numbers) if designs else numbers.values
-        kernel = self._kernel(slopes=False)
+        kernel = self._kernel(derivatives=False)
         found, by_pose, quality, places = (kernel.at(values, rows=rows) if kernel.parameters else kernel)(poses)
         k, more = len(poses), len(self._axes)
         return ClosureState(
@@ -91,7 +92,7 @@ class Closures:
             places,
         )
 
-    def slopes(self, poses: Array) -> dict[str, Array]:
+    def derivatives(self, poses: Array) -> dict[str, Array]:
         """F_p (k, N, size) of every path at poses (k, 4, 4), exact by differentiation, compiled."""
         if not self.paths:
             return {}
@@ -99,7 +100,7 @@ class Closures:
         entries = self._mechanism.numbers.entries
         places = [row for e in entries if (row := self._entries.get((e.path, e.index))) is not None]
         if places:
-            kernel = self._kernel(slopes=True).at(self._mechanism.numbers.values)
+            kernel = self._kernel(derivatives=True).at(self._mechanism.numbers.values)
             found, quality = kernel(poses)
             if not (quality > SMALLEST_MARGIN).all():
                 bad = np.flatnonzero(~(quality > SMALLEST_MARGIN))
@@ -110,23 +111,23 @@ class Closures:
         parts = np.split(whole, np.cumsum(sizes)[:-1], axis=2)
         return dict(zip(self.paths, parts, strict=True))
 
-    def _kernel(self, slopes: bool) -> Kernel:
-        if slopes not in self._kernels:
-            self._kernels[slopes] = Kernel(lambda: closed(self._mechanism, self._expression(slopes)))
-        return self._kernels[slopes]
+    def _kernel(self, derivatives: bool) -> Kernel:
+        if derivatives not in self._kernels:
+            self._kernels[derivatives] = Kernel(lambda: closed(self._mechanism, self._expression(derivatives)))
+        return self._kernels[derivatives]
 
-    def _expression(self, slopes: bool) -> Expression:
+    def _expression(self, derivatives: bool) -> Expression:
         mechanism = self._mechanism
         x = mechanism.inputs()
         _, legs = mechanism.resting(x)
         values = ca.vertcat(mechanism.coordinates(legs), *[leg.constraint_values for leg in legs])
         quality = port("quality", mechanism.quality(legs), ())
-        if slopes:
+        if derivatives:
             entries = mechanism.numbers.entries
             chosen = [k for k, e in enumerate(entries) if (e.path, e.index) in self._entries]
             by_numbers = ca.jacobian(values, mechanism.numbers.symbols[chosen])
-            both = port("slopes", by_numbers, by_numbers.shape), quality
-            return Expression("closure_slopes", x.place, both, mechanism.port)
+            both = port("derivatives", by_numbers, by_numbers.shape), quality
+            return Expression("closure_jacobian", x.place, both, mechanism.port)
         rows = [*[row for leg in legs for row in leg.rows], *[row for leg in legs for row in leg.constraint_rows]]
         by_pose = ca.horzcat(*rows).T
         places = ca.vertcat(*[legs[k].place for k in mechanism.implicit_legs], ca.SX(0, 1))

@@ -1,4 +1,4 @@
-"""What holds a platform at a pose, with its slopes as intervals over boxes of displacements and of numbers."""
+"""What holds a platform at a pose, with its derivatives as intervals over boxes of displacements and of numbers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def kept_equations(mechanism: Mechanism) -> list[int]:
 
 
 class IntervalEquations:
-    """F at a pose in symbols, with ``places`` (p) of the legs' unknowns, and its slopes as intervals.
+    """F at a pose in symbols, with ``places`` (p) of the legs' unknowns, and its derivatives as intervals.
 
     ``ends`` is (low and high u, low and high numbers) -> ends of dF/d[u, chosen numbers], evaluated as it is, not
-    compiled; ``rows`` are the slopes by u in the pose itself. First come, as many as u, the coordinates and constraints
-    ``kept`` and what closes legs, after them constraints that should follow.
+    compiled; ``rows`` are the derivatives by u in the pose itself. First come, as many as u, the coordinates and
+    constraints ``kept`` and what closes legs, after them constraints that should follow.
     """
 
     def __init__(self, mechanism: Mechanism, pose: Array, places: Array, chosen: list[int], kept: list[int]) -> None:
@@ -37,8 +37,8 @@ class IntervalEquations:
         start = ca.SX.sym("start", len(places))
         u, at = ca.SX.sym("u", m + sum(count for _, count in _unknowns(mechanism))), ca.SX.sym("pose", 16)
         values, self._closing = _values(mechanism, u, at, start, kept)
-        slopes = ca.densify(ca.jacobian(values, ca.vertcat(u, numbers[chosen])))
-        graph = Graph.of(ca.Function("slopes", [u, at, start, numbers], ca.cse([ca.vec(slopes), values])))
+        derivatives = ca.densify(ca.jacobian(values, ca.vertcat(u, numbers[chosen])))
+        graph = Graph.of(ca.Function("derivatives", [u, at, start, numbers], ca.cse([ca.vec(derivatives), values])))
         pairs = [[ca.SX.sym(name, part.numel()) for name in ("low", "high")] for part in (u, numbers)]
         boxes = [[Interval(low[k], high[k]) for k in range(low.numel())] for low, high in pairs]
         # the pose is exact: it is the one asked about; a cosine and a sine are those of an angle but for rounding
@@ -48,7 +48,7 @@ class IntervalEquations:
         self.ends = ca.Function(
             "ends",
             [*pairs[0], *pairs[1]],
-            [ca.reshape(ca.vertcat(*end), *slopes.shape) for end in zip(*found, strict=True)],
+            [ca.reshape(ca.vertcat(*end), *derivatives.shape) for end in zip(*found, strict=True)],
         )
         ends = [ca.vertcat(*end) for end in zip(*there, strict=True)]
         here = [np.zeros(u.numel())] * 2 + [mechanism.numbers.values] * 2

@@ -67,7 +67,8 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     closures = known[tuple(paths)]
     if paths and not closures.by_legs:
         raise InputError(
-            f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the freedoms of its file, whatever "
+            f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the degrees of freedom of its "
+            "file, whatever "
             "its legs are, so other geometry has no answer; errors of its actuators can be given, and legs of kind "
             "chain say what they constrain"
         )
@@ -75,17 +76,17 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
 
 
 def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Source]:
-    """Every cause of errors, with its slopes at poses (k, 4, 4)."""
+    """Every cause of errors, with its derivatives at poses (k, 4, 4)."""
     closures = closures_of(model, tolerances)
     n, k, size = len(model.actuators), len(poses), closures.count
-    slopes = closures.slopes(poses)
+    derivatives = closures.derivatives(poses)
     eye = np.eye(size, n)
     sources: list[Source] = []
     for pattern, tolerance in tolerances.numbers.items():
         for path in matching_paths(model.robot, pattern):
-            scale = _felt(model.robot, path, slopes[path].shape[2])
+            scale = _felt(model.robot, path, derivatives[path].shape[2])
             zero = np.zeros((n, scale.shape[1]))
-            sources.append(Source(path, tolerance, -slopes[path] @ scale, {path: scale}, zero))
+            sources.append(Source(path, tolerance, -derivatives[path] @ scale, {path: scale}, zero))
     single = {"actuators": tolerances.actuators}
     single |= {name: _uniform(getattr(tolerances, name) / 2) for name in ("encoder_step", "backlash")}
     for name, own in single.items():
@@ -99,7 +100,7 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
         scales = {p: growth.expansion * np.ravel(value_at(model.robot, p))[:, None] for p in grown}
         columns = np.zeros((k, size, 1))
         for path, scale in scales.items():
-            columns = columns - slopes[path] @ scale
+            columns = columns - derivatives[path] @ scale
         lengths = np.array([growth.actuators and a.unit == "m" for a in model.actuators]) * growth.expansion
         columns[:, :n] += (lengths * q)[..., None]
         sources.append(Source(growth.name, growth.temperature, columns, scales, (lengths * q[0])[:, None]))

@@ -44,14 +44,16 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
 
     With u a displacement in all six components and F the coordinates and what the legs constrain (:mod:`.closures`),
     the platform is where F(u, p + dp) = [q + dq; 0]. Legs that are closed by iterating add their unknowns to u and the
-    equations that close them to F. Over a box |u| <= r and all dp, intervals of the slopes J = dF/du and P = dF/dp give
+    equations that close them to F. Over a box |u| <= r and all dp, intervals of the derivatives J = dF/du and P = dF/dp
+    give
 
         b + G r <= r,   b = sum over causes |C ([dq; 0] - P dp)|,   G = |1 - C J|,   C near J^-1
 
     and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted. Where
-    only actuators are off, platforms that exact legs keep to their freedoms have u in those, and F is q. Legs that hold
-    a platform more than once fit without strain only if constraints that should follow from F, or from u in its
-    freedoms, are zero over the whole box but for rounding: where geometry is off that is proven, or it is refused.
+    only actuators are off, platforms that exact legs keep to their degrees of freedom have u in those, and F is q. Legs
+    that hold a platform more than once fit without strain only if constraints that should follow from F, or from u in
+    its degrees of freedom, are zero over the whole box but for rounding: where geometry is off that is proven, or it is
+    refused.
     """
     poses, shape = pose_batch(model, pose)
     if shape:
@@ -59,36 +61,36 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
     sources, closures = sources_of(model, tolerances, poses), closures_of(model, tolerances)
     if any(source.scales for source in sources):
         try:
-            return _bounded(_Slopes(model, _by_equations(model.robot), poses[0], sources, closures))
+            return _bounded(_Derivatives(model, _by_equations(model.robot), poses[0], sources, closures))
         except _StrainError:
             pass  # closed forms of legs that hold a platform more than once may show what their equations do not
-    return _bounded(_Slopes(model, model.robot, poses[0], sources, closures))
+    return _bounded(_Derivatives(model, model.robot, poses[0], sources, closures))
 
 
-def _bounded(slopes: _Slopes) -> Worst:
+def _bounded(derivatives: _Derivatives) -> Worst:
     try:
-        solved = np.asarray(np.linalg.inv(slopes.rows), dtype=np.float64)
+        solved = np.asarray(np.linalg.inv(derivatives.rows), dtype=np.float64)
     except np.linalg.LinAlgError as error:
         raise StateError("worst_case: no bound: the pose is singular") from error
-    box = 1.01 * slopes.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
+    box = 1.01 * derivatives.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
     for _ in range(30):
-        needed = slopes.needed(solved, box)
+        needed = derivatives.needed(solved, box)
         if not np.isfinite(needed).all():
             break
         if (needed <= box).all():
             # the box is sent into the one that is needed, which therefore holds the displacement as well
             for _ in range(2):
-                needed = np.minimum(needed, slopes.needed(solved, needed))
-            if slopes.geometry:
-                slopes.refuse_strain(needed)
-            return Worst(np.abs(slopes.basis) @ needed[: slopes.basis.shape[1]] * (1 + _SLACK))
+                needed = np.minimum(needed, derivatives.needed(solved, needed))
+            if derivatives.geometry:
+                derivatives.refuse_strain(needed)
+            return Worst(np.abs(derivatives.basis) @ needed[: derivatives.basis.shape[1]] * (1 + _SLACK))
         # components that fit stay: larger ones would ask for more in those that are of second order in them
         box = np.where(needed <= box, box, 1.05 * needed)
     raise StateError("worst_case: no bound was found: the errors are too large for this pose, which may be singular")
 
 
-class _Slopes:
-    """Slopes of what holds the platform by displacements and by numbers, as intervals over boxes of both.
+class _Derivatives:
+    """Derivatives of what holds the platform by displacements and by numbers, as intervals over boxes of both.
 
     ``rows`` (m + z, m + z) are those by displacements, in numbers; a displacement of the platform is ``basis`` (6, m)
     times the first m of them, the others are those of the legs' unknowns.
@@ -98,7 +100,7 @@ class _Slopes:
         whole = model.kernels.mechanism
         n, geometry = len(model.actuators), any(source.scales for source in sources)
         self.geometry = geometry
-        free = whole.platform.follows_legs or (geometry and closures.count == 6)
+        free = whole.platform.is_constrained or (geometry and closures.count == 6)
         held = (closures if robot is model.robot else Closures(model, (), robot)).at(pose[None])
         if not held.good.all():
             raise StateError("worst_case: no answer: the pose is out of reach")
@@ -157,7 +159,7 @@ class _Slopes:
             )
 
     def _over(self, box: Array, rows: slice) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-        """Middles and radii of the slopes of some rows of F by displacements and by numbers."""
+        """Middles and radii of the derivatives of some rows of F by displacements and by numbers."""
         m = len(box)
         low, high = (np.array(end)[rows] for end in self._ends(-box, box, *self._numbers))
         return midpoint_radius(low[:, :m], high[:, :m]), midpoint_radius(low[:, m:], high[:, m:])

@@ -35,57 +35,58 @@ def _of(number: Number) -> Any:
 
 @dataclass(frozen=True)
 class Affine:
-    """``middle`` c, ``slopes`` g, ``remainder`` r, and ``radius`` sum |g_j| + r: what the value is off its middle."""
+    """``middle`` c, ``derivatives`` g, ``remainder`` r, and ``radius`` sum |g_j| + r: what the value is off its
+    middle."""
 
     middle: Number
-    slopes: tuple[Number, ...]
+    derivatives: tuple[Number, ...]
     remainder: Number
     radius: Number
 
     @staticmethod
-    def of(middle: Number, slopes: tuple[Number, ...], rest: Number, unit: float = UNIT) -> Affine:
-        """With the rounding of the middle and of the slopes added to the remainder."""
-        size = sum(abs(slope) for slope in slopes)
+    def of(middle: Number, derivatives: tuple[Number, ...], rest: Number, unit: float = UNIT) -> Affine:
+        """With the rounding of the middle and of the derivatives added to the remainder."""
+        size = sum(abs(slope) for slope in derivatives)
         more = (rest + unit * (abs(middle) + size)) * (1 + 8 * UNIT) + TINY
-        return Affine(middle, slopes, more, (size + more) * (1 + 8 * UNIT))
+        return Affine(middle, derivatives, more, (size + more) * (1 + 8 * UNIT))
 
     @staticmethod
-    def exact(middle: Number, slopes: tuple[Number, ...], rest: Number = 0.0) -> Affine:
-        """An affine form without a rounding error of its own: middle, slopes and remainder exactly as given."""
-        size = sum(abs(slope) for slope in slopes)
-        return Affine(middle, slopes, rest, (size + rest) * (1 + 8 * UNIT))
+    def exact(middle: Number, derivatives: tuple[Number, ...], rest: Number = 0.0) -> Affine:
+        """An affine form without a rounding error of its own: middle, derivatives and remainder exactly as given."""
+        size = sum(abs(slope) for slope in derivatives)
+        return Affine(middle, derivatives, rest, (size + rest) * (1 + 8 * UNIT))
 
 
 def evaluate_affine(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
     """Models of the graph's outputs for models of its inputs, all over the same t; arrays or symbols."""
     first = inputs[0][0]
     number: Callable[[float], Number] = ca.SX if isinstance(first.middle, ca.SX) else np.float64
-    still = (number(0.0),) * len(first.slopes)
+    still = (number(0.0),) * len(first.derivatives)
     return graph.evaluated(inputs, lambda x: Affine.exact(number(x), still), _RULES, "first-order models")
 
 
 def _sum(a: Affine, b: Affine) -> Affine:
-    slopes = tuple(p + q for p, q in zip(a.slopes, b.slopes, strict=True))
-    return Affine.of(a.middle + b.middle, slopes, a.remainder + b.remainder)
+    derivatives = tuple(p + q for p, q in zip(a.derivatives, b.derivatives, strict=True))
+    return Affine.of(a.middle + b.middle, derivatives, a.remainder + b.remainder)
 
 
 def _scaled(a: Affine, by: float) -> Affine:
     """Times a power of two or its negative, which is exact."""
     size = abs(by)
-    return Affine(by * a.middle, tuple(by * g for g in a.slopes), size * a.remainder, size * a.radius)
+    return Affine(by * a.middle, tuple(by * g for g in a.derivatives), size * a.remainder, size * a.radius)
 
 
 def _product(a: Affine, b: Affine) -> Affine:
-    slopes = tuple(a.middle * q + b.middle * p for p, q in zip(a.slopes, b.slopes, strict=True))
-    # slopes are sums, whose rounding is relative to their terms
+    derivatives = tuple(a.middle * q + b.middle * p for p, q in zip(a.derivatives, b.derivatives, strict=True))
+    # derivatives are sums, whose rounding is relative to their terms
     p, q = a.remainder + UNIT * a.radius, b.remainder + UNIT * b.radius
-    return Affine.of(a.middle * b.middle, slopes, abs(a.middle) * q + abs(b.middle) * p + a.radius * b.radius)
+    return Affine.of(a.middle * b.middle, derivatives, abs(a.middle) * q + abs(b.middle) * p + a.radius * b.radius)
 
 
 def _square(a: Affine) -> Affine:
     twice = 2 * a.middle
     rest = abs(twice) * a.remainder + a.radius * a.radius
-    return Affine.of(a.middle * a.middle, tuple(twice * g for g in a.slopes), rest)
+    return Affine.of(a.middle * a.middle, tuple(twice * g for g in a.derivatives), rest)
 
 
 def _smooth(a: Affine, value: Number, slope: Number, curve: Number, valid: Number = None) -> Affine:
@@ -93,7 +94,7 @@ def _smooth(a: Affine, value: Number, slope: Number, curve: Number, valid: Numbe
     rest = abs(slope) * a.remainder + curve
     if valid is not None:
         rest = _of(rest).if_else(valid, rest, np.inf)
-    return Affine.of(value, tuple(slope * g for g in a.slopes), rest, LIBRARY)
+    return Affine.of(value, tuple(slope * g for g in a.derivatives), rest, LIBRARY)
 
 
 def _inverse(a: Affine) -> Affine:
@@ -146,7 +147,7 @@ def _arc_sine(a: Affine) -> Affine:
 def _arc_cosine(a: Affine) -> Affine:
     sine = _arc_sine(a)
     middle = _of(a.middle).acos(a.middle)
-    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.remainder, LIBRARY)
+    return Affine.of(middle, tuple(-g for g in sine.derivatives), sine.remainder, LIBRARY)
 
 
 def _angle(y: Affine, x: Affine) -> Affine:
@@ -156,26 +157,26 @@ def _angle(y: Affine, x: Affine) -> Affine:
     off = (x.radius * x.radius + y.radius * y.radius) * (1 + LIBRARY)
     least = on.sqrt(square) * (1 - LIBRARY) - on.sqrt(off)
     p, q = x.middle / square, y.middle / square
-    slopes = tuple(p * b - q * a for a, b in zip(x.slopes, y.slopes, strict=True))
+    derivatives = tuple(p * b - q * a for a, b in zip(x.derivatives, y.derivatives, strict=True))
     rest = abs(p) * (y.remainder + LIBRARY * y.radius) + abs(q) * (x.remainder + LIBRARY * x.radius)
     rest = rest + 0.5 * off / (least * least)
     # a box that meets the negative x axis has angles of both ends
     apart = on.logic_or(x.middle > x.radius, abs(y.middle) > y.radius)
     sure = on.logic_and(least > 0, apart)
-    return Affine.of(on.atan2(y.middle, x.middle), slopes, on.if_else(sure, rest, np.inf), LIBRARY)
+    return Affine.of(on.atan2(y.middle, x.middle), derivatives, on.if_else(sure, rest, np.inf), LIBRARY)
 
 
 def _size(a: Affine) -> Affine:
     """|x|, which is off |c| by no more than x is off c."""
     on = _of(a.middle)
     sure, sign = abs(a.middle) > a.radius, on.sign(a.middle)
-    slopes = tuple(on.if_else(sure, sign * g, 0) for g in a.slopes)
-    return Affine.of(abs(a.middle), slopes, on.if_else(sure, a.remainder, a.radius))
+    derivatives = tuple(on.if_else(sure, sign * g, 0) for g in a.derivatives)
+    return Affine.of(abs(a.middle), derivatives, on.if_else(sure, a.remainder, a.radius))
 
 
 def _difference(a: Affine, b: Affine) -> Affine:
-    slopes = tuple(p - q for p, q in zip(a.slopes, b.slopes, strict=True))
-    return Affine.of(a.middle - b.middle, slopes, a.remainder + b.remainder)
+    derivatives = tuple(p - q for p, q in zip(a.derivatives, b.derivatives, strict=True))
+    return Affine.of(a.middle - b.middle, derivatives, a.remainder + b.remainder)
 
 
 _RULES: dict[int, Callable[..., Affine]] = {

@@ -37,7 +37,7 @@ from .columns import NUMBERS
 
 _SLACK = 1e-12
 """What some hundred sums of numbers of about one size may have lost, relative to them."""
-_ROUNDS = 3
+_ITERATIONS = 3
 """Functions that are combined with the first two, at most."""
 
 
@@ -63,12 +63,12 @@ def _kernel(count: int) -> Kernel:
 
 
 class _Line(NamedTuple):
-    """A function over the box: ends of its mean, value in the middle, slopes (5), remainder, its mean size."""
+    """A function over the box: ends of its mean, value in the middle, derivatives (5), remainder, its mean size."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
-    slopes: ca.SX
+    derivatives: ca.SX
     remainder: ca.SX
     mean_remainder: ca.SX
 
@@ -105,12 +105,12 @@ def _line(numbers: ca.SX, side: int) -> _Line:
 
 
 def _negated(line: _Line) -> _Line:
-    return _Line(-line.high, -line.low, -line.middle, -line.slopes, line.remainder, line.mean_remainder)
+    return _Line(-line.high, -line.low, -line.middle, -line.derivatives, line.remainder, line.mean_remainder)
 
 
 def _reach(line: _Line, half: ca.SX) -> ca.SX:
     """How far a function goes from its middle value in the box, at most."""
-    return line.remainder + ca.dot(ca.fabs(line.slopes), half)
+    return line.remainder + ca.dot(ca.fabs(line.derivatives), half)
 
 
 def _smallest(values: list[ca.SX]) -> ca.SX:
@@ -142,7 +142,7 @@ class _Difference(NamedTuple):
 
     @staticmethod
     def of(a: _Line, b: _Line, half: ca.SX) -> _Difference:
-        across = (a.slopes - b.slopes) * half
+        across = (a.derivatives - b.derivatives) * half
         reach = ca.sum1(ca.fabs(across)) + a.remainder + b.remainder
         rest = a.mean_remainder + b.mean_remainder
         return _Difference(
@@ -203,17 +203,17 @@ def _combined(best: list[_Line], sides: tuple[list[_Line], list[_Line]], half: c
     """The mean of max(0, t + b), at most, for means t of tops and b of bottoms, which are no less than the least.
 
     Each round adds the function, with the weight, that makes the mean of t + b smallest against its deviation: near a
-    corner of the workspace slopes of several functions cancel, and what is outside is seen to be.
+    corner of the workspace derivatives of several functions cancel, and what is outside is seen to be.
     """
     current = list(best)
     least = _bound(current, half)
-    for _ in range(_ROUNDS):
+    for _ in range(_ITERATIONS):
         chosen = list(current)
         for side in range(2):
-            total = (current[0].slopes + current[1].slopes) * half
+            total = (current[0].derivatives + current[1].derivatives) * half
             delta = current[0].middle + current[1].middle
             for line in sides[side]:
-                way = (line.slopes - current[side].slopes) * half
+                way = (line.derivatives - current[side].derivatives) * half
                 d, c, w, s = line.middle - current[side].middle, ca.dot(total, way), ca.sumsqr(way), ca.sumsqr(total)
                 part = (d * s - delta * c) / (delta * w - c * d)
                 part = ca.if_else(ca.logic_and(part > 0, part < 1), part, 0)

@@ -17,7 +17,7 @@ from ...errors import InputError
 from ...legs.contract import SMALLEST_MARGIN
 from ...model import Model
 from ...motion import Task
-from .lines import Lines
+from .linear_models import LinearModels
 from .motion_models import MotionModels
 from .verdict import in_ranges
 
@@ -26,7 +26,7 @@ _INSTANT = {"force": "max_force", "force at speed": "force_speed", "speed": "max
 """What is limited at every instant, and the field of a drive that limits it."""
 _FIRST, _MOST, _AT_ONCE = 2_000, 16_000, 2_000
 """Intervals at first, at most, and gone through at once."""
-_ROUNDS, _TIGHTEN = 8, 3
+_ITERATIONS, _TIGHTEN = 8, 3
 """Rounds of cutting: to decide a limit, and only to tighten bounds towards what is reached."""
 _CLOSE, _SHARE = 1.01, 0.005
 _PARTS, _TOGETHER = (4, 64), 1_000
@@ -37,16 +37,16 @@ _SLACK = 1e-12
 
 
 class MotionBounds(NamedTuple):
-    """Of every actuator (a,), by name of the quantity: ``most`` is what it is at most, proven; ``seen`` what it was
-    somewhere, and ``time`` when [s]. Quantities: force, force at speed (use of the drive's curve), speed, acceleration
-    and power as sizes, continuous force (root of the mean square), stroke.
+    """Of every actuator (a,), by name of the quantity: ``upper_bound`` is what it is at most, proven; ``observed`` what
+    it was somewhere, and ``time`` when [s]. Quantities: force, force at speed (use of the drive's curve), speed,
+    acceleration and power as sizes, continuous force (root of the mean square), stroke.
 
     ``certain``: legs close, keep their limits and stay off singular poses at every instant; where that is not proven,
     ``open`` are times [s] in its intervals.
     """
 
-    most: dict[str, Array]
-    seen: dict[str, Array]
+    upper_bound: dict[str, Array]
+    observed: dict[str, Array]
     time: dict[str, Array]
     certain: bool
     open: Array
@@ -58,9 +58,9 @@ class _TimeIntervals(NamedTuple):
 
     low: Array
     high: Array
-    most: dict[str, Array]
-    seen: dict[str, Array]
-    force: Lines
+    upper_bound: dict[str, Array]
+    observed: dict[str, Array]
+    force: LinearModels
     coordinate: tuple[Array, Array]
     certain: NDArray[np.bool_]
     out: NDArray[np.bool_]
@@ -71,10 +71,19 @@ class _TimeIntervals(NamedTuple):
 
     def only(self, which: NDArray[np.bool_]) -> _TimeIntervals:
         """Some of the intervals."""
-        most, seen = ({name: of[which] for name, of in given.items()} for given in (self.most, self.seen))
+        upper_bound, observed = (
+            {name: of[which] for name, of in given.items()} for given in (self.upper_bound, self.observed)
+        )
         ends = self.coordinate[0][which], self.coordinate[1][which]
         return _TimeIntervals(
-            self.low[which], self.high[which], most, seen, self.force[which], ends, self.certain[which], self.out[which]
+            self.low[which],
+            self.high[which],
+            upper_bound,
+            observed,
+            self.force[which],
+            ends,
+            self.certain[which],
+            self.out[which],
         )
 
 
@@ -90,7 +99,7 @@ def bound_motion(model: Model, task: Task, friction: bool = True) -> MotionBound
     left = bounder.rows(edges[:-1], edges[1:])
     done: list[_TimeIntervals] = []
     count = len(left.low)
-    for round_ in range(_ROUNDS):
+    for round_ in range(_ITERATIONS):
         bounder.record(left)
         open_ = bounder.undecided(left, tighten=round_ < _TIGHTEN)
         parts = int(np.clip(_TOGETHER // max(open_.sum(), 1), *_PARTS))
@@ -126,7 +135,7 @@ class _MotionBounder:
             for name, field in _INSTANT.items()
         }
         self.continuous = np.array([_limit("", drive.rms_force) for drive in drives])
-        self.seen = {name: np.zeros(len(drives)) for name in _INSTANT}
+        self.observed = {name: np.zeros(len(drives)) for name in _INSTANT}
         self.time = {name: np.zeros(len(drives)) for name in _INSTANT}
         self.reached = np.full(len(drives), np.inf), np.full(len(drives), -np.inf)
 
@@ -159,17 +168,24 @@ class _MotionBounder:
         force = self.model.inverse_dynamics(*motion[1:], wrench, self.friction, errors="nan")
         with np.errstate(invalid="ignore", over="ignore"):
             power = found.force * found.qdot
-            most = {"force": found.force.most, "speed": found.qdot.most, "acceleration": found.qddot.most}
-            most |= {"power": power.most, "force at speed": self._shares(found.force.most, found.qdot.most)}
+            upper_bound = {
+                "force": found.force.upper_bound,
+                "speed": found.qdot.upper_bound,
+                "acceleration": found.qddot.upper_bound,
+            }
+            upper_bound |= {
+                "power": power.upper_bound,
+                "force at speed": self._shares(found.force.upper_bound, found.qdot.upper_bound),
+            }
             speed = found.qdot.middle
-            seen = {"force": np.abs(force), "speed": np.abs(speed), "acceleration": np.abs(found.qddot.middle)}
-            seen |= {"power": np.abs(force * speed), "force at speed": self._shares(force, speed)}
-            self._agree(found.q.middle, motion.pose, most["force"], seen["force"])
+            observed = {"force": np.abs(force), "speed": np.abs(speed), "acceleration": np.abs(found.qddot.middle)}
+            observed |= {"power": np.abs(force * speed), "force at speed": self._shares(force, speed)}
+            self._agree(found.q.middle, motion.pose, upper_bound["force"], observed["force"])
             kept, _ = in_ranges(*found.values.ends, self.ranges, self.angles)
             certain = kept & (found.margins.ends[0] > SMALLEST_MARGIN).all(axis=1) & (found.sign == self.sign)
             _, out = in_ranges(found.values.middle, found.values.middle, self.ranges, self.angles)
             out |= ~(found.margins.middle > SMALLEST_MARGIN).all(axis=1)
-        return _TimeIntervals(low, high, most, seen, found.force, found.q.ends, certain, out)
+        return _TimeIntervals(low, high, upper_bound, observed, found.force, found.q.ends, certain, out)
 
     def _shares(self, force: Array, speed: Array) -> Array:
         """Use (n, a) of the drives' curves, which grows with force and with speed; zero without a curve."""
@@ -179,22 +195,22 @@ class _MotionBounder:
         ]
         return np.stack(columns, axis=1)
 
-    def _agree(self, q: Array, pose: Array, most: Array, seen: Array) -> None:
+    def _agree(self, q: Array, pose: Array, upper_bound: Array, observed: Array) -> None:
         """Bounds and compiled functions are built apart: where they contradict each other nothing is proven."""
         own = self.model.inverse_kinematics(pose, errors="nan")
         off = np.abs(q - own) > 1e-9 * (1 + np.abs(own))
-        if off.any() or (seen > most * (1 + 1e-9)).any():
+        if off.any() or (observed > upper_bound * (1 + 1e-9)).any():
             raise InputError(
                 f"bounds and values of motion {self.task.name!r} contradict each other: its formula is not what it does"
             )
 
     def record(self, rows: _TimeIntervals) -> None:
         """Keep the largest values at the middles of intervals so far, when they were, and the range of coordinates."""
-        for name, values in rows.seen.items():
+        for name, values in rows.observed.items():
             best = np.where(np.isnan(values), -1.0, values).argmax(axis=0)
             largest = values[best, np.arange(values.shape[1])]
-            more = largest > self.seen[name]
-            self.seen[name] = np.where(more, largest, self.seen[name])
+            more = largest > self.observed[name]
+            self.observed[name] = np.where(more, largest, self.observed[name])
             self.time[name] = np.where(more, rows.middle[best], self.time[name])
         half_way = 0.5 * (rows.coordinate[0] + rows.coordinate[1])
         self.reached = (
@@ -205,12 +221,12 @@ class _MotionBounder:
     def undecided(self, rows: _TimeIntervals, tighten: bool) -> NDArray[np.bool_]:
         """Intervals (n,) of which it is worth to know more; with ``tighten`` also such as only make bounds wide."""
         open_ = ~rows.certain
-        for name, values in rows.most.items():
-            seen, allowed = self.seen[name], self.allowed[name]
-            near = _CLOSE * seen + 1e-9 * seen.max(initial=0.0) if tighten else np.full_like(seen, np.inf)
-            wanted = np.where(seen > allowed, near, np.minimum(near, np.maximum(allowed, seen)))
+        for name, values in rows.upper_bound.items():
+            observed, allowed = self.observed[name], self.allowed[name]
+            near = _CLOSE * observed + 1e-9 * observed.max(initial=0.0) if tighten else np.full_like(observed, np.inf)
+            wanted = np.where(observed > allowed, near, np.minimum(near, np.maximum(allowed, observed)))
             # what a limit leaves is enough where it is not far
-            wanted = np.where((allowed > seen) & (allowed < _CLOSE * seen), allowed, wanted)
+            wanted = np.where((allowed > observed) & (allowed < _CLOSE * observed), allowed, wanted)
             open_ |= ~(values <= wanted).all(axis=1)
         if tighten:
             low, high = self.reached
@@ -224,14 +240,19 @@ class _MotionBounder:
         """Bounds over the whole motion from those of its intervals."""
         rows = _joined(parts)
         self.record(rows)
-        most = {name: values.max(axis=0) for name, values in rows.most.items()}
+        upper_bound = {name: values.max(axis=0) for name, values in rows.upper_bound.items()}
         force, span = rows.force, (rows.high - rows.low)[:, None]
         # of c + g s the mean square is c^2 + g^2/3; what is left moves its root by no more than itself (Minkowski)
         square = (np.sqrt(force.middle**2 + force.slope**2 / 3) + force.remainder) ** 2
-        most["continuous force"] = np.sqrt((square * span).sum(axis=0) / span.sum()) * (1 + 1e-9)
-        most["stroke"] = rows.coordinate[1].max(axis=0) - rows.coordinate[0].min(axis=0)
+        upper_bound["continuous force"] = np.sqrt((square * span).sum(axis=0) / span.sum()) * (1 + 1e-9)
+        upper_bound["stroke"] = rows.coordinate[1].max(axis=0) - rows.coordinate[0].min(axis=0)
         return MotionBounds(
-            most, self.seen, self.time, bool(rows.certain.all()), np.sort(rows.middle[~rows.certain]), len(rows.low)
+            upper_bound,
+            self.observed,
+            self.time,
+            bool(rows.certain.all()),
+            np.sort(rows.middle[~rows.certain]),
+            len(rows.low),
         )
 
 
@@ -251,9 +272,20 @@ def _joined(parts: list[_TimeIntervals]) -> _TimeIntervals:
     def all_of(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])
 
-    most, seen = ({k: np.concatenate([getattr(p, of)[k] for p in parts]) for k in _INSTANT} for of in ("most", "seen"))
-    force = Lines(*(np.concatenate([getattr(p.force, of) for p in parts]) for of in ("middle", "slope", "remainder")))
+    upper_bound, observed = (
+        {k: np.concatenate([getattr(p, of)[k] for p in parts]) for k in _INSTANT} for of in ("upper_bound", "observed")
+    )
+    force = LinearModels(
+        *(np.concatenate([getattr(p.force, of) for p in parts]) for of in ("middle", "slope", "remainder"))
+    )
     ends = tuple(np.concatenate([p.coordinate[k] for p in parts]) for k in range(2))
     return _TimeIntervals(
-        all_of("low"), all_of("high"), most, seen, force, (ends[0], ends[1]), all_of("certain"), all_of("out")
+        all_of("low"),
+        all_of("high"),
+        upper_bound,
+        observed,
+        force,
+        (ends[0], ends[1]),
+        all_of("certain"),
+        all_of("out"),
     )

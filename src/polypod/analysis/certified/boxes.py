@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..workspace.extent import outside_message
-from ..workspace.space import Judge, Space
+from ..workspace.pose_coordinates import PoseCoordinates, WorkspaceTest
 from ..workspace.travel import travel
 from .implicit import AnyEnclosure, enclosure_of
 from .verdict import Mask
@@ -106,11 +106,11 @@ def certified_box(
     coordinates together. The largest multiple that ``most`` boxes certify is found, then each side is moved out as far
     as that goes while the others stay.
     """
-    space = Space(model, pivot)
-    judge = Judge(space)
+    space = PoseCoordinates(model, pivot)
+    test = WorkspaceTest(space)
     start = space.point(at)
-    if not judge(start[None]).inside[0]:
-        raise InputError(outside_message(judge, start))
+    if not test(start[None]).inside[0]:
+        raise InputError(outside_message(test, start))
     if half is None:
         found = travel(model, at, pivot)
         shape = np.nan_to_num(found.together.values[-1]) if len(found.group) else found.high.values - start

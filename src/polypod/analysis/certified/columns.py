@@ -9,7 +9,7 @@ coordinates u = (x, y, roll, pitch, yaw):
 
 for an axis with vertical part d > 0, c the cosine of the cone, s = h.axis, r = sqrt(s^2 + h.h (d^2 - c^2)). Over the
 box a function is f(m) + g.(u - m) and a remainder: of lengths by the second derivatives in the middle and a bound of
-the third, of cones by the change of the slopes over the box in interval arithmetic.
+the third, of cones by the change of the derivatives over the box in interval arithmetic.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .intervals import Interval, evaluate_intervals
 from .legs import LEG, SOURCES, WIDENED, intervals_of, is_ups_hexapod, leg_at, leg_numbers, ups_legs
 
 NUMBERS = 13
-"""Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound, slopes
-(5), and bounds of the remainder and of its mean size."""
+"""Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound,
+derivatives (5), and bounds of the remainder and of its mean size."""
 _SLACK = 1e-13
 """What sums of some dozens of numbers may have lost."""
 _STEEP = 0.01
@@ -41,8 +41,9 @@ _THIRD = 0.26 / 6
 """Mean of the third-order remainder over the third derivative's bound."""
 
 
-def has_columns(space: Space) -> bool:
-    """Whether a robot has six freedoms and six legs of kind UPS with lengths, and cones narrower than a right angle."""
+def has_columns(space: PoseCoordinates) -> bool:
+    """Whether a robot has six degrees of freedom and six legs of kind UPS with lengths, and cones narrower than a
+    right angle."""
     legs = ups_legs(space)
     if not is_ups_hexapod(space) or any(leg.length is None for leg in legs):
         return False
@@ -57,7 +58,7 @@ class Columns:
     below it.
     """
 
-    def __init__(self, space: Space, with_cones: bool) -> None:
+    def __init__(self, space: PoseCoordinates, with_cones: bool) -> None:
         self._legs = leg_numbers(space, WIDENED)
         self._home = space.home.reshape(1, 16)
         self._kernel = _kernel(with_cones)
@@ -87,13 +88,13 @@ def _expression(with_cones: bool) -> Expression:
         u, numbers, axes = ca.SX.sym("u", 5), ca.SX.sym("numbers", 19), ca.SX.sym("home", 16)
         v, cones = _cones(u, numbers, axes)
         smooth = [part for cone in cones for part in (cone.above, cone.below, cone.below2)]
-        slopes = ca.vertcat(*[ca.jacobian(g, u).T for g in smooth])
-        outputs = [ca.vertcat(*smooth), slopes, ca.vertcat(v, *cones[0].checks, *cones[1].checks)]
+        derivatives = ca.vertcat(*[ca.jacobian(g, u).T for g in smooth])
+        outputs = [ca.vertcat(*smooth), derivatives, ca.vertcat(v, *cones[0].checks, *cones[1].checks)]
         graph = Graph.of(ca.Function("leg", [u, numbers, axes], ca.cse([ca.densify(part) for part in outputs])))
         fixed = [Interval(home[k], home[k]) for k in range(16)]
-        _, sloped, checked = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
+        _, first_order, checked = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
         (centred,) = evaluate_intervals(graph.only([0]), [[Interval(c, c) for c in middle], intervals_of(leg), fixed])
-        bounds = [_sloped(centred[k], sloped[5 * k : 5 * k + 5], half) for k in range(6)]
+        bounds = [_first_order(centred[k], first_order[5 * k : 5 * k + 5], half) for k in range(6)]
         rows += _cone_rows(bounds[:3], checked[0], checked[1:6], leg[21], ends)
         rows += _cone_rows(bounds[3:], checked[0], checked[6:11], leg[22], ends)
     ports = Port("low", low, (6,)), Port("high", high, (6,)), Port("leg", leg, (LEG,)), Port("home", home, (16,))
@@ -124,7 +125,7 @@ def _length_rows(u: ca.SX, half: list[ca.SX], leg: ca.SX, home: ca.SX, ends: tup
     lowest, slack = way[2] - d1, _ROUNDED * (leg[10] + d1)
     up = ends[0] + lowest > slack
     rows = []
-    for k, value, slopes, curvature in ((10, found[0], found[2], found[3]), (9, found[1], found[4], found[5])):
+    for k, value, derivatives, curvature in ((10, found[0], found[2], found[3]), (9, found[1], found[4], found[5])):
         least, most = leg[k] ** 2 - farthest**2, leg[k] ** 2 - nearest**2
         root = ca.sqrt(ca.fmax(least, 1e-12 * leg[10] ** 2))
         q1, q2, q3 = 2 * farthest * d1, 2 * d1**2 + 2 * farthest * d2, 6 * d1 * d2 + 2 * farthest * d3
@@ -132,7 +133,7 @@ def _length_rows(u: ca.SX, half: list[ca.SX], leg: ca.SX, home: ca.SX, ends: tup
         second = d2 + q2 / (2 * root) + q1**2 / (4 * root**3)
         # a remainder larger than the tip's own motion says less than a constant
         good = ca.logic_and(least > _STEEP * leg[10] ** 2, second < 4 * d1)
-        model = _curved(value, slopes, curvature, second, third, slack, half)
+        model = _curved(value, derivatives, curvature, second, third, slack, half)
         edge = -lowest + ca.sqrt(ca.fmax(most, 0)) + slack
         if k == 10:
             rows.append(_row(good, model, ends[0], ca.if_else(most < 0, ends[0], edge), ends))
@@ -173,12 +174,13 @@ def _cone_functions(h: ca.SX, v: ca.SX, across: ca.SX, axis: ca.SX, c: ca.SX) ->
 
 
 class _Model(NamedTuple):
-    """A function over the box: ends of its mean, f(m), slopes there (5), bounds of the remainder and of its mean."""
+    """A function over the box: ends of its mean, f(m), derivatives there (5), bounds of the remainder and of its
+    mean."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
-    slopes: list[ca.SX]
+    derivatives: list[ca.SX]
     remainder: ca.SX
     mean_remainder: ca.SX
 
@@ -190,7 +192,7 @@ def _split(a: Interval) -> tuple[ca.SX, ca.SX]:
 
 
 def _curved(
-    value: ca.SX, slopes: ca.SX, curvature: ca.SX, second: ca.SX, third: ca.SX, slack: ca.SX, half: list[ca.SX]
+    value: ca.SX, derivatives: ca.SX, curvature: ca.SX, second: ca.SX, third: ca.SX, slack: ca.SX, half: list[ca.SX]
 ) -> _Model:
     """f(m) + g.s + s.H s/2 and a remainder below third/6, or f(m) + g.s and one below second/2, whichever says more.
 
@@ -209,13 +211,13 @@ def _curved(
     low = ca.fmax(mean - _THIRD * third, -second / 6) - slack
     high = ca.fmin(mean + _THIRD * third, second / 6) + slack
     rest, size = ca.fmin(rest, second / 2) + slack, ca.fmin(size, second / 6) + slack
-    return _Model(value + low, value + high, value, [slopes[k] for k in range(5)], rest, size)
+    return _Model(value + low, value + high, value, [derivatives[k] for k in range(5)], rest, size)
 
 
-def _sloped(centre: Interval, slopes: list[Interval], half: list[ca.SX]) -> _Model:
-    """By slopes over the box: f(m) + g.s and a remainder of at most sum rad_k |s_k|; E|s_k| is e_k/2."""
+def _first_order(centre: Interval, derivatives: list[Interval], half: list[ca.SX]) -> _Model:
+    """By derivatives over the box: f(m) + g.s and a remainder of at most sum rad_k |s_k|; E|s_k| is e_k/2."""
     at, off = _split(centre)
-    parts = [_split(g) for g in slopes]
+    parts = [_split(g) for g in derivatives]
     rest = off + sum((radius * e for (_, radius), e in zip(parts, half, strict=True)), ca.SX(0))
     mean = off + sum((radius * e / 2 for (_, radius), e in zip(parts, half, strict=True)), ca.SX(0))
     return _Model(at - mean, at + mean, at, [g for g, _ in parts], rest, mean)
@@ -227,7 +229,7 @@ def _row(good: ca.SX, model: _Model, least: ca.SX, most: ca.SX, ends: tuple[ca.S
     numbers = [
         *[ca.if_else(good, part, flat[0]) for part in model[:3]],
         *[ca.if_else(good, part, flat[1]) for part in model[:3]],
-        *[ca.if_else(good, g, 0) for g in model.slopes],
+        *[ca.if_else(good, g, 0) for g in model.derivatives],
         ca.if_else(good, model.remainder, 0),
         ca.if_else(good, model.mean_remainder, 0),
     ]
@@ -265,7 +267,7 @@ def _cone_rows(
 
 
 def _flat(model: _Model) -> list[ca.SX]:
-    return [model.low, model.high, model.middle, *model.slopes, model.remainder, model.mean_remainder]
+    return [model.low, model.high, model.middle, *model.derivatives, model.remainder, model.mean_remainder]
 
 
 def _all(first: ca.SX, *others: ca.SX) -> ca.SX:

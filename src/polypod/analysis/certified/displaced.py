@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 
 from ...mechanism import Mechanism
-from ...mechanism.following import sine_series
+from ...mechanism.dependent_coordinates import sine_series
 from ...platforms import ConstrainedState
 from ...platforms.motion import frame_of, pose_of
 from ...symbols.vectors import Frame, axis_rotation, cayley, dot, skew
@@ -23,15 +23,16 @@ def about(x: ca.SX, pose: ca.SX) -> ca.SX:
 
 
 def displaced(mechanism: Mechanism, x: ca.SX, fixed: ca.SX) -> ca.SX:
-    """The pose of coordinates from home, about a pivot; of fewer than six freedoms along and about its own axes."""
+    """The pose of coordinates from home, about a pivot; of fewer than six degrees of freedom along and about its own
+    axes."""
     home, pivot = frame_of(fixed[:16]), fixed[16:]
     if mechanism.platform.full:
         axes = roll_pitch_yaw(x[3:]) @ home.axes
         return pose_of(Frame(home.origin + home.axes @ pivot + x[:3] - axes @ pivot, axes))
     origin, axes = home.origin, home.axes
-    for k, freedom in enumerate(mechanism.robot.freedoms):
-        along = ca.DM(freedom.direction)
-        if freedom.motion == "translation":
+    for k, coordinate in enumerate(mechanism.robot.dof):
+        along = ca.DM(coordinate.direction)
+        if coordinate.motion == "translation":
             origin = origin + along * x[k]
         else:
             across = skew(ca.SX(along))

@@ -16,8 +16,8 @@ from ...mechanism import Mechanism
 from ...model import Model
 from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
+from ..workspace.pose_coordinates import PoseCoordinates
 from ..workspace.quantities import Quantities, scaled_jacobian
-from ..workspace.space import Space
 from .displaced import about, displaced
 from .hexapod_jacobian import HexapodJacobian
 from .intervals import Interval, evaluate_intervals, mean_value, outward, within
@@ -32,21 +32,21 @@ _SOURCES = (
     "analysis/workspace/quantities.py",
 )
 _FEW = 3
-"""Freedoms up to which the Jacobian's numbers are also bounded by their slopes."""
+"""Degrees of freedom up to which the Jacobian's numbers are also bounded by their derivatives."""
 
 
 class Limits(NamedTuple):
     """Of n boxes: all limits hold (n,), one is broken or legs do not close (n,), legs close (n,).
 
-    ``matrix`` are the ends of J's numbers over the box; ``slopes``, of robots of few freedoms, those of the numbers in
-    its middle and of their slopes over it.
+    ``matrix`` are the ends of J's numbers over the box; ``derivatives``, of robots of few degrees of freedom, those of
+    the numbers in its middle and of their derivatives over it.
     """
 
     kept: Mask
     broken: Mask
     closed: Mask
     matrix: tuple[Array, Array]
-    slopes: tuple[Array, ...]
+    derivatives: tuple[Array, ...]
 
 
 class Enclosure:
@@ -55,11 +55,13 @@ class Enclosure:
     About a pose (p, R) a displacement is (d, c): p + d and Cayley's rotation by 2 atan|c| about c, times R.
     """
 
-    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+    def __init__(self, space: PoseCoordinates, chart: Chart = "coordinates") -> None:
         self.space, self.chart = space, chart
         mechanism = space.model.kernels.mechanism
         if chart == "about" and not space.full:
-            raise InputError("certified: boxes about a pose are for robots of six freedoms; use boxes of coordinates")
+            raise InputError(
+                "certified: boxes about a pose are for robots of six degrees of freedom; use boxes of coordinates"
+            )
         self._kernel = _kernel(space.model, chart)
         self._jacobian = HexapodJacobian(space, chart) if is_ups_hexapod(space) else None
         self._numbers = mechanism.numbers.values[None]
@@ -91,26 +93,26 @@ class Enclosure:
             assert poses is not None
             # exact in the sense of the box: the pose's own rounding is part of the question asked
             given.append(np.ascontiguousarray(poses))
-        bottom, top, real, *sloped = self._kernel(*given, self._fixed, self._numbers)
+        bottom, top, real, *first_order = self._kernel(*given, self._fixed, self._numbers)
         k = len(self._ranges)
         values, closing, matrix = (
             (bottom[:, part], top[:, part]) for part in (slice(0, k), slice(k, k + 1), slice(k + 1, None))
         )
         kept, broken = in_ranges(*values, self._ranges, self._angles)
         broken |= (closing[1][:, 0] < SMALLEST_MARGIN) | (real < 0)
-        return Limits(kept, broken, closing[0][:, 0] > SMALLEST_MARGIN, matrix, tuple(sloped))
+        return Limits(kept, broken, closing[0][:, 0] > SMALLEST_MARGIN, matrix, tuple(first_order))
 
     def _sign(self, found: Limits, asked: Mask, half: Array) -> Array:
-        """Sign of det J by the ends of its numbers, or by their slopes over the box."""
+        """Sign of det J by the ends of its numbers, or by their derivatives over the box."""
         sign = regular_sign(*midpoint_radius(*(self._square(end[asked]) for end in found.matrix)))
         open_ = np.flatnonzero(sign == 0)
-        if found.slopes and len(open_):
-            centre, slopes = found.slopes[:2], found.slopes[2:]
+        if found.derivatives and len(open_):
+            centre, derivatives = found.derivatives[:2], found.derivatives[2:]
             m = half.shape[1]
             at = midpoint_radius(*(self._square(end[asked][open_]) for end in centre))
             ways = [
                 np.moveaxis(self._square(end[asked][open_].reshape(len(open_), -1, m)), 3, 1) * size
-                for end in slopes
+                for end in derivatives
                 for size in [half[open_][:, :, None, None] * (1 + 1e-14)]
             ]
             sign[open_] = regular_sign(*at, *midpoint_radius(*ways))
@@ -123,18 +125,18 @@ class Enclosure:
 
 def _kernel(model: Model, chart: Chart) -> Kernel:
     kernels = model.kernels
-    recipe = kernels.recipe(f"enclosure {chart} {fingerprint(*_SOURCES)} {model.robot.freedoms!r}")
-    return kernels.shared(partial(_expression, kernels.mechanism, chart), recipe)
+    cache_key = kernels.cache_key(f"enclosure {chart} {fingerprint(*_SOURCES)} {model.robot.dof!r}")
+    return kernels.shared(partial(_expression, kernels.mechanism, chart), cache_key)
 
 
 def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     """(low, high, pose if ``about``, home and pivot, numbers) -> lower and upper ends of limited values, closing, J;
     and the least of what stands under roots, at most: where it is negative no leg closes.
 
-    Lengths and ranges, which bind most, are also bounded by their slopes over the box. The robot's numbers are inputs
-    and not parameters: what is prepared from parameters may be summed in another order.
+    Lengths and ranges, which bind most, are also bounded by their derivatives over the box. The robot's numbers are
+    inputs and not parameters: what is prepared from parameters may be summed in another order.
     """
-    m = 6 if mechanism.platform.full else len(mechanism.robot.freedoms)
+    m = 6 if mechanism.platform.full else len(mechanism.robot.dof)
     x, pose, fixed = ca.SX.sym("x", m), ca.SX.sym("pose", 16), ca.SX.sym("fixed", 19)
     numbers = mechanism.numbers.symbols
     moved = about(x, pose) if chart == "about" else displaced(mechanism, x, fixed)
@@ -146,17 +148,17 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     values = [*(r.value for r in found.requirements), found.closing, ca.vec(matrix.T)]
     ranged = [k for k, r in enumerate(found.requirements) if not r.angle]
     lengths = ca.vertcat(*[values[k] for k in ranged], ca.SX(0, 1))
-    slopes = ca.vec(ca.densify(ca.jacobian(lengths, x)).T)
+    derivatives = ca.vec(ca.densify(ca.jacobian(lengths, x)).T)
     given = [x, pose, fixed, numbers]
     numbers_of = ca.vec(matrix.T) if m <= _FEW else ca.SX(0, 1)
     tilted = ca.vec(ca.densify(ca.jacobian(numbers_of, x)).T)
-    parts = [ca.vertcat(*values), slopes, lengths, numbers_of, tilted]
+    parts = [ca.vertcat(*values), derivatives, lengths, numbers_of, tilted]
     graph = Graph.of(ca.Function("values", given, ca.cse([ca.densify(part) for part in parts])))
     low, high = ca.SX.sym("low", m), ca.SX.sym("high", m)
     box = [Interval(low[k], high[k]) for k in range(m)]
     rest = [[Interval(symbols[k], symbols[k]) for k in range(symbols.numel())] for symbols in given[1:]]
     roots: list[ca.SX] = []
-    bounds, sloped, _, _, leaning = evaluate_intervals(graph, [box, *rest], roots)
+    bounds, first_order, _, _, leaning = evaluate_intervals(graph, [box, *rest], roots)
     real = ca.SX(1)
     for root in roots:
         real = ca.fmin(real, root)
@@ -164,7 +166,7 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     centred, upright = evaluate_intervals(graph.only([2, 3]), [[Interval(c, c) for c in middle], *rest])
     ways = [outward(b.low - c, b.high - c) for b, c in zip(box, middle, strict=True)]
     for row, k in enumerate(ranged):
-        bounds[k] = within(bounds[k], mean_value(centred[row], sloped[m * row : m * row + m], ways))
+        bounds[k] = within(bounds[k], mean_value(centred[row], first_order[m * row : m * row + m], ways))
     outputs = [port(name, ca.vertcat(*ends)) for name, ends in zip(("bottom", "top"), _ends(bounds), strict=True)]
     outputs.append(port("real", real, ()))
     if m <= _FEW:

@@ -46,29 +46,29 @@ def unknown_count(mechanism: Mechanism) -> int:
 
 def turning_rows(mechanism: Mechanism) -> Array | None:
     """Sizes (3, 6) of what x and w add to the rotation vector from home; None where poses do not follow."""
-    if not mechanism.platform.follows_legs:
+    if not mechanism.platform.is_constrained:
         return None
     state = mechanism.platform.rest(mechanism.inputs())
     assert isinstance(state, ConstrainedState)
     return np.abs(np.hstack([np.array(ca.DM(part)) for part in (state.chosen, state.others)])[3:])
 
 
-def slopes_kernel(model: Model, chart: Chart) -> Kernel:
-    """(x, y, pose if ``about``, home and pivot, numbers) -> E (k), its slopes by x (k, m) and by y (k, k)."""
-    return _shared(model, chart, "slopes", _slopes)
+def derivatives_kernel(model: Model, chart: Chart) -> Kernel:
+    """(x, y, pose if ``about``, home and pivot, numbers) -> E (k), its derivatives by x (k, m) and by y (k, k)."""
+    return _shared(model, chart, "derivatives", _derivatives)
 
 
 def bounds_kernel(model: Model, chart: Chart) -> Kernel:
     """(x, h, y, S h, reach, pose if ``about``, home and pivot, numbers) -> first-order models over boxes x + h t.
 
     With y + S h t and, but for the first, +- ``reach``: E; then limited values, margins of the legs' conditions, and
-    the slopes of E and q by [x, y]. Of each the middle, the slopes by t (m) and the rest.
+    the derivatives of E and q by [x, y]. Of each the middle, the derivatives by t (m) and the rest.
     """
     return _shared(model, chart, "bounds", _bounds)
 
 
 def _displacements(mechanism: Mechanism) -> int:
-    return 6 - mechanism.platform.count if mechanism.platform.follows_legs else 0
+    return 6 - mechanism.platform.count if mechanism.platform.is_constrained else 0
 
 
 def _unknowns(mechanism: Mechanism) -> list[Unknowns]:
@@ -82,12 +82,12 @@ class Symbols(NamedTuple):
     fixed: ca.SX
     numbers: ca.SX
     found: Followed
-    slopes: ca.SX
+    derivatives: ca.SX
 
 
 def symbols_of(mechanism: Mechanism, chart: Chart) -> Symbols:
-    """Symbols of x and y, what is found there, and the slopes of E and q by [x, y]."""
-    m = 6 if mechanism.platform.full else len(mechanism.robot.freedoms)
+    """Symbols of x and y, what is found there, and the derivatives of E and q by [x, y]."""
+    m = 6 if mechanism.platform.full else len(mechanism.robot.dof)
     x, y = ca.SX.sym("x", m), ca.SX.sym("y", unknown_count(mechanism))
     pose, fixed = ca.SX.sym("pose", 16), ca.SX.sym("fixed", 19)
     first = _displacements(mechanism)
@@ -100,8 +100,8 @@ def symbols_of(mechanism: Mechanism, chart: Chart) -> Symbols:
     inputs = mechanism.inputs()
     inputs.pose = port("pose", moved, (4, 4))
     legs = mechanism.resting(inputs)[1]
-    found, slopes = _found(mechanism, legs, y[first:], twists)
-    return Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
+    found, derivatives = _found(mechanism, legs, y[first:], twists)
+    return Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, derivatives)
 
 
 class LegEquations(NamedTuple):
@@ -145,12 +145,12 @@ def leg_equations(leg: LegModel, start: ca.SX | None = None) -> LegEquations:
 
 
 def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: ca.SX) -> tuple[Followed, ca.SX]:
-    """Everything at the legs' tips, with legs' unknowns displaced from home; the slopes of E and q by [x, y].
+    """Everything at the legs' tips, with legs' unknowns displaced from home; the derivatives of E and q by [x, y].
 
-    Slopes go from the tip by the twist to the coordinates, so that those of rotations are written once.
+    Derivatives go from the tip by the twist to the coordinates, so that those of rotations are written once.
     """
     parts: list[list[ca.SX]] = [[] for _ in range(5)]
-    slopes: list[list[ca.SX]] = [[] for _ in range(5)]
+    derivatives: list[list[ca.SX]] = [[] for _ in range(5)]
     at = 0
     for leg in legs:
         own = leg_equations(leg.model)
@@ -162,18 +162,18 @@ def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: c
             across = ca.SX(found[k].numel(), moves.numel())
             across[:, at : at + count] = found[10 + k]
             parts[k].append(found[k])
-            slopes[k].append(ca.horzcat(found[5 + k] @ ways, across))
+            derivatives[k].append(ca.horzcat(found[5 + k] @ ways, across))
         at += count
-    equations, leaning = parts[0], slopes[0]
-    if mechanism.platform.follows_legs:
+    equations, leaning = parts[0], derivatives[0]
+    if mechanism.platform.is_constrained:
         assert mechanism.mobility is not None
         used = mechanism.mobility.used
         equations = [*(parts[4][leg][k] for leg, k in used), *equations]
-        leaning = [*(slopes[4][leg][k, :] for leg, k in used), *leaning]
+        leaning = [*(derivatives[4][leg][k, :] for leg, k in used), *leaning]
     followed = Followed(
         *(ca.vertcat(*part, ca.SX(0, 1)) for part in (equations, parts[1], parts[2], [ca.SX(1), *parts[3]]))
     )
-    return followed, ca.vertcat(*leaning, *slopes[1])
+    return followed, ca.vertcat(*leaning, *derivatives[1])
 
 
 def _ports(s: Symbols, chart: Chart, first: tuple[tuple[str, ca.SX], ...]) -> tuple[Port, ...]:
@@ -181,13 +181,13 @@ def _ports(s: Symbols, chart: Chart, first: tuple[tuple[str, ca.SX], ...]) -> tu
     return tuple(Port(name, of, (4, 4) if name == "pose" else (of.numel(),)) for name, of in named)
 
 
-def _slopes(mechanism: Mechanism, chart: Chart) -> Expression:
+def _derivatives(mechanism: Mechanism, chart: Chart) -> Expression:
     s = symbols_of(mechanism, chart)
     k, m = s.y.numel(), s.x.numel()
     outputs = (
         port("equations", s.found.equations),
-        port("by_x", ca.densify(s.slopes[:k, :m]), (k, m)),
-        port("by_y", ca.densify(s.slopes[:k, m:]), (k, k)),
+        port("by_x", ca.densify(s.derivatives[:k, :m]), (k, m)),
+        port("by_y", ca.densify(s.derivatives[:k, m:]), (k, k)),
     )
     return Expression(f"followed_{chart}", _ports(s, chart, (("x", s.x), ("y", s.y))), outputs)
 
@@ -195,7 +195,7 @@ def _slopes(mechanism: Mechanism, chart: Chart) -> Expression:
 def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     s = symbols_of(mechanism, chart)
     m, k = s.x.numel(), s.y.numel()
-    over = ca.vertcat(s.found.values, s.found.margins, ca.vec(s.slopes.T))
+    over = ca.vertcat(s.found.values, s.found.margins, ca.vec(s.derivatives.T))
     parts = ca.cse([ca.densify(part) for part in (s.found.equations, over)])
     every = ca.vertcat(s.x, s.y)
     graph = Graph.of(ca.Function("followed", [every, s.pose, s.fixed, s.numbers], parts))
@@ -208,10 +208,10 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     (equations,) = evaluate_affine(graph.only([0]), [[*own, *line], *rest])
     (found,) = evaluate_affine(graph.only([1]), [[*own, *wide], *rest])
     models = [*equations, *found]
-    slopes = ca.SX(ca.vertcat(*[ca.horzcat(*model.slopes) for model in models]))
+    derivatives = ca.SX(ca.vertcat(*[ca.horzcat(*model.derivatives) for model in models]))
     outputs = (
         port("middle", ca.vertcat(*[model.middle for model in models])),
-        port("slopes", ca.densify(slopes), (len(models), m)),
+        port("derivatives", ca.densify(derivatives), (len(models), m)),
         port("rest", ca.vertcat(*[model.remainder for model in models])),
     )
     first = (("x", s.x), ("half", half), ("y", s.y), ("swing", ca.vec(swing.T)), ("reach", reach))
@@ -220,5 +220,5 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
 
 def _shared(model: Model, chart: Chart, name: str, build: Callable[[Mechanism, Chart], Expression]) -> Kernel:
     kernels = model.kernels
-    recipe = kernels.recipe(f"{name} of what follows {chart} {fingerprint(*_SOURCES)} {model.robot.freedoms!r}")
-    return kernels.shared(partial(build, kernels.mechanism, chart), recipe)
+    cache_key = kernels.cache_key(f"{name} of what follows {chart} {fingerprint(*_SOURCES)} {model.robot.dof!r}")
+    return kernels.shared(partial(build, kernels.mechanism, chart), cache_key)

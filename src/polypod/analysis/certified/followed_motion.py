@@ -1,8 +1,8 @@
-"""A platform that follows its legs, along a motion of its own coordinates: pose, twist and acceleration as models of
-time.
+"""A platform that follows its legs, along a motion of its generalized coordinates: pose, twist and acceleration as
+models of time.
 
 What follows, y of E(x, y) = 0, is y0 + S s +- r over an interval: Krawczyk's operator (:mod:`.krawczyk`) in one
-variable. Its rates and accelerations solve linear systems with the slopes of E.
+variable. Its rates and accelerations solve linear systems with the derivatives of E.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ..displacements import displacement
 from .affine import Affine, evaluate_affine
 from .displaced import followed
 from .equations import Symbols, symbols_of
-from .lines import Lines, constant, solve
+from .linear_models import LinearModels, constant, solve
 
 _TRIES = 4
 
 
-class FollowedMotion:
+class ConstrainedMotionModel:
     """Pose, twist and acceleration of one robot's platform."""
 
     def __init__(self, model: Model) -> None:
         mechanism = model.kernels.mechanism
-        if mechanism.followed_joints:
+        if mechanism.coordinate_joints:
             raise InputError("there are no bounds of platforms whose coordinates are those of joints")
         self._home = model.robot.home.matrix
         state = mechanism.platform.rest(mechanism.inputs())
@@ -40,13 +40,13 @@ class FollowedMotion:
         m, k = s.x.numel(), s.y.numel()
         home = ca.SX(ca.DM(np.concatenate([self._home.ravel(), np.zeros(3)])))
         v, vdot, vddot = ca.vertcat(s.x, s.y), ca.SX.sym("vdot", m + k), ca.SX.sym("vddot", m + k)
-        equations, slopes = ca.substitute([s.found.equations, s.slopes[:k, :]], [s.fixed], [home])
-        turning = ca.jtimes(slopes @ vdot, v, vdot)
+        equations, derivatives = ca.substitute([s.found.equations, s.derivatives[:k, :]], [s.fixed], [home])
+        turning = ca.jtimes(derivatives @ vdot, v, vdot)
         pose, twists = followed(mechanism, s.x, s.y, home)
         twist = twists @ vdot
         moved = pose, twist, twists @ vddot + ca.jtimes(twist, v, vdot)
         self._equations = _graph([v, s.numbers], [equations])
-        self._slopes = _graph([v, s.numbers], [ca.vec(slopes[:, :m].T), ca.vec(slopes[:, m:].T)])
+        self._derivatives = _graph([v, s.numbers], [ca.vec(derivatives[:, :m].T), ca.vec(derivatives[:, m:].T)])
         self._turning = _graph([v, vdot, s.numbers], [turning])
         self._moved = _graph([v, vdot, vddot, s.numbers], list(moved))
         self._m, self._k = m, k
@@ -56,16 +56,16 @@ class FollowedMotion:
         x, xdot, xddot = orders
         y = self._found(x, poses)
         by_x, by_y = self._by([*x, *y])
-        rate = solve(by_y, -by_x.times(Lines.stacked(xdot)))[0]
+        rate = solve(by_y, -by_x.times(LinearModels.stacked(xdot)))[0]
         vdot = [*xdot, *rate.affine]
         (turning,) = evaluate_affine(self._turning, [[*x, *y], vdot, self._numbers])
-        right = by_x.times(Lines.stacked(xddot)) + Lines.stacked(turning)
+        right = by_x.times(LinearModels.stacked(xddot)) + LinearModels.stacked(turning)
         vddot = [*xddot, *solve(by_y, -right)[0].affine]
         return evaluate_affine(self._moved, [[*x, *y], vdot, vddot, self._numbers])
 
-    def _by(self, v: list[Affine]) -> tuple[Lines, Lines]:
-        """Slopes of E by x and by y."""
-        by_x, by_y = (Lines.stacked(part) for part in evaluate_affine(self._slopes, [v, self._numbers]))
+    def _by(self, v: list[Affine]) -> tuple[LinearModels, LinearModels]:
+        """Derivatives of E by x and by y."""
+        by_x, by_y = (LinearModels.stacked(part) for part in evaluate_affine(self._derivatives, [v, self._numbers]))
         return by_x.reshape(self._k, self._m), by_y.reshape(self._k, self._k)
 
     def _found(self, x: list[Affine], poses: Array) -> list[Affine]:
@@ -78,17 +78,17 @@ class FollowedMotion:
             (off,) = evaluate_affine(self._equations, [[*at, *y0], self._numbers])
             by_x, by_y = self._by([*at, *y0])
             inverse = _inverse(by_y.middle)
-            start = start - (inverse @ Lines.stacked(off).middle[..., None])[..., 0]
-        slope = np.stack([np.broadcast_to(one.slopes[0], len(start)) for one in x], axis=-1)
+            start = start - (inverse @ LinearModels.stacked(off).middle[..., None])[..., 0]
+        slope = np.stack([np.broadcast_to(one.derivatives[0], len(start)) for one in x], axis=-1)
         swing = -(inverse @ by_x.middle @ slope[..., None])[..., 0]
         line = [Affine.exact(start[:, k], (swing[:, k],)) for k in range(self._k)]
         (off,) = evaluate_affine(self._equations, [[*x, *line], self._numbers])
-        base = constant(inverse).times(Lines.stacked(off)).most
+        base = constant(inverse).times(LinearModels.stacked(off)).upper_bound
         reach = 2.0 * base + 1e-12
         for _ in range(_TRIES):
             wide = [Affine.exact(start[:, k], (swing[:, k],), reach[:, k]) for k in range(self._k)]
             _, by_y = self._by([*x, *wide])
-            left = (constant(inverse) @ by_y + constant(np.broadcast_to(-np.eye(self._k), inverse.shape))).most
+            left = (constant(inverse) @ by_y + constant(np.broadcast_to(-np.eye(self._k), inverse.shape))).upper_bound
             near = (base + (left @ reach[..., None])[..., 0]) * (1 + 1e-12)
             proven = np.asarray((near < reach).all(axis=1))
             if proven.all():

@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .intervals import Interval, evaluate_intervals
 from .legs import LEG, SOURCES, WIDENED, Chart, intervals_of, leg_at, leg_numbers
 from .matrices import midpoint_radius, regular_sign
@@ -29,7 +29,7 @@ class SignAndCones(NamedTuple):
 class HexapodJacobian:
     """The rows of a hexapod's Jacobian over boxes, each times its leg's length: [w; R b x w], w from joint to joint."""
 
-    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+    def __init__(self, space: PoseCoordinates, chart: Chart = "coordinates") -> None:
         self._legs = leg_numbers(space, WIDENED)
         if chart == "about":
             self._legs[:, 6:9] = 0.0  # displacements are those of the platform's origin
@@ -48,17 +48,21 @@ class HexapodJacobian:
         ends = [np.repeat(end, count, axis=0) for end in (low, high)]
         home = self._home if poses is None else np.repeat(poses.reshape(n, 16), count, axis=0)
         found = self._kernel(*ends, np.tile(self._legs, (n, 1)), home)
-        centre, slopes = ([end.reshape(n, count, 8, k) for end in ends] for ends, k in ((found[:2], 1), (found[2:], 6)))
+        centre, derivatives = (
+            [end.reshape(n, count, 8, k) for end in ends] for ends, k in ((found[:2], 1), (found[2:], 6))
+        )
         half = 0.5 * (high - low) * (1 + 1e-14)
         scale = np.r_[np.ones(3), np.full(3, 1 / self._size)]
         at, off = midpoint_radius(*(end[signed, :, :6, 0] * scale for end in centre))
         tilt, vague = midpoint_radius(
-            *(end[signed, :, :6] * scale[:, None] * half[signed, None, None] for end in slopes)
+            *(end[signed, :, :6] * scale[:, None] * half[signed, None, None] for end in derivatives)
         )
         sign = np.zeros(n)
         sign[signed] = regular_sign(at, off, np.moveaxis(tilt, 3, 1), np.moveaxis(vague, 3, 1))
         with np.errstate(invalid="ignore"):
-            lost = (np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 6:] * half[:, None, None]).sum(axis=3)
+            lost = (np.maximum(np.abs(derivatives[0]), np.abs(derivatives[1]))[:, :, 6:] * half[:, None, None]).sum(
+                axis=3
+            )
         there = self._legs[:, 21:] > 0
         held = centre[0][:, :, 6:, 0] - lost * (1 + 1e-13) > 1e-13 * self._size
         return SignAndCones(sign, (held | ~there).all(axis=(1, 2)))
@@ -71,7 +75,8 @@ def _kernel(chart: Chart) -> Kernel:
 
 
 def _expression(chart: Chart) -> Expression:
-    """(low, high, leg, home) -> ends of the row (6) and of both cones' margins w.a - c |w| in the middle; slopes."""
+    """(low, high, leg, home) -> ends of the row (6) and of both cones' margins w.a - c |w| in the middle;
+    derivatives."""
     low, high, leg, home = (ca.SX.sym(n, k) for n, k in (("low", 6), ("high", 6), ("leg", LEG), ("home", 16)))
     x, numbers, pose = ca.SX.sym("x", 6), ca.SX.sym("numbers", 19), ca.SX.sym("pose", 16)
     axes, way = leg_at(x, numbers, pose, chart)
@@ -88,10 +93,10 @@ def _expression(chart: Chart) -> Expression:
     fixed = [Interval(home[k], home[k]) for k in range(16)]
     middle = [Interval(c, c) for c in (0.5 * (b.low + b.high) for b in box)]
     (centre,) = evaluate_intervals(graph.only([0]), [middle, intervals_of(leg), fixed])
-    _, slopes = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
+    _, derivatives = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
     outputs = [
         port(f"{name}_{end}", ca.vertcat(*[getattr(part, end) for part in parts]))
-        for name, parts in (("centre", centre), ("slopes", slopes))
+        for name, parts in (("centre", centre), ("derivatives", derivatives))
         for end in ("low", "high")
     ]
     ports = Port("low", low, (6,)), Port("high", high, (6,)), Port("leg", leg, (LEG,)), Port("home", home, (16,))

@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 
 from ...arrays import Array
 from ...legs.contract import SMALLEST_MARGIN
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .enclosure import Enclosure
 from .krawczyk import Krawczyk, SolutionBounds
 from .legs import Chart
@@ -34,13 +34,13 @@ class ImplicitEnclosure:
     by first-order models are its own.
     """
 
-    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+    def __init__(self, space: PoseCoordinates, chart: Chart = "coordinates") -> None:
         self.space, self.chart = space, chart
         mechanism = space.model.kernels.mechanism
         self._ranges = mechanism.limit_ranges
         self._angles = np.array([limit.angle for _, limit in mechanism.limits], dtype=bool)
         self._solve = Krawczyk(space, chart)
-        self._known = _Places(np.where(space.turns, space.model.size, 1.0), self._solve.k)
+        self._known = _KnownPoints(np.where(space.turns, space.model.size, 1.0), self._solve.k)
         nowhere = np.zeros((1, len(space.names))), np.zeros((1, self._solve.k))
         home = self._solve.point(*nowhere, None if chart == "coordinates" else space.home[None])
         self._sign = float(self._signs(home)[0])
@@ -129,13 +129,14 @@ class ImplicitEnclosure:
         return kept & good, broken | wrong, good
 
     def _signs(self, found: SolutionBounds) -> Array:
-        """Sign of det of the slopes of E and q by [x, y], which is singular where the robot is; 0 where not known."""
-        slopes = np.moveaxis(found.matrix.slopes, 3, 1)
-        vague = np.broadcast_to(_SLACK * np.abs(slopes), slopes.shape)
-        return regular_sign(found.matrix.middle, found.matrix.remainder, slopes, vague)
+        """Sign of det of the derivatives of E and q by [x, y], which is singular where the robot is; 0 where not
+        known."""
+        derivatives = np.moveaxis(found.matrix.derivatives, 3, 1)
+        vague = np.broadcast_to(_SLACK * np.abs(derivatives), derivatives.shape)
+        return regular_sign(found.matrix.middle, found.matrix.remainder, derivatives, vague)
 
 
-class _Places:
+class _KnownPoints:
     """Coordinates (n, m) whose y (n, k) is known to be joined with that of home, which is the first of them.
 
     ``half`` (n, m) are the half-widths of boxes about them in which y is the only one within ``reach`` of a line; zero
@@ -146,7 +147,7 @@ class _Places:
         m = len(scale)
         self._scale = scale
         self._x, self.half, self.y = np.zeros((1, m)), np.zeros((1, m)), np.zeros((1, k))
-        self._slopes, self._reach = np.zeros((1, k, m)), np.zeros((1, k))
+        self._derivatives, self._reach = np.zeros((1, k, m)), np.zeros((1, k))
         self._tree = KDTree(self._x)
 
     def nearest(self, x: Array) -> tuple[Array, NDArray[np.int64]]:
@@ -156,7 +157,7 @@ class _Places:
 
     def hold(self, own: NDArray[np.int64], found: SolutionBounds, x: Array) -> Mask:
         """Whether solutions at coordinates are those of known boxes that hold them."""
-        line = self.y[own] + (self._slopes[own] @ (x - self._x[own])[..., None])[..., 0]
+        line = self.y[own] + (self._derivatives[own] @ (x - self._x[own])[..., None])[..., 0]
         with np.errstate(invalid="ignore"):
             inside = (np.abs(found.y - line) + found.near) * (1 + _SLACK) + 1e-14 <= self._reach[own]
         return np.asarray(found.proven & inside.all(axis=1))
@@ -165,22 +166,23 @@ class _Places:
         """Take more of them; the nearest is looked for among all when they have become a quarter more."""
         held = found.proven[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = np.where(half[:, None] > 0, found.swing / half[:, None], 0.0)
+            derivatives = np.where(half[:, None] > 0, found.swing / half[:, None], 0.0)
         self._x, self.y = np.concatenate([self._x, x]), np.concatenate([self.y, found.y])
         self.half = np.concatenate([self.half, np.where(held, half, 0.0)])
-        self._slopes = np.concatenate([self._slopes, slopes])
+        self._derivatives = np.concatenate([self._derivatives, derivatives])
         self._reach = np.concatenate([self._reach, np.where(held, found.reach, 0.0)])
         if len(self._x) > 1.25 * self._tree.n:
             self._tree = KDTree(self._x * self._scale)
 
 
 class EitherEnclosure:
-    """Bounds of robots of few freedoms with long formulas: by intervals, and by first-order models where these fail.
+    """Bounds of robots of few degrees of freedom with long formulas: by intervals, and by first-order models where
+    these fail.
 
     Intervals see what is out of reach, models see boxes that are inside two to four times as large.
     """
 
-    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+    def __init__(self, space: PoseCoordinates, chart: Chart = "coordinates") -> None:
         self._ways = Enclosure(space, chart), ImplicitEnclosure(space, chart)
 
     def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Mask | None = None) -> Verdict:
@@ -196,9 +198,9 @@ class EitherEnclosure:
 AnyEnclosure = Enclosure | ImplicitEnclosure | EitherEnclosure
 
 
-def enclosure_of(space: Space, chart: Chart = "coordinates") -> AnyEnclosure:
+def enclosure_of(space: PoseCoordinates, chart: Chart = "coordinates") -> AnyEnclosure:
     """Bounds over boxes of a robot's coordinates, or of displacements ``about`` poses, whatever its legs."""
     mechanism = space.model.kernels.mechanism
-    if mechanism.implicit_legs or mechanism.platform.follows_legs:
+    if mechanism.implicit_legs or mechanism.platform.is_constrained:
         return ImplicitEnclosure(space, chart)
     return (Enclosure if space.full else EitherEnclosure)(space, chart)

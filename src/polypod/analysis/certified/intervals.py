@@ -61,10 +61,10 @@ def outward(low: ca.SX, high: ca.SX, unit: float = UNIT) -> Interval:
     return Interval(low - ca.fabs(low) * unit - TINY, high + ca.fabs(high) * unit + TINY)
 
 
-def mean_value(centre: Interval, slopes: list[Interval], ways: list[Interval]) -> Interval:
-    """f(c) + sum f'_k (x_k - c_k), with slopes that hold over the whole box: the mean value theorem."""
+def mean_value(centre: Interval, derivatives: list[Interval], ways: list[Interval]) -> Interval:
+    """f(c) + sum f'_k (x_k - c_k), with derivatives that hold over the whole box: the mean value theorem."""
     total = centre
-    for slope, way in zip(slopes, ways, strict=True):
+    for slope, way in zip(derivatives, ways, strict=True):
         step = _product(slope, way)
         total = outward(total.low + step.low, total.high + step.high)
     return total

@@ -1,6 +1,6 @@
 """Solutions y of E(x, y) = 0 over boxes of x, proven to be there and to be alone: Krawczyk's operator.
 
-With y0 that solves E in the middle xm of a box, its slopes S there, C near E_y^-1, and bounds over the box,
+With y0 that solves E in the middle xm of a box, its derivatives S there, C near E_y^-1, and bounds over the box,
 
     b + G r < r,   b = |C E(x, y0 + S (x - xm))|,   G = |1 - C E_y(x, y0 + S (x - xm) +- r)|
 
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .displaced import TURN
-from .equations import bounds_kernel, slopes_kernel, turning_rows, unknown_count
+from .equations import bounds_kernel, derivatives_kernel, turning_rows, unknown_count
 from .legs import Chart
 from .verdict import Mask
 
@@ -36,24 +36,24 @@ _GROWN = 1.5
 
 @dataclass(frozen=True)
 class Models:
-    """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``slopes`` t, within ``remainder``."""
+    """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``derivatives`` t, within ``remainder``."""
 
     middle: Array
-    slopes: Array
+    derivatives: Array
     remainder: Array
 
     @property
     def ends(self) -> tuple[Array, Array]:
         """Lower and upper ends over the box."""
-        size = (np.abs(self.slopes).sum(axis=-1) + self.remainder) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
+        size = (np.abs(self.derivatives).sum(axis=-1) + self.remainder) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
         return self.middle - size, self.middle + size
 
     def __getitem__(self, key: Any) -> Models:
-        return Models(self.middle[key], self.slopes[key], self.remainder[key])
+        return Models(self.middle[key], self.derivatives[key], self.remainder[key])
 
     def put(self, which: NDArray[np.int64], by: Models) -> None:
         """Replace the bounds of some of the boxes."""
-        self.middle[which], self.slopes[which], self.remainder[which] = by.middle, by.slopes, by.remainder
+        self.middle[which], self.derivatives[which], self.remainder[which] = by.middle, by.derivatives, by.remainder
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class SolutionBounds:
     """Of n boxes. ``proven`` (n,): exactly one y to every x within ``reach`` (n, k) of y0 + S (x - xm), and within
     ``near`` of it; ``y`` is y0 (n, k), ``swing`` S h (n, k, m).
 
-    Models over the box and these y of limited ``values``, of ``margins``, and of the ``matrix`` of slopes of E and the
-    actuated coordinates by [x, y].
+    Models over the box and these y of limited ``values``, of ``margins``, and of the ``matrix`` of derivatives of E and
+    the actuated coordinates by [x, y].
     """
 
     proven: Mask
@@ -98,10 +98,10 @@ class SolutionBounds:
 class Krawczyk:
     """Proofs for one robot; ``k`` is the number of what follows from its m coordinates."""
 
-    def __init__(self, space: Space, chart: Chart) -> None:
+    def __init__(self, space: PoseCoordinates, chart: Chart) -> None:
         mechanism = space.model.kernels.mechanism
         self.k, self._m = unknown_count(mechanism), len(space.names)
-        self._slopes, self._bounds = (kernel(space.model, chart) for kernel in (slopes_kernel, bounds_kernel))
+        self._derivatives, self._bounds = (kernel(space.model, chart) for kernel in (derivatives_kernel, bounds_kernel))
         self._rest = np.concatenate([space.home.ravel(), space.pivot])[None], mechanism.numbers.values[None]
         self._limits, self._rows = len(mechanism.limits), len(mechanism.actuators) + self.k
         self._turns = turning_rows(mechanism)
@@ -110,7 +110,7 @@ class Krawczyk:
         """y (n, k) at x (n, m) by Newton's steps, from that at ``start``; not a number where it is lost."""
         now = y
         for step in range(4):
-            value, by_x, by_y = self._slopes(*self._given((start if step == 0 else x, now), poses))
+            value, by_x, by_y = self._derivatives(*self._given((start if step == 0 else x, now), poses))
             if step == 0:
                 value = value + (by_x @ (x - start)[..., None])[..., 0]
             inverse, good = _inverted(by_y)
@@ -126,7 +126,7 @@ class Krawczyk:
 
         Half-widths that are negative make t run the other way.
         """
-        _, by_x, by_y = self._slopes(*self._given((x, np.nan_to_num(y)), poses))
+        _, by_x, by_y = self._derivatives(*self._given((x, np.nan_to_num(y)), poses))
         swing = -_inverted(by_y)[0] @ np.nan_to_num(by_x) * half[:, None]
         reach = _FIRST * np.abs(swing).sum(axis=2) + _POINT
         found = self._tried(x, half, y, swing, reach, poses)
@@ -153,7 +153,7 @@ class Krawczyk:
         value, values, margins, entries = (found[:, part] for part in places)
         shape = n, self._rows, m + k
         matrix = Models(
-            entries.middle.reshape(shape), entries.slopes.reshape(*shape, m), entries.remainder.reshape(shape)
+            entries.middle.reshape(shape), entries.derivatives.reshape(*shape, m), entries.remainder.reshape(shape)
         )
         by_y = matrix[:, :k, m:]
         with np.errstate(all="ignore"):
@@ -161,10 +161,10 @@ class Krawczyk:
             good &= np.isfinite(value.remainder).all(axis=1) & np.isfinite(by_y.remainder).all(axis=(1, 2))
             size = np.abs(inverse)
             rest = np.abs(np.eye(k) - inverse @ by_y.middle) + size @ (by_y.remainder + _SLACK * np.abs(by_y.middle))
-            rest += np.abs(np.einsum("nij,njkm->nikm", inverse, by_y.slopes)).sum(axis=3)
-            near = np.abs(inverse @ value.slopes).sum(axis=2)
+            rest += np.abs(np.einsum("nij,njkm->nikm", inverse, by_y.derivatives)).sum(axis=3)
+            near = np.abs(inverse @ value.derivatives).sum(axis=2)
             near += np.abs((inverse @ value.middle[..., None])[..., 0])
-            vague = value.remainder + _SLACK * (np.abs(value.middle) + np.abs(value.slopes).sum(axis=2))
+            vague = value.remainder + _SLACK * (np.abs(value.middle) + np.abs(value.derivatives).sum(axis=2))
             near += (size @ vague[..., None])[..., 0]
             near += (rest @ reach[..., None])[..., 0]
             near = np.where(good[:, None], near * (1 + _SLACK) + 1e-300, np.nan)

@@ -11,7 +11,7 @@ from ...arrays import Array
 from ...legs import UPS
 from ...platforms.motion import frame_of
 from ...symbols.vectors import cayley
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .displaced import roll_pitch_yaw
 from .intervals import Interval
 
@@ -32,17 +32,17 @@ WIDENED = 1e-11
 """What bounds take cosines of cones to be off by: rounding, and what joints that mirror each other may differ by."""
 
 
-def is_ups_hexapod(space: Space) -> bool:
-    """Whether a robot has six freedoms and six legs of kind UPS."""
+def is_ups_hexapod(space: PoseCoordinates) -> bool:
+    """Whether a robot has six degrees of freedom and six legs of kind UPS."""
     return space.full and len(ups_legs(space)) == len(space.model.robot.legs) == 6
 
 
-def ups_legs(space: Space) -> list[UPS]:
+def ups_legs(space: PoseCoordinates) -> list[UPS]:
     """The legs of kind UPS."""
     return [leg for leg in space.model.robot.legs if isinstance(leg, UPS)]
 
 
-def leg_numbers(space: Space, widened: float = 0.0) -> Array:
+def leg_numbers(space: PoseCoordinates, widened: float = 0.0) -> Array:
     """Numbers (legs, LEG) of all legs, the cosines of cones between ends that are ``widened`` both ways."""
     rows = []
     for leg in ups_legs(space):

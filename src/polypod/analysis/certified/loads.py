@@ -19,9 +19,9 @@ from ...platforms import Inputs, PlatformState
 from ...symbols.graph import Graph
 from ...symbols.vectors import norm
 from .affine import Affine, evaluate_affine
-from .lines import Lines, majorant, solve
+from .linear_models import LinearModels, majorant, solve
 
-_ROUNDS = 8
+_ITERATIONS = 8
 """Rounds in which loads are looked for; what they are off after that counts in their bounds."""
 
 
@@ -67,7 +67,7 @@ class LoadedJoints:
         is one L, and that it is within r of the line.
         """
         lines, need, by_loads, first, by_mu, own = (
-            Lines.stacked(part).reshape(*shape) for part, shape in zip(parts, self._shapes, strict=True)
+            LinearModels.stacked(part).reshape(*shape) for part, shape in zip(parts, self._shapes, strict=True)
         )
         n = max(len(one.middle) for one in (lines, need, first))
         lines, need, by_loads, first, by_mu, own = (
@@ -77,25 +77,27 @@ class LoadedJoints:
         first = (first + by_mu @ mu)[..., 0]
         if self._explicit:
             return self._sizes_of(first)
-        slopes = by_mu @ solve(lines, by_loads)[0] + own
+        derivatives = by_mu @ solve(lines, by_loads)[0] + own
         k = self.count
         a, b, none = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
-        for _ in range(_ROUNDS):
-            after = Lines.stacked(self._sizes_of(first + slopes.times(Lines(a, b, none)))).repeated(n)
+        for _ in range(_ITERATIONS):
+            after = LinearModels.stacked(self._sizes_of(first + derivatives.times(LinearModels(a, b, none)))).repeated(
+                n
+            )
             off = (np.abs(after.middle - a) + np.abs(after.slope - b) + after.remainder) * (1 + 1e-12) + 1e-300
             before, a, b = (a, b), after.middle, after.slope
-        reach, sure = majorant(self._by_loads(slopes.most), off[..., None])
+        reach, sure = majorant(self._by_loads(derivatives.upper_bound), off[..., None])
         reach = np.where(sure[:, None], reach[..., 0], np.inf)
-        return Lines(*before, reach).affine
+        return LinearModels(*before, reach).affine
 
-    def _sizes_of(self, reactions: Lines) -> list[Affine]:
+    def _sizes_of(self, reactions: LinearModels) -> list[Affine]:
         return evaluate_affine(self._sizes, [reactions.affine])[0]
 
-    def _by_loads(self, slopes: Array) -> Array:
-        """Bounds (n, k, k) of the slopes of loads by loads, from those (n, parts, k) of reactions."""
+    def _by_loads(self, derivatives: Array) -> Array:
+        """Bounds (n, k, k) of the derivatives of loads by loads, from those (n, parts, k) of reactions."""
         found, at = [], 0
         for count, summed in self._kinds:
-            own = slopes[:, at : at + count]
+            own = derivatives[:, at : at + count]
             found.append(own.sum(axis=1) if summed else np.sqrt((own**2).sum(axis=1)))
             at += count
         return np.stack(found, axis=1) * (1 + 1e-12)

@@ -10,12 +10,12 @@ _SLACK = 1e-11
 """What the products of an interval matrix with an inverse may be off by rounding: 6 x 6 of numbers about 1."""
 
 
-def regular_sign(middle: Array, radius: Array, slopes: Array | None = None, vague: Array | None = None) -> Array:
+def regular_sign(middle: Array, radius: Array, derivatives: Array | None = None, vague: Array | None = None) -> Array:
     """Sign (n,) of the determinant of every matrix A = M + sum S_k t_k, |t_k| <= 1, within radii; 0 where not known.
 
-    M (n, k, k) +- ``radius``, ``slopes`` (n, j, k, k) S +- ``vague``. With C = M^-1 all A are regular if the matrix
-    G = |1 - C M| + |C| r + sum |C S_k| + |C| v_k has a positive vector with G v < v. Of matrices (n, l, k) with more
-    rows than columns, C = M^+, the sign is 1 where all A have full rank.
+    M (n, k, k) +- ``radius``, ``derivatives`` (n, j, k, k) S +- ``vague``. With C = M^-1 all A are regular if the
+    matrix G = |1 - C M| + |C| r + sum |C S_k| + |C| v_k has a positive vector with G v < v. Of matrices (n, l, k) with
+    more rows than columns, C = M^+, the sign is 1 where all A have full rank.
     """
     n, k = len(middle), middle.shape[2]
     sign = np.zeros(n)
@@ -30,8 +30,8 @@ def regular_sign(middle: Array, radius: Array, slopes: Array | None = None, vagu
     safe = np.where(fine[:, None, None], m, np.eye(middle.shape[1], k))
     inverse = np.linalg.pinv(safe) if tall else np.linalg.inv(safe)
     rest = np.abs(np.eye(k) - inverse @ m) + np.abs(inverse) @ r
-    if slopes is not None:
-        rest += np.abs(inverse[:, None] @ slopes[good]).sum(axis=1)
+    if derivatives is not None:
+        rest += np.abs(inverse[:, None] @ derivatives[good]).sum(axis=1)
     size = np.abs(inverse).sum(axis=2).max(axis=1) * (np.abs(m) + r).sum(axis=1).max(axis=1)
     rest = rest * (1 + 1e-13) + (_SLACK * (1 + size))[:, None, None]
     # a vector near Perron's own shows what the sums of rows do not

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .legs import leg_numbers
 
 _SAME = 1e-13
@@ -21,7 +21,7 @@ p -> M p and Rz(yaw) Ry(pitch) Rx(roll) -> M Rz Ry Rx M = Rz(-yaw) Ry(+-pitch) R
 """
 
 
-def mirrored(space: Space) -> Array | None:
+def mirrored(space: PoseCoordinates) -> Array | None:
     """Signs (6,) of the coordinates in a reflection that takes a robot on telescopic legs to itself; None without one.
 
     With M in base axes and M' = Rh^T M Rh in those of the platform, home is its own image, and each leg's joints,

@@ -11,7 +11,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ...motion import Task, make_task
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .boxes import certify_box
 from .implicit import enclosure_of
 
@@ -22,7 +22,7 @@ class CertifiedMotion(NamedTuple):
     """What is certain of a motion whose speeds are at most ``speed`` [m/s] and ``turning`` [rad/s] at every instant.
 
     ``proven`` says whether the motion keeps to these speeds by its own formula, or they are assumed of it: a motion in
-    a robot's own coordinates keeps to those of them, whose largest are stated.
+    a robot's generalized coordinates keeps to those of them, whose largest are stated.
     ``certain`` (n,): around sample k, from half a sample before it to half a sample after it, the robot is in its
     workspace; ``outside`` (n,): at some pose that such a motion could take then it is not. ``time`` (n,) [s].
     """
@@ -57,7 +57,7 @@ def certify_motion(
 
     ``motion`` as :func:`polypod.motion.make_task` takes it. In half a sample's time dt/2 a motion goes no farther from
     its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all: boxes
-    of displacements about the poses, or of the coordinates of a robot of fewer than six freedoms.
+    of displacements about the poses, or of the coordinates of a robot of fewer than six degrees of freedom.
     ``speed`` v and ``turning`` w are bounds of the motion's speeds. Unless given they are those that the motion's own
     formula has (``trajectory.peak``); where it has none, such as a function of a program's own, a tenth more than the
     largest at the samples, and the certificate holds for motions that keep to them. A box of which nothing is certain
@@ -69,7 +69,7 @@ def certify_motion(
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
     if (bounds.turning * half >= np.pi).any():
         raise InputError("rate: the platform turns by more than half a turn between samples; sample more often")
-    space = Space(model)
+    space = PoseCoordinates(model)
     if space.full:
         about, middle = np.asarray(poses), np.zeros((len(time), 6))
         turn, scale = np.tan(0.5 * bounds.turning * half), np.where(space.turns, 2 * model.size, 1.0)
@@ -102,7 +102,8 @@ def certify_motion(
 
 
 class _SpeedBounds(NamedTuple):
-    """Of a motion's speeds at every instant: components of v (3,), |v|, |omega|, its robot's own coordinates (m,)."""
+    """Of a motion's speeds at every instant: components of v (3,), |v|, |omega|, its robot's generalized coordinates
+    (m,)."""
 
     velocity: Array
     speed: float

@@ -26,8 +26,8 @@ from ...symbols.expression import Port
 from ...symbols.graph import Graph
 from .affine import Affine, evaluate_affine
 from .displaced import displaced, with_twists
-from .followed_motion import FollowedMotion
-from .lines import Lines, solve
+from .followed_motion import ConstrainedMotionModel
+from .linear_models import LinearModels, solve
 from .loads import LoadedJoints
 
 _DIGITS = 1e-13
@@ -56,12 +56,12 @@ class IntervalModels(NamedTuple):
     """Models over n intervals of actuator forces, coordinates, rates and accelerations (n, a), of limited values and
     of the legs' margins; ``sign`` (n,) of det J in all of an interval, 0 where it may change."""
 
-    force: Lines
-    q: Lines
-    qdot: Lines
-    qddot: Lines
-    values: Lines
-    margins: Lines
+    force: LinearModels
+    q: LinearModels
+    qdot: LinearModels
+    qddot: LinearModels
+    values: LinearModels
+    margins: LinearModels
     sign: Array
 
 
@@ -74,11 +74,13 @@ class MotionModels:
         if mechanism.implicit_legs:
             names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
             raise InputError(f"legs that close by iterating have no bounds ({names} of {mechanism.robot.name!r})")
-        if mechanism.redundant and mechanism.platform.follows_legs:
-            raise InputError("there are no bounds of forces that more actuators than freedoms share in such legs")
+        if mechanism.redundant and mechanism.platform.is_constrained:
+            raise InputError(
+                "there are no bounds of forces that more actuators than degrees of freedom share in such legs"
+            )
         self._fixed = np.concatenate([model.robot.home.matrix.ravel(), np.zeros(3)])
         self._friction = friction and has_friction(mechanism)
-        self._follow = FollowedMotion(model) if mechanism.platform.follows_legs else None
+        self._follow = ConstrainedMotionModel(model) if mechanism.platform.is_constrained else None
         self._build()
 
     def _build(self) -> None:
@@ -92,7 +94,7 @@ class MotionModels:
         state = State.of(mechanism, platform, self._friction, known)
         legs = state.legs
         rows = [ca.SX(0, 6)]
-        if mechanism.platform.follows_legs:
+        if mechanism.platform.is_constrained:
             platform.basis = ca.DM.eye(6)  # type: ignore[attr-defined]  # forces of constraints are unknowns beside
             rows = [mechanism.constraint_rows(legs)]
         loaded = known is not None and known.port is not None
@@ -101,7 +103,7 @@ class MotionModels:
         symbols, rates = zip(*loads.directions.values(), strict=True) if loads.directions else ((), ())
         known_law = isinstance(dry.law, (Exact, Smooth))
         self._alone = [known_law and rate.numel() == 1 for rate in rates for _ in range(rate.numel())]
-        matrix = ca.vertcat(state.jacobian, *rows) if mechanism.platform.follows_legs else state.jacobian
+        matrix = ca.vertcat(state.jacobian, *rows) if mechanism.platform.is_constrained else state.jacobian
         self._shape = matrix.shape
         driven = state.driven_friction if self._friction else ca.SX.zeros(len(mechanism.actuators))
         limited = [leg.at_tip(limit.value) for leg in legs for limit in leg.model.placement.limits]
@@ -161,9 +163,9 @@ class MotionModels:
             at = displaced(self.mechanism, c, ca.SX(ca.DM(self._fixed)))
         else:
             at = pose_of(expansion.pose(c, numbers))
-        _, slopes = with_twists(at, c)
-        twist = slopes @ cdot
-        acceleration = slopes @ cddot + ca.jtimes(twist, c, cdot)
+        _, derivatives = with_twists(at, c)
+        twist = derivatives @ cdot
+        acceleration = derivatives @ cddot + ca.jtimes(twist, c, cdot)
         parts = ca.cse([ca.densify(part) for part in (at, twist, acceleration)])
         graph = Graph.of(ca.Function("motion", [c, cdot, cddot, numbers], parts))
         fixed = [Affine.exact(column, (0.0,), _DIGITS * np.abs(column)) for column in expansion.constants.T]
@@ -192,7 +194,7 @@ class MotionModels:
             low, high = np.fmax(ends[0] - 1e-15, -1.0), np.fmin(ends[1] + 1e-15, 1.0)
             known = np.logical_and(one.radius < _NARROW, not alone)
             own = 0.5 * (low + high), np.float64(0.0), 0.5 * (high - low) * (1 + 1e-12)
-            model = one.middle, one.slopes[0], one.remainder
+            model = one.middle, one.derivatives[0], one.remainder
             middle, slope, rest = (np.where(known, a, b) for a, b in zip(model, own, strict=True))
             found.append(Affine.exact(middle, (slope,), rest))
         return found
@@ -204,7 +206,7 @@ class MotionModels:
         return self._loads.found(evaluate_affine(self._reactions, [*motion, [], directions, self._numbers]))
 
     def _bounds(self, count: int, given: list[list[Affine]]) -> IntervalModels:
-        parts = [Lines.stacked(part) for part in evaluate_affine(self._rest, given)]
+        parts = [LinearModels.stacked(part) for part in evaluate_affine(self._rest, given)]
         # what no pose changes, such as the J of a gantry, is one row for all intervals
         matrix, need, driven, q, qdot, qddot, values, margins = (part.repeated(count) for part in parts)
         n, m = self._shape

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .boxes import Boxes
 from .hexapod_jacobian import HexapodJacobian
 from .implicit import enclosure_of
@@ -18,14 +18,14 @@ _ALL_BUT = 0.99
 
 
 def singularity_free_distance(
-    space: Space, pose: Array, used: NDArray[np.bool_], farthest: float, most: int = 40_000
+    space: PoseCoordinates, pose: Array, used: NDArray[np.bool_], farthest: float, most: int = 40_000
 ) -> float:
     """Distance [m] from a pose (4, 4) below which none is singular, for certain; at most 0.99 of ``farthest``.
 
     Displacements are along and about the coordinates ``used`` (m,); the distance of one by d [m] and a turn by a [rad]
     is hypot(d, size a). Boxes of displacements are bisected, nearest first, until those nearer than
     ``farthest`` are known to be regular or ``most`` boxes were looked at: the nearest that is left is the bound. Of
-    robots of fewer than six freedoms displacements are those of their coordinates.
+    robots of fewer than six degrees of freedom displacements are those of their coordinates.
     """
     if not used.any() or not np.isfinite(farthest):
         return 0.0
@@ -49,7 +49,7 @@ def singularity_free_distance(
     return float(min(near.min(initial=target), target)) * (1 - 1e-12)
 
 
-def _nearest(boxes: Boxes, space: Space, size: float) -> Array:
+def _nearest(boxes: Boxes, space: PoseCoordinates, size: float) -> Array:
     """Distance (n,) of the nearest displacement of each box."""
     nearest = np.maximum(np.maximum(boxes.low, -boxes.high), 0.0)
     move, turn = (np.linalg.norm(nearest[:, part], axis=1) for part in (~space.turns, space.turns))
@@ -59,7 +59,7 @@ def _nearest(boxes: Boxes, space: Space, size: float) -> Array:
 class _Test:
     """Whether all poses of boxes of displacements about a pose are regular."""
 
-    def __init__(self, space: Space, pose: Array) -> None:
+    def __init__(self, space: PoseCoordinates, pose: Array) -> None:
         self.pose, self.full = pose, space.full
         self.start = np.zeros(6) if space.full else np.asarray(space.model.coordinates(pose))
         chart: Chart = "about" if space.full else "coordinates"

@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...kernels.threads import cores
 from ...model import Model
 from ..workspace.extent import extent
-from ..workspace.space import Judge, Space
+from ..workspace.pose_coordinates import PoseCoordinates, WorkspaceTest
 from .averages import averages
 from .boxes import Boxes
 from .columns import Columns, has_columns
@@ -80,12 +80,12 @@ def certified_volume(
     """
     if not 0 < gap < 1 or not seconds > 0:
         raise InputError(f"gap: between 0 and 1, and more than 0 seconds are needed, got {gap!r} and {seconds!r}")
-    space = Space(model, pivot)
-    judge = Judge(space)
+    space = PoseCoordinates(model, pivot)
+    test = WorkspaceTest(space)
     names = tuple(coordinates or space.names)
     indices = [space.index(name) for name in names]
     start = space.point(at)
-    box = _span(judge, names, span or {}, start)
+    box = _span(test, names, span or {}, start)
     bounds = _bounds(space, start, indices)
     part, times = bounds.part(box)
     work = _Refinement(bounds, Boxes.one(*part.T))
@@ -97,12 +97,12 @@ def certified_volume(
     return CertifiedVolume(low, high, rest, names, box, work.taken, len(work.boxes.low), monotonic() - began)
 
 
-def _span(judge: Judge, names: Sequence[str], span: Mapping[str, tuple[float, float]], at: Array) -> Array:
+def _span(test: WorkspaceTest, names: Sequence[str], span: Mapping[str, tuple[float, float]], at: Array) -> Array:
     for name in span:
         if name not in names:
             raise InputError(f"span: {name} is not among the coordinates {', '.join(names)}")
     missing = [name for name in names if name not in span]
-    found = extent(judge, missing, at) if missing else np.zeros((0, 2))
+    found = extent(test, missing, at) if missing else np.zeros((0, 2))
     middle, half = found.mean(axis=1), 0.55 * (found[:, 1] - found[:, 0])
     middle[np.abs(middle) < 1e-9 * half] = 0.0  # what is even but for rounding is so exactly, as mirrors need it
     own = dict(zip(missing, np.stack([middle - half, middle + half], axis=1), strict=True))
@@ -123,7 +123,7 @@ class _BoundedBoxes(NamedTuple):
 class _VolumeBounds:
     """Bounds of the volume inside boxes: each is inside, outside or neither."""
 
-    def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
+    def __init__(self, space: PoseCoordinates, start: Array, indices: list[int]) -> None:
         self.start, self.indices = start, indices
         self.enclosure = enclosure_of(space)
         # of poses that follow, places found in one call are where the next one starts: calls come one after the other
@@ -154,7 +154,7 @@ class _VolumeBounds:
 class _ColumnBounds(_VolumeBounds):
     """Bounds by the mean length of columns along z."""
 
-    def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
+    def __init__(self, space: PoseCoordinates, start: Array, indices: list[int]) -> None:
         super().__init__(space, start, indices)
         self.z = indices.index(_Z)
         self.jacobian = HexapodJacobian(space)
@@ -223,7 +223,7 @@ class _ColumnBounds(_VolumeBounds):
         return boxes.split(scale)
 
 
-def _bounds(space: Space, start: Array, indices: list[int]) -> _VolumeBounds:
+def _bounds(space: PoseCoordinates, start: Array, indices: list[int]) -> _VolumeBounds:
     return (_ColumnBounds if has_columns(space) and _Z in indices else _VolumeBounds)(space, start, indices)
 
 

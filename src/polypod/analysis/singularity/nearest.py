@@ -14,7 +14,7 @@ from ...model import Model
 from ..certified.singularity_free import singularity_free_distance
 from ..displacements import displace
 from ..workspace.compiled import margins
-from ..workspace.space import Space
+from ..workspace.pose_coordinates import PoseCoordinates
 from .report import one_pose
 
 _DIRECTIONS, _STEPS, _LOOKED_AT, _STARTS = 300, 80, 60, 12
@@ -51,16 +51,17 @@ def nearest_singularity(
     """The nearest poses in which det J vanishes, from a pose (4, 4), home unless given.
 
     By rays in many directions, along each of which the first change of sign of det J is found, and from the best of
-    them by projecting on the surface det J = 0 until the way is square to it. ``reach`` [m] is how far is looked, twice
-    the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is nearer than
-    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements; a leg that is stretched nearer
-    than that ends the proof there.
+    them by projecting on the surface det J = 0 until the way is perpendicular to it. ``reach`` [m] is how far is
+    looked, twice the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is
+    nearer than ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements; a leg that is
+    stretched nearer than that ends the proof there.
     """
     model = model.rigid
-    space = Space(model)
+    space = PoseCoordinates(model)
     if len(model.actuators) != model.mobility.count:
         raise InputError(
-            f"singularity: {model.robot.name!r} has more actuators than freedoms: its det J has no sign; look "
+            f"singularity: {model.robot.name!r} has more actuators than degrees of freedom: its det J has no "
+            "sign; look "
             "at model.conditioning"
         )
     given = one_pose(model, pose)
@@ -156,7 +157,7 @@ def _projected(value: Callable[[Array], Array], x: Array, metric: Array, used: N
     return best
 
 
-def _displacement(space: Space, pose: Array) -> Callable[[Array], Array]:
+def _displacement(space: PoseCoordinates, pose: Array) -> Callable[[Array], Array]:
     """Poses (n, 4, 4) of displacements (n, m) from a pose: along base axes, and by rotation vectors."""
     if not space.full:
         start = space.model.coordinates(pose)

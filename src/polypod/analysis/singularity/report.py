@@ -19,7 +19,7 @@ from ...model.checks import exact_poses
 from ..fingerprint import fingerprint
 from ..workspace.quantities import scaled_jacobian
 
-Kind = Literal["actuation", "constraint", "leg"]
+SingularityKind = Literal["actuation", "constraint", "leg"]
 _SOURCES = "analysis/singularity/report.py", "analysis/workspace/quantities.py"
 
 
@@ -42,11 +42,11 @@ class SingularityReport:
 
     ``actuation``: smallest singular value of the scaled Jacobian; there the platform moves by ``screw`` with all
     actuators locked. ``constraint``: that of what the legs constrain (1 where they constrain nothing); there the
-    platform gains the freedom ``screw``. ``leg``: smallest margin of a leg's own conditions, ``condition`` says which;
-    there the leg cannot follow the platform. ``kind`` is the nearest of the three.
+    platform gains the degree of freedom ``screw``. ``leg``: smallest margin of a leg's own conditions, ``condition``
+    says which; there the leg cannot follow the platform. ``kind`` is the nearest of the three.
     """
 
-    kind: Kind
+    kind: SingularityKind
     actuation: float
     constraint: float
     leg: float
@@ -91,7 +91,7 @@ def singularity(model: Model, pose: Array | None = None) -> SingularityReport:
     names = [f"{leg}: {name}" for leg, name in _condition_names(model)]
     worst = int(np.argmin(np.nan_to_num(conditions, nan=-1.0))) if names else -1
     leg = float(np.nan_to_num(conditions, nan=-1.0)[worst]) if names else 1.0
-    found: dict[Kind, float] = {"actuation": actuation, "constraint": constraint, "leg": leg}
+    found: dict[SingularityKind, float] = {"actuation": actuation, "constraint": constraint, "leg": leg}
     kind = min(found, key=lambda key: found[key])
     own = lost if kind == "constraint" and lost is not None else free @ vectors[-1]
     twist = _twist(model, own, scale)
@@ -126,7 +126,7 @@ def screw_of(twist: Array, pose: Array) -> Screw:
 
 def _twist(model: Model, own: Array, scale: float) -> Array:
     """Twist (6) of the platform from numbers of the scaled matrix's columns."""
-    if model.kernels.mechanism.platform.follows_legs or not model.robot.freedoms:
+    if model.kernels.mechanism.platform.is_constrained or not model.robot.dof:
         return own * np.r_[np.ones(3), np.full(3, 1 / scale)]
     basis = model.mobility.basis
     return np.asarray(basis @ (own * np.where(np.abs(basis[3:]).sum(axis=0) > 0, 1 / scale, 1.0)))
@@ -140,8 +140,8 @@ def _condition_names(model: Model) -> list[tuple[str, str]]:
 def _matrices(model: Model, pose: Array) -> tuple[Array, Array]:
     """Scaled rows of actuators and constraints, and the margins of the legs' conditions."""
     kernels = model.kernels
-    recipe = kernels.recipe(f"singularity {fingerprint(*_SOURCES)}")
-    kernel = kernels.shared(partial(_expression, kernels.mechanism), recipe)
+    cache_key = kernels.cache_key(f"singularity {fingerprint(*_SOURCES)}")
+    kernel = kernels.shared(partial(_expression, kernels.mechanism), cache_key)
     bound = kernel.at(kernels.mechanism.numbers.values) if kernel.parameters else kernel
     matrix, margins = bound(np.ascontiguousarray(pose[None]))
     return matrix[0], margins[0, 1:]

@@ -2,14 +2,14 @@
 
 from .full import dexterous, full_workspace, reachable
 from .maps import constant_orientation, orientations_at, workspace_map
-from .space import Judge, Requirements, Space
+from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
 from .surface import straight_reach
 from .travel import tilt_by_height, travel
 
 __all__ = [
-    "Judge",
+    "PoseCoordinates",
     "Requirements",
-    "Space",
+    "WorkspaceTest",
     "constant_orientation",
     "dexterous",
     "full_workspace",

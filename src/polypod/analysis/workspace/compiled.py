@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...kernels import Expression, Iteration, Kernel, Port, port
-from ...kernels.sieve import Conditions, Sieve
+from ...kernels.predicate import Conditions, PredicateKernel
 from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
@@ -20,7 +20,7 @@ from ..fingerprint import fingerprint
 from .quantities import Quantities
 
 _SOURCES = "analysis/workspace/compiled.py", "analysis/workspace/quantities.py"
-_SIEVES: WeakKeyDictionary[Model, Sieve] = WeakKeyDictionary()
+_PREDICATES: WeakKeyDictionary[Model, PredicateKernel] = WeakKeyDictionary()
 
 
 class Margins(NamedTuple):
@@ -46,8 +46,8 @@ def margins(model: Model, poses: Array) -> Margins:
 def margins_kernel(model: Model) -> Kernel:
     """(pose) -> 0 and margins of the limits (1 + k), closing margin, det J."""
     kernels = model.kernels
-    recipe = kernels.recipe(f"margins of limits {fingerprint(*_SOURCES)}")
-    kernel = kernels.shared(partial(_margins, kernels.mechanism), recipe)
+    cache_key = kernels.cache_key(f"margins of limits {fingerprint(*_SOURCES)}")
+    kernel = kernels.shared(partial(_margins, kernels.mechanism), cache_key)
     return kernel.at(kernels.mechanism.numbers.values) if kernel.parameters else kernel
 
 
@@ -62,14 +62,14 @@ def _margins(mechanism: Mechanism) -> Expression | Iteration:
     return closed(mechanism, Expression("workspace", (Port("pose", pose, (4, 4)),), outputs, mechanism.port))
 
 
-def sieve(model: Model) -> Sieve:
+def predicate(model: Model) -> PredicateKernel:
     """Conditions on grids: designs are numbers of the robot, a rotation (9) and an offset (3), states positions (3).
 
     Two reports: all limits hold and the legs close; and det J has the sign of the last parameter.
     """
-    if model not in _SIEVES:
-        _SIEVES[model] = Sieve(_conditions(model.kernels.mechanism))
-    return _SIEVES[model]
+    if model not in _PREDICATES:
+        _PREDICATES[model] = PredicateKernel(_conditions(model.kernels.mechanism))
+    return _PREDICATES[model]
 
 
 def _conditions(mechanism: Mechanism) -> Conditions:
@@ -88,7 +88,7 @@ def _conditions(mechanism: Mechanism) -> Conditions:
     return Conditions("workspace", *ports, tuple(stages), (len(stages) - 2, len(stages) - 1))
 
 
-def sieve_designs(model: Model, rotations: Array, offsets: Array, sign: float) -> Array:
-    """Numbers of the robot beside rotations (D, 3, 3), offsets (D, 3) and the sign of det J, for :func:`sieve`."""
+def predicate_designs(model: Model, rotations: Array, offsets: Array, sign: float) -> Array:
+    """Numbers of the robot beside rotations (D, 3, 3), offsets (D, 3) and the sign of det J, for :func:`predicate`."""
     numbers = np.tile(model.kernels.mechanism.numbers.values, (len(rotations), 1))
     return np.concatenate([numbers, rotations.reshape(-1, 9), offsets, np.full((len(rotations), 1), sign)], axis=1)

@@ -11,23 +11,23 @@ from scipy.ndimage import generate_binary_structure, label
 from ...arrays import Array
 from ...errors import InputError
 from .compiled import limit_names
-from .space import Judge, Space
+from .pose_coordinates import PoseCoordinates, WorkspaceTest
 
 _COARSE = {1: 129, 2: 33, 3: 17, 4: 11, 5: 9, 6: 7}
 """Points a coordinate of the grids that are looked at first."""
-_ROUNDS = 24
+_ITERATIONS = 24
 _REACH = 40.0
 """How many of its sizes a robot is followed before it is said to have no edge."""
 _FILLED = 0.55
 """Part of a box that the workspace takes in every coordinate when the box is tight enough."""
 
 
-def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
+def extent(test: WorkspaceTest, names: Sequence[str], at: Array) -> Array:
     """Lows and highs (k, 2) of coordinates by name within which the workspace around ``at`` lies, the others fixed.
 
     Angles go half a turn at most (pitch a quarter). Raises :class:`InputError` if nothing bounds a displacement.
     """
-    space = judge.space
+    space = test.space
     indices = [space.index(name) for name in names]
     turns = space.turns[indices]
     most = np.where(turns, np.pi, _REACH * space.scale)
@@ -36,8 +36,8 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     half = np.where(turns, 0.5, 0.5 * space.scale)
     box = np.stack([-half, half], axis=1)
     best = box
-    for _ in range(_ROUNDS):
-        inside, axes = _component(judge, indices, at, box)
+    for _ in range(_ITERATIONS):
+        inside, axes = _component(test, indices, at, box)
         new, tight, touched = np.empty_like(box), True, False
         for k, values in enumerate(axes):
             used = np.flatnonzero(inside.any(axis=tuple(j for j in range(len(indices)) if j != k)))
@@ -65,7 +65,7 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     return best
 
 
-def _component(judge: Judge, indices: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_], list[Array]]:
+def _component(test: WorkspaceTest, indices: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_], list[Array]]:
     """The connected part of a coarse grid that has ``at`` in it, and the grid's axes; an error if that is outside."""
     count = _COARSE[len(indices)]
     axes = [np.linspace(low, high, count) for low, high in box]
@@ -74,25 +74,25 @@ def _component(judge: Judge, indices: list[int], at: Array, box: Array) -> tuple
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(indices))
     x = np.tile(at, (len(grid), 1))
     x[:, indices] = grid
-    inside = judge(x).inside.reshape((count,) * len(indices))
+    inside = test(x).inside.reshape((count,) * len(indices))
     parts, _ = label(inside, generate_binary_structure(len(indices), len(indices)))
     here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, indices, strict=True))]
     if not here:
-        raise InputError(outside_message(judge, at))
+        raise InputError(outside_message(test, at))
     return parts == here, axes
 
 
-def outside_message(judge: Judge, at: Array) -> str:
+def outside_message(test: WorkspaceTest, at: Array) -> str:
     """What to say of a point that maps start from and that is not in the workspace."""
-    leg, name = judge.limits[int(judge(at[None]).binding[0])]
-    where = ", ".join(f"{n} {v:.6g} {u}" for n, v, u in zip(judge.space.names, at, judge.space.units, strict=True) if v)
+    leg, name = test.limits[int(test(at[None]).binding[0])]
+    where = ", ".join(f"{n} {v:.6g} {u}" for n, v, u in zip(test.space.names, at, test.space.units, strict=True) if v)
     return (
         f"at: the point that the map starts from ({where or 'home'}) is outside the workspace: {leg}, {name}. Start "
         "from another, or widen that limit"
     )
 
 
-def _no_edge(space: Space, names: Sequence[str]) -> str:
+def _no_edge(space: PoseCoordinates, names: Sequence[str]) -> str:
     robot = space.model.robot
     limited = {leg for leg, _ in limit_names(space.model)}
     limits = [leg.name for leg in robot.legs if leg.name in limited]

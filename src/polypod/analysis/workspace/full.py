@@ -13,10 +13,10 @@ from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..progress import tracked
-from .compiled import sieve, sieve_designs
+from .compiled import predicate, predicate_designs
 from .extent import extent
 from .maps import BLOCK, MOST, POINTS, cell_sizes, labelled, volume_unit
-from .space import Judge, Requirements, Space
+from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -57,7 +57,7 @@ def full_workspace(
     connected: bool = True,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """The workspace over all coordinates of a robot: six, or its own m freedoms; ends of each span included.
+    """The workspace over all coordinates of a robot: six, or its own m degrees of freedom; ends of each span included.
 
     ``points`` are those of each coordinate, ``span`` its lowest and highest value [m, rad] (where it is not given,
     that of the workspace around home). Poses are decided in blocks and not kept: grids may have far more than memory
@@ -67,9 +67,9 @@ def full_workspace(
     inside, ``volume``, ``fraction_limits`` without the condition on det J, ``fraction_connected``, the part that
     is connected with home (NaN if not asked for, or of more than 20 million poses).
     """
-    space = Space(model, pivot)
-    judge = Judge(space, requirements)
-    values = _grid(judge, points, span or {})
+    space = PoseCoordinates(model, pivot)
+    test = WorkspaceTest(space, requirements)
+    values = _grid(test, points, span or {})
     turning = [name for name, turns in zip(space.names, space.turns, strict=True) if turns]
     moving = [name for name in space.names if name not in turning]
     shapes = tuple(len(values[name]) for name in turning), tuple(len(values[name]) for name in moving)
@@ -79,8 +79,8 @@ def full_workspace(
             f"points: {total:.3g} poses over {kept:.3g} positions (or orientations) are too many: {MOST_POSES:g} are "
             f"counted at most, over {MOST:.3g}; take fewer points"
         )
-    compiled = judge.requirements.plain and _closed_form(space)
-    found = (_sieved if compiled else _judged)(judge, values, turning, moving, connected, progress)
+    compiled = test.requirements.plain and _closed_form(space)
+    found = (_tested_compiled if compiled else _judged)(test, values, turning, moving, connected, progress)
     volume = float((cell_sizes({name: values[name] for name in turning}).ravel() * found.orientations).sum())
     data: dict[str, Any] = {
         "fraction": ((), found.inside / total, {"units": "1"}),
@@ -103,7 +103,7 @@ def full_workspace(
         }
         if turning:
             data["position_volume"] = (turning, found.orientations.reshape(shapes[0]), unit)
-    return labelled(space, judge, data, values, space.point())
+    return labelled(space, test, data, values, space.point())
 
 
 def reachable(
@@ -123,30 +123,30 @@ def dexterous(
     if not 0 < angle <= np.pi:
         raise InputError(f"angle: more than 0 and at most pi rad is needed, got {angle:g}")
     yaw = angle if turn is None else turn
-    names = Space(model).names
+    names = PoseCoordinates(model).names
     asked = {"roll": (-angle, angle), "pitch": (-angle, angle), "yaw": (-yaw, yaw)}
     return full_workspace(
         model, points, {name: asked[name] for name in names if name in asked}, connected=False, **options
     )
 
 
-def _closed_form(space: Space) -> bool:
+def _closed_form(space: PoseCoordinates) -> bool:
     """Whether the robot's poses are displacements and its legs close without iterating."""
     mechanism = space.model.kernels.mechanism
-    return not mechanism.implicit_legs and not mechanism.platform.follows_legs
+    return not mechanism.implicit_legs and not mechanism.platform.is_constrained
 
 
 def _grid(
-    judge: Judge, points: int | Mapping[str, int] | None, span: Mapping[str, tuple[float, float]]
+    test: WorkspaceTest, points: int | Mapping[str, int] | None, span: Mapping[str, tuple[float, float]]
 ) -> dict[str, Array]:
-    space = judge.space
+    space = test.space
     for name, ends in span.items():
         space.index(name)
         low, high = ends
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise InputError(f"span: {name} needs a low and a high end, got {low!r} and {high!r}")
     missing = [name for name in space.names if name not in span]
-    reach = dict(zip(missing, extent(judge, missing, space.point()).tolist(), strict=True)) if missing else {}
+    reach = dict(zip(missing, extent(test, missing, space.point()).tolist(), strict=True)) if missing else {}
     number = POINTS[len(space.names)] if points is None else points
     values = {}
     for name in space.names:
@@ -166,16 +166,21 @@ def _product(values: Mapping[str, Array], names: list[str]) -> Array:
     return np.stack([part.ravel() for part in grid], axis=-1)
 
 
-def _sieved(
-    judge: Judge, values: Mapping[str, Array], turning: list[str], moving: list[str], keep: bool, bar: bool | None
+def _tested_compiled(
+    test: WorkspaceTest,
+    values: Mapping[str, Array],
+    turning: list[str],
+    moving: list[str],
+    keep: bool,
+    bar: bool | None,
 ) -> _Found:
     """By compiled conditions: orientations are designs, positions states."""
-    space, tool = judge.space, sieve(judge.space.model)
+    space, tool = test.space, predicate(test.space.model)
     x = np.zeros((len(_product(values, turning)), len(space.names)))
     x[:, space.turns] = _product(values, turning)
     rotations = space.poses(x)[:, :3, :3]
     offsets = space.offsets(rotations) if space.full else np.tile(space.home[:3, 3], (len(rotations), 1))
-    designs = sieve_designs(space.model, rotations, offsets, space.sign)
+    designs = predicate_designs(space.model, rotations, offsets, space.sign)
     y = np.zeros((len(_product(values, moving)), len(space.names)))
     y[:, ~space.turns] = _product(values, moving)
     columns = (y[:, :3] if space.full else y @ space.model.mobility.basis[:3].T).T
@@ -207,10 +212,15 @@ def _set_bits(bits: NDArray[np.uint8], width: int) -> tuple[Index, Index]:
 
 
 def _judged(
-    judge: Judge, values: Mapping[str, Array], turning: list[str], moving: list[str], keep: bool, bar: bool | None
+    test: WorkspaceTest,
+    values: Mapping[str, Array],
+    turning: list[str],
+    moving: list[str],
+    keep: bool,
+    bar: bool | None,
 ) -> _Found:
     """Pose by pose in blocks, for any robot and any requirement."""
-    space = judge.space
+    space = test.space
     shape = tuple(len(values[name]) for name in (*turning, *moving))
     n = prod(len(values[name]) for name in moving)
     total = prod(shape)
@@ -222,7 +232,7 @@ def _judged(
         x = np.zeros((len(rows), len(space.names)))
         for name, index in zip((*turning, *moving), np.unravel_index(rows, shape), strict=True):
             x[:, space.index(name)] = values[name][index]
-        found = judge(x)
+        found = test(x)
         limits += int((found.inside | (found.kept & (found.determinant < 0))).sum())
         inside = rows[found.inside]
         by_orientation += np.bincount(inside // n, size[inside % n], len(by_orientation))

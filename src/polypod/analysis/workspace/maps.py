@@ -19,7 +19,7 @@ from ...files import dumps
 from ...model import Model
 from ..progress import tracked
 from .extent import extent
-from .space import Judge, Requirements, Space
+from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -52,10 +52,10 @@ def workspace_map(
     is the part of all orientations that is connected, each orientation counting alike: the integral of cos(pitch) over
     8 pi^2.
     """
-    space = Space(model, pivot)
-    judge = Judge(space, requirements)
+    space = PoseCoordinates(model, pivot)
+    test = WorkspaceTest(space, requirements)
     start = space.point(at)
-    values = _values(judge, axes, start)
+    values = _values(test, axes, start)
     names = tuple(values)
     shape = tuple(map(len, values.values()))
     total = prod(shape)
@@ -72,7 +72,7 @@ def workspace_map(
         x = np.tile(start, (len(rows), 1))
         for column, index, axis in zip(indices, np.unravel_index(rows, shape), values.values(), strict=True):
             x[:, column] = axis[index]
-        found = judge(x)
+        found = test(x)
         part = slice(first, first + len(rows))
         # what is inside by less than a float's rounding stays inside
         margin[part] = np.where(found.inside, np.maximum(found.margin, 0.0), np.minimum(found.margin, -1e-30))
@@ -86,7 +86,7 @@ def workspace_map(
         "margin": (names, margin.reshape(shape), {"long_name": "smallest margin of the limits", "units": "1"}),
         "binding": (names, binding.reshape(shape), {"long_name": "limit with the smallest margin"}),
         "determinant": (names, relative.reshape(shape), {"long_name": "det J over that at home", "units": "1"}),
-        "share": (("limit",), shares(connected, binding.reshape(shape), len(judge.limits)), {"units": "1"}),
+        "share": (("limit",), shares(connected, binding.reshape(shape), len(test.limits)), {"units": "1"}),
         "volume": ((), float((connected * size).sum()), {"units": volume_unit(space, names)}),
         "volume_all": ((), float((inside * size).sum()), {"units": volume_unit(space, names)}),
     }
@@ -94,18 +94,20 @@ def workspace_map(
         upright = np.cos(values["pitch"]).reshape([-1 if name == "pitch" else 1 for name in names])
         turned = float((connected * size * upright).sum() / (8 * np.pi**2))
         data["all_orientations"] = ((), turned, {"long_name": "part of all orientations", "units": "1"})
-    return labelled(space, judge, data, values, start)
+    return labelled(space, test, data, values, start)
 
 
-def labelled(space: Space, judge: Judge, data: Mapping[str, Any], values: Mapping[str, Array], at: Array) -> xr.Dataset:
+def labelled(
+    space: PoseCoordinates, test: WorkspaceTest, data: Mapping[str, Any], values: Mapping[str, Array], at: Array
+) -> xr.Dataset:
     """Variables over coordinates as a dataset that says what robot, pivot and point it is of."""
     import xarray as xr
 
     coordinates: dict[str, Any] = {
         name: (name, axis, {"units": space.units[space.index(name)]}) for name, axis in values.items()
     }
-    coordinates["limit"] = [f"{leg}: {name}" for leg, name in judge.limits]
-    coordinates["limit_name"] = ("limit", [name for _, name in judge.limits])
+    coordinates["limit"] = [f"{leg}: {name}" for leg, name in test.limits]
+    coordinates["limit_name"] = ("limit", [name for _, name in test.limits])
     about = {
         "robot": space.model.robot.name,
         "robot_file": dumps(space.model.robot),
@@ -129,7 +131,7 @@ def cell_sizes(values: Mapping[str, Array]) -> Array:
     return sizes
 
 
-def volume_unit(space: Space, names: tuple[str, ...]) -> str:
+def volume_unit(space: PoseCoordinates, names: tuple[str, ...]) -> str:
     """Unit of a volume over coordinates."""
     units = [space.units[space.index(name)] for name in names]
     powers = [(unit, units.count(unit)) for unit in ("m", "rad") if unit in units]
@@ -173,21 +175,21 @@ def _connected(
     return np.asarray((parts == parts[here]) & inside & inside[here])
 
 
-def _values(judge: Judge, axes: Axes, at: Array) -> dict[str, Array]:
+def _values(test: WorkspaceTest, axes: Axes, at: Array) -> dict[str, Array]:
     """Points along every axis that was named."""
     if not axes:
-        raise InputError(f"axes: name at least one of {', '.join(judge.space.names)}")
+        raise InputError(f"axes: name at least one of {', '.join(test.space.names)}")
     found: Array | None = None
     values = {}
     for k, (name, given) in enumerate(axes.items()):
-        judge.space.index(name)
+        test.space.index(name)
         if isinstance(given, int | np.integer):
             if given < 2:
                 raise InputError(f"axes: {name} needs at least 2 points, got {given}")
-            found = extent(judge, tuple(axes), at) if found is None else found
+            found = extent(test, tuple(axes), at) if found is None else found
             spread = np.linspace(found[k, 0], found[k, 1], int(given))
             # the grid has the point itself, so that sections go through it
-            here = at[judge.space.index(name)]
+            here = at[test.space.index(name)]
             values[name] = spread - spread[np.abs(spread - here).argmin()] + here
             continue
         points = np.asarray(given, dtype=np.float64)
@@ -227,14 +229,15 @@ def _part(
     model: Model, pivot: ArrayLike | None, turning: bool, points: int, others: dict[str, float]
 ) -> tuple[dict[str, int], dict[str, float]]:
     """Points along the coordinates that turn, or along those that do not, and where the others stay."""
-    space = Space(model, pivot)
+    space = PoseCoordinates(model, pivot)
     names = [name for name, turns in zip(space.names, space.turns, strict=True) if turns == turning]
     if not names:
         lacks, instead = ("does not turn", "positions") if turning else ("only turns", "orientation workspace")
         raise InputError(f"workspace: {model.robot.name!r} {lacks}; ask for its {instead}")
     if not space.full and any(others.values()):
         raise InputError(
-            f"{'position' if turning else 'orientation'}: a robot of fewer than six freedoms has its own coordinates; "
+            f"{'position' if turning else 'orientation'}: a robot of fewer than six degrees of freedom has its "
+            "generalized coordinates; "
             "use workspace_map with at"
         )
     return dict.fromkeys(names, points), others if space.full else {}

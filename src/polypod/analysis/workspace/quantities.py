@@ -9,7 +9,7 @@ from itertools import combinations
 import casadi as ca
 
 from ...mechanism import LegAtState, Mechanism
-from ...platforms import Freedoms
+from ...platforms import DegreesOfFreedom
 from ...symbols.expression import port
 
 CLOSING = "legs close"
@@ -89,14 +89,14 @@ def scaled_jacobian(mechanism: Mechanism, legs: list[LegAtState]) -> ca.SX:
     Where the platform moves as its legs let it, rows of what they constrain follow, (n + 6 - m, 6): the matrix is
     singular with the actuators or with the constraints.
     """
-    if mechanism.platform.follows_legs:
+    if mechanism.platform.is_constrained:
         rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
         matrix = ca.vertcat(rows, mechanism.constraint_rows(legs))
         turning = [False] * 3 + [True] * 3
     else:
         m = mechanism.platform.count
         matrix = legs[0].platform.to_base(mechanism.jacobian(legs).T).T[:, :m]
-        basis = Freedoms(mechanism.robot).basis
+        basis = DegreesOfFreedom(mechanism.robot).basis
         turning = [bool(abs(basis[3:, k]).sum() > 0) for k in range(m)]
     scale = ca.horzcat(*[1 / mechanism.size if turns else 1 for turns in turning])
     return matrix * ca.repmat(scale, matrix.size1(), 1)

@@ -12,7 +12,7 @@ from ...errors import InputError
 from ...model import Model
 from .extent import extent, outside_message
 from .maps import labelled, volume_unit
-from .space import Judge, Requirements, Space
+from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
 from .travel import first_exit, straight_rays
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ def straight_reach(
     way (-1: none within half a turn), ``volume`` that of what is inside it. What lies behind an edge is not seen.
     ``coordinates`` are the robot's displacements unless named, or its first three where it has fewer than three.
     """
-    space = Space(model, pivot)
-    judge = Judge(space, requirements)
+    space = PoseCoordinates(model, pivot)
+    test = WorkspaceTest(space, requirements)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = list(coordinates or (moving[:3] if len(moving) >= 3 else space.names[:3]))
     if directions < 4:
@@ -42,17 +42,17 @@ def straight_reach(
     if len(names) != 3:
         raise InputError(f"coordinates: a surface needs three, got {names}; maps take any number (workspace_map)")
     start = space.point(at)
-    if not judge(start[None]).inside[0]:
-        raise InputError(outside_message(judge, start))
+    if not test(start[None]).inside[0]:
+        raise InputError(outside_message(test, start))
     indices = [space.index(name) for name in names]
-    far = np.abs(extent(judge, names, start) - start[indices][:, None]).max(axis=1)
+    far = np.abs(extent(test, names, start) - start[indices][:, None]).max(axis=1)
     polar = (np.arange(directions // 2) + 0.5) * np.pi / (directions // 2)
     azimuth = np.arange(directions) * 2 * np.pi / directions
     p, a = (grid.ravel() for grid in np.meshgrid(polar, azimuth, indexing="ij"))
     way = np.stack([np.sin(p) * np.cos(a), np.sin(p) * np.sin(a), np.cos(p)], axis=1) * np.sqrt(3) * far
     ends = np.repeat(start[None], len(way), axis=0)
     ends[:, indices] += way
-    found = first_exit(straight_rays(judge, start, ends), len(ends))
+    found = first_exit(straight_rays(test, start, ends), len(ends))
     points = start[indices] + way * found.fraction[:, None]
     shape = (len(polar), len(azimuth))
     # of a surface r(polar, azimuth) in scaled coordinates: sum r^3/3 times the solid angle of each direction
@@ -64,7 +64,7 @@ def straight_reach(
         "surface_binding": (("polar", "azimuth"), found.binding.reshape(shape)),
         "volume": ((), volume, {"units": volume_unit(space, tuple(names))}),
     }
-    result = labelled(space, judge, data, {}, start)
+    result = labelled(space, test, data, {}, start)
     units = [space.units[k] for k in indices]
     return result.assign_coords(
         polar=("polar", polar, {"units": "rad"}), azimuth=("azimuth", azimuth, {"units": "rad"}),

@@ -15,8 +15,8 @@ from ...errors import InputError
 from ...model import Model
 from .extent import extent, outside_message
 from .maps import labelled
+from .pose_coordinates import RIGID, PoseCoordinates, PoseMargins, Requirements, WorkspaceTest
 from .quantities import NO_LIMIT
-from .space import RIGID, Judge, Judged, Requirements, Space
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -37,13 +37,13 @@ class Exit(NamedTuple):
     binding: NDArray[np.int64]
 
 
-Rays = Callable[[NDArray[np.int64], Array], Judged]
+Rays = Callable[[NDArray[np.int64], Array], PoseMargins]
 """What holds (k,) on rays by number (k,) at fractions (k,) of their length."""
 
 
-def straight_rays(judge: Judge, start: Array, ends: Array) -> Rays:
+def straight_rays(test: WorkspaceTest, start: Array, ends: Array) -> Rays:
     """Rays that are straight in coordinates, from ``start`` (m,) to ``ends`` (n, m)."""
-    return lambda numbers, fraction: judge(start + fraction[:, None] * (ends[numbers] - start))
+    return lambda numbers, fraction: test(start + fraction[:, None] * (ends[numbers] - start))
 
 
 def first_exit(rays: Rays, count: int, steps: int = _STEPS) -> Exit:
@@ -94,21 +94,21 @@ def travel(
     on the way there, is inside. Groups are all displacements, all angles and all coordinates unless ``combined`` names
     others. About the point of the platform that is the pivot.
     """
-    space = Space(model, pivot)
-    judge = Judge(space, requirements)
+    space = PoseCoordinates(model, pivot)
+    test = WorkspaceTest(space, requirements)
     start = space.point(at)
-    if not judge(start[None]).inside[0]:
-        raise InputError(outside_message(judge, start))
+    if not test(start[None]).inside[0]:
+        raise InputError(outside_message(test, start))
     m = len(space.names)
     ends = np.repeat(start[None], 2 * m, axis=0)
     for k, name in enumerate(space.names):
-        ends[2 * k : 2 * k + 2, k] = extent(judge, [name], start)[0]
-    found = first_exit(straight_rays(judge, start, ends), len(ends))
+        ends[2 * k : 2 * k + 2, k] = extent(test, [name], start)[0]
+    found = first_exit(straight_rays(test, start, ends), len(ends))
     reach = np.abs(ends - start)[np.arange(2 * m), np.arange(2 * m) // 2] * found.fraction
     low, high = start - reach[::2], start + reach[1::2]
     groups = _groups(space) if combined is None else {" ".join(names): tuple(names) for names in combined}
-    rows = [_together(judge, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()]
-    texts = np.array([f"{leg}: {name}" for leg, name in judge.limits] + [f"whole range: {NO_LIMIT}"])
+    rows = [_together(test, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()]
+    texts = np.array([f"{leg}: {name}" for leg, name in test.limits] + [f"whole range: {NO_LIMIT}"])
     data: dict[str, Any] = {
         "low": (("coordinate",), low),
         "high": (("coordinate",), high),
@@ -116,24 +116,24 @@ def travel(
         "high_limit": (("coordinate",), texts[found.binding[1::2]]),
         "together": (("group", "coordinate"), np.array(rows).reshape(len(rows), m)),
     }
-    result = labelled(space, judge, data, {}, start)
+    result = labelled(space, test, data, {}, start)
     return result.assign_coords(coordinate=list(space.names), unit=("coordinate", list(space.units)), group=[*groups])
 
 
-def _groups(space: Space) -> dict[str, tuple[str, ...]]:
+def _groups(space: PoseCoordinates) -> dict[str, tuple[str, ...]]:
     moving = tuple(name for name, turns in zip(space.names, space.turns, strict=True) if not turns)
     turning = tuple(name for name in space.names if name not in moving)
     groups = {"displacements": moving, "angles": turning, "all": space.names}
     return {name: members for name, members in groups.items() if len(members) > 1}
 
 
-def _together(judge: Judge, start: Array, alone: Array, names: Sequence[str]) -> Array:
+def _together(test: WorkspaceTest, start: Array, alone: Array, names: Sequence[str]) -> Array:
     """+- travel (m,) of some coordinates at once, NaN for the others."""
-    indices = [judge.space.index(name) for name in names]
+    indices = [test.space.index(name) for name in names]
     corners = np.array([c for c in product((-1.0, 0.0, 1.0), repeat=len(indices)) if any(c)])
     ends = np.repeat(start[None], len(corners), axis=0)
     ends[:, indices] += corners * alone[indices]
-    part = first_exit(straight_rays(judge, start, ends), len(ends), 60).fraction.min()
+    part = first_exit(straight_rays(test, start, ends), len(ends), 60).fraction.min()
     result = np.full(len(start), np.nan)
     result[indices] = part * alone[indices]
     return result
@@ -153,33 +153,35 @@ def tilt_by_height(
     at home, with the pivot at height ``z`` from home. ``tilt_any`` (z) is what is possible in every direction,
     ``binding`` (z, direction) the number of the limit that stops it. Heights outside the workspace are NaN.
     """
-    space = Space(model, pivot)
+    space = PoseCoordinates(model, pivot)
     if not space.full:
-        raise InputError(f"tilt: {model.robot.name!r} does not have six freedoms; use travel at heights of its own")
+        raise InputError(
+            f"tilt: {model.robot.name!r} does not have six degrees of freedom; use travel at heights of its own"
+        )
     if directions < 1:
         raise InputError(f"directions: at least 1 is needed, got {directions}")
-    judge = Judge(space, requirements)
+    test = WorkspaceTest(space, requirements)
     start = space.point(at)
     if isinstance(heights, int | np.integer):
-        low, high = extent(judge, ["z"], start)[0]
+        low, high = extent(test, ["z"], start)[0]
         values = np.linspace(low, high, int(heights))
     else:
         values = np.atleast_1d(np.asarray(heights, dtype=np.float64))
     angle = np.linspace(0.0, 2 * np.pi, directions, endpoint=False)
     base = np.repeat(start[None], len(values), axis=0)
     base[:, RIGID.index("z")] = values
-    inside = judge(base).inside
+    inside = test(base).inside
     level = space.poses(base[inside])
     axes = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
 
-    def tilted(numbers: NDArray[np.int64], fraction: Array) -> Judged:
+    def tilted(numbers: NDArray[np.int64], fraction: Array) -> PoseMargins:
         poses = level[numbers // directions]
         turn = Rotation.from_rotvec(np.pi * fraction[:, None] * axes[numbers % directions]).as_matrix()
         arm = poses[:, :3, :3] @ space.pivot
         result = poses.copy()
         result[:, :3, :3] = turn @ poses[:, :3, :3]
         result[:, :3, 3] += arm - np.einsum("nij,nj->ni", turn, arm)
-        return judge.poses(result)
+        return test.poses(result)
 
     found = first_exit(tilted, len(level) * directions, 720)
     tilt = np.full((len(values), directions), np.nan)
@@ -191,5 +193,5 @@ def tilt_by_height(
         "tilt_any": (("z",), tilt.min(axis=1), {"units": "rad"}),
         "binding": (("z", "direction"), binding),
     }
-    result = labelled(space, judge, data, {"z": values}, start)
+    result = labelled(space, test, data, {"z": values}, start)
     return result.assign_coords(direction=("direction", angle, {"units": "rad"}))

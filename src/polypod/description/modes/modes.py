@@ -63,7 +63,7 @@ class Modes:
             raise InputError(f"tolerance: got {self.tolerance}, allowed is a number above zero")
         if self.reach is not None and not self.reach >= 0:
             raise InputError(f"reach: got {self.reach}, allowed is a distance of zero or more [m], or None")
-        self._shape_up()
+        self._coerce_arrays()
         count = len(self.stiffness)
         checks.not_negative("masses", self.masses, "kg")
         checks.not_negative("stiffness", self.stiffness, "(generalized)")
@@ -79,7 +79,7 @@ class Modes:
             checks.orthogonal_to_each_other(generalized_mass, self.tolerance)
         checks.on_mesh(self.attachment_names, self.attachments, self.nodes, self.reach)
 
-    def _shape_up(self) -> None:
+    def _coerce_arrays(self) -> None:
         """Turn every field into a read-only array of the shape the others ask for."""
         if self.damping is not None and self.damping_ratio is not None:
             raise InputError("damping: got both damping and damping_ratio; allowed is one of the two")

@@ -15,7 +15,7 @@ from ...yaml12 import to_yaml
 from .modes import Modes
 
 FORMAT: Literal["polypod-modes 1"] = "polypod-modes 1"
-Table = str | list[list[float]]
+TableData = str | list[list[float]]
 Triple = tuple[float, float, float]
 
 
@@ -29,7 +29,7 @@ class Mode(_Data):
     stiffness: float
     damping_ratio: float | None = None
     damping: float | None = None
-    shape: Table
+    shape: TableData
 
 
 class Point(_Data):
@@ -50,7 +50,7 @@ class Document(_Data):
     free: bool = True
     tolerance: float = 1e-6
     reach: float | None = None
-    nodes: Table
+    nodes: TableData
     modes: list[Mode] = Field(min_length=1)
     attachments: list[Point] = Field(min_length=1)
     origin: Point | None = None
@@ -147,7 +147,7 @@ def _point(
     return nodes[index], shapes[index], None if rotations is None else rotations[index]
 
 
-def _by_node(field: str, table: Table, widths: tuple[int, ...]) -> tuple[list[int], Array]:
+def _by_node(field: str, table: TableData, widths: tuple[int, ...]) -> tuple[list[int], Array]:
     """Node numbers, each once, and the columns after them."""
     try:
         rows = np.loadtxt(io.StringIO(table), ndmin=2) if isinstance(table, str) else np.array(table, dtype=float)
@@ -167,7 +167,7 @@ def _by_node(field: str, table: Table, widths: tuple[int, ...]) -> tuple[list[in
     return numbers.tolist(), rows[:, 1:]
 
 
-def _in_order(field: str, table: Table, row: dict[int, int]) -> Array:
+def _in_order(field: str, table: TableData, row: dict[int, int]) -> Array:
     """The columns of a shape table, its rows in the order of the nodes."""
     numbers, columns = _by_node(field, table, (3, 6))
     for lost, wrong in ((set(row) - set(numbers), "has no row"), (set(numbers) - set(row), "is not in nodes")):

@@ -86,7 +86,7 @@ def controller(build: Build) -> ModelCode:
     return ModelCode(_start_pose(build, "reference."), evaluate, _KEEP, 32)
 
 
-class Kind(NamedTuple):
+class FmuKind(NamedTuple):
     """What makes an FMU of a robot, what it does, whether it is for model exchange and for flexible platforms too."""
 
     make: Callable[[Build], ModelCode]
@@ -96,10 +96,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "plant": Kind(plant, "actuator forces in; pose, twist, coordinates and rates out", True, True),
-    "inverse-dynamics": Kind(inverse_dynamics, "motion of the platform in, actuator forces out", True),
-    "forward-kinematics": Kind(forward_kinematics, "actuated coordinates and rates in, pose and twist out", False),
-    "controller": Kind(controller, "computed torque: wanted motion and encoders in, actuator forces out", False),
+    "plant": FmuKind(plant, "actuator forces in; pose, twist, coordinates and rates out", True, True),
+    "inverse-dynamics": FmuKind(inverse_dynamics, "motion of the platform in, actuator forces out", True),
+    "forward-kinematics": FmuKind(forward_kinematics, "actuated coordinates and rates in, pose and twist out", False),
+    "controller": FmuKind(controller, "computed torque: wanted motion and encoders in, actuator forces out", False),
 }
 
 

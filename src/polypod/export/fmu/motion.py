@@ -1,4 +1,5 @@
-"""How an FMU states a motion: pose and twist of the platform, or the coordinates of a robot of fewer freedoms."""
+"""How an FMU states a motion: pose and twist of the platform, or the coordinates of a robot of fewer degrees of
+freedom."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import scipy
 
 from ...datasets import COMPONENTS
 from ...mechanism import Mechanism
-from ...platforms import Freedoms
+from ...platforms import DegreesOfFreedom
 from ...symbols.expression import Expression, Port, port
 from ...symbols.vectors import skew
 from .build import Build
@@ -36,12 +37,12 @@ def add_pose(build: Build, prefix: str, role: Role) -> None:
 def add_motion(build: Build, prefix: str, role: Role, acceleration: bool) -> None:
     """The variables of a motion, at home and at rest unless set."""
     robot, variables = build.model.robot, build.variables
-    if robot.freedoms:
-        names = [f.name for f in robot.freedoms]
-        unit = ["m" if f.motion == "translation" else "rad" for f in robot.freedoms]
+    if robot.dof:
+        names = [f.name for f in robot.dof]
+        unit = ["m" if f.motion == "translation" else "rad" for f in robot.dof]
         for name, per, what in (("x", "", "coordinates"), ("xdot", "/s", "rates"), ("xddot", "/s^2", "accelerations")):
             if acceleration or name != "xddot":
-                about = f"{what} of the robot's freedoms, from home"
+                about = f"{what} of the robot's degrees of freedom, from home"
                 variables.add(prefix + name, role, names, [u + per for u in unit], about)
         return
     add_pose(build, prefix, role)
@@ -53,7 +54,7 @@ def add_motion(build: Build, prefix: str, role: Role, acceleration: bool) -> Non
 def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
     """Lines of C that make ``pose``, ``twist`` and ``acceleration`` of these variables."""
     variables = build.variables
-    if not build.model.robot.freedoms:
+    if not build.model.robot.dof:
         lines = [
             "double pose[16];",
             f'if (pose_of(m, "{prefix}orientation", {variables.at(prefix + "position")}, '
@@ -67,7 +68,7 @@ def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
             else lines
         )
     platform = build.mechanism.platform
-    build.function("motion", None if platform.follows_legs else fixed_axes(build.mechanism))
+    build.function("motion", None if platform.is_constrained else fixed_axes(build.mechanism))
     given = {name: variables.at(prefix + name) for name in ("x", "xdot")}
     given["xddot"] = variables.at(prefix + "xddot") if acceleration else "zeros"
     home = ", ".join(map(repr, build.model.robot.home.matrix.ravel().tolist()))
@@ -77,20 +78,20 @@ def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
         "double pose[16], twist[6], acceleration[6];",
         *build.call("motion", "home", **given, **values),
     ]
-    return [*lines, "(void)home;"] if not platform.follows_legs else lines
+    return [*lines, "(void)home;"] if not platform.is_constrained else lines
 
 
 def fixed_axes(mechanism: Mechanism) -> Expression:
     """The motion of a robot along and about fixed base axes: p = p_home + S x, R = R(theta) R_home, twist = S xdot."""
-    freedoms, numbers = Freedoms(mechanism.robot), mechanism.numbers
-    m = freedoms.count
+    dof, numbers = DegreesOfFreedom(mechanism.robot), mechanism.numbers
+    m = dof.count
     x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
-    basis = ca.SX(ca.sparsify(ca.DM(freedoms.basis)))
+    basis = ca.SX(ca.sparsify(ca.DM(dof.basis)))
     move = basis @ x.symbols
     axes = ca.densify(numbers.home_rotation)
-    if freedoms.axis is not None:
-        k = ca.SX(ca.DM(freedoms.axis))
-        angle, along = ca.dot(k, move[3:]), ca.SX(ca.DM(np.outer(freedoms.axis, freedoms.axis)))
+    if dof.axis is not None:
+        k = ca.SX(ca.DM(dof.axis))
+        angle, along = ca.dot(k, move[3:]), ca.SX(ca.DM(np.outer(dof.axis, dof.axis)))
         axes = (along + ca.cos(angle) * (ca.SX.eye(3) - along) + ca.sin(angle) * skew(k)) @ axes
     rows = ca.horzcat(axes, numbers.home_position + move[:3])
     pose = ca.densify(ca.vertcat(rows, ca.SX(ca.DM([[0.0, 0.0, 0.0, 1.0]]))))

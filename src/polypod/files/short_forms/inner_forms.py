@@ -71,7 +71,7 @@ class _Leg:
             raise ShortFormError(
                 place,
                 "a direction is 3 numbers, {to: JOINT} (from this joint to another at home) or, as the second axis of "
-                "a universal joint, {across: JOINT} (square to the first and to the way there), got "
+                "a universal joint, {across: JOINT} (perpendicular to the first and to the way there), got "
                 f"{short_repr(value)}",
             )
         ((how, name),) = value.items()

@@ -12,9 +12,9 @@ import casadi as ca
 from ...errors import InputError
 from ...friction import JointFriction, Loads, actuator_friction
 from ...mechanism import Mechanism
-from ...platforms import Motion
+from ...platforms import FrameMotion
 from ...symbols.expression import Expression, port
-from ..solution import Distribution, actuator_forces, motion_inputs
+from ..solution import ForceDistribution, actuator_forces, motion_inputs
 from .legs import LegEnergies
 from .parts import PARTS, Matrices, platform_matrices
 
@@ -26,7 +26,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     """
     if mechanism.platform.elastic:
         raise InputError("lagrange: a flexible platform has virtual-power and newton-euler forms only")
-    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform, attached = mechanism.moving(x)
     motion = platform.motion
     twist, change = ca.vertcat(motion.v, motion.omega), ca.vertcat(motion.a, motion.alpha)
@@ -42,8 +42,8 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
             force = force + leg.model.pull_back(leg.values, extra)
             required = required + on_platform
         required = required + leg.force(force)
-        slopes = energies.coordinate_slopes()(place, rate)
-        rows += [platform.reduced(leg.force(slopes[:, k])) for k in range(len(leg.model.actuators))]
+        derivatives = energies.coordinate_jacobian()(place, rate)
+        rows += [platform.reduced(leg.force(derivatives[:, k])) for k in range(len(leg.model.actuators))]
     driven = actuator_friction(frictions)
     solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(required), distribution, driven)
     result = solution.x + driven if friction else solution.x
@@ -55,7 +55,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     )
 
 
-def platform_part(mechanism: Mechanism, motion: Motion) -> Matrices:
+def platform_part(mechanism: Mechanism, motion: FrameMotion) -> Matrices:
     """I, V and G of the platform at a motion, with respect to its twist."""
     body, axes = mechanism.numbers.platform, motion.frame.axes
     tensor = axes @ body.central_tensor @ axes.T

@@ -1,4 +1,4 @@
-"""Kinetic energies and weights of a leg's bodies, and its matrices in its own coordinates.
+"""Kinetic energies and weights of a leg's bodies, and its matrices in its generalized coordinates.
 
 Every energy is K = 1/2 zdot^T M zdot with constant M and zdot = B(t) tdot: the velocity of a centre of mass, the
 angular velocity of a body in its own axes, or the rate of an actuated coordinate. A leg's coordinates t are its tip's
@@ -56,7 +56,7 @@ class LegEnergies:
             # what is differentiated by: a change of the coordinates from where the leg is closed
             count = leg.unknowns.move.numel()
             self.t = ca.SX.sym("change", size)
-            self._slopes = ca.SX.sym("slopes", count, size)
+            self._derivatives = ca.SX.sym("derivatives", count, size)
             self._bends = ca.SX.sym("bends", count, size * (size + 1) // 2)
         self.terms: list[Term] = []
         self.weights: list[Weight] = []
@@ -93,13 +93,13 @@ class LegEnergies:
         _, _, factor = leg.newton_step
         size, still = self.t.numel(), ca.SX.zeros(u.move.numel())
         by_t = ca.substitute(ca.jacobian(u.equations, leg.inputs), u.move, still)
-        slopes = ca.densify(ca.horzcat(*[-factor.solve(by_t[:, k]) for k in range(size)]))
-        aside = ca.vertcat(leg.inputs + self.t, self._slopes @ self.t)
+        derivatives = ca.densify(ca.horzcat(*[-factor.solve(by_t[:, k]) for k in range(size)]))
+        aside = ca.vertcat(leg.inputs + self.t, self._derivatives @ self.t)
         first = ca.jacobian(ca.substitute(u.equations, ca.vertcat(leg.inputs, u.move), aside), self.t)
         second = ca.substitute([ca.jacobian(first[:, k], self.t) for k in range(size)], [self.t], [ca.SX.zeros(size)])
-        second = ca.substitute(second, [self._slopes], [slopes])
+        second = ca.substitute(second, [self._derivatives], [derivatives])
         bends = [-factor.solve(second[j][:, k]) for j in range(size) for k in range(j, size)]
-        return ca.Function("following", [leg.inputs, leg.fixed, u.place], ca.cse([slopes, ca.horzcat(*bends)]))
+        return ca.Function("following", [leg.inputs, leg.fixed, u.place], ca.cse([derivatives, ca.horzcat(*bends)]))
 
     def _closed(self, expression: ca.SX) -> ca.SX:
         """An expression of the leg's placement as a function of t."""
@@ -108,7 +108,7 @@ class LegEnergies:
             return expression
         size = d.numel()
         pairs = ca.vertcat(*[d[j] * d[k] * (0.5 if j == k else 1.0) for j in range(size) for k in range(j, size)])
-        values = ca.vertcat(self.leg.inputs + d, self._slopes @ d + self._bends @ pairs)
+        values = ca.vertcat(self.leg.inputs + d, self._derivatives @ d + self._bends @ pairs)
         return ca.substitute(ca.SX(expression), ca.vertcat(self.leg.inputs, u.move), values)
 
     def _terms(self, body: PlacedBody, part: str, centre: ca.SX) -> list[Term]:
@@ -123,8 +123,8 @@ class LegEnergies:
         """W(t) with W tdot the angular velocity in body axes: omega_1 = e2dot . e3 and so on round."""
         key = tuple(axes[k].element_hash() for k in range(9))
         if key not in self._turning:
-            slopes = [ca.jacobian(axes[:, k], self.t) for k in range(3)]
-            rows = [axes[:, (k + 2) % 3].T @ slopes[(k + 1) % 3] for k in range(3)]
+            derivatives = [ca.jacobian(axes[:, k], self.t) for k in range(3)]
+            rows = [axes[:, (k + 2) % 3].T @ derivatives[(k + 1) % 3] for k in range(3)]
             self._turning[key] = ca.vertcat(*rows)
         return self._turning[key]
 
@@ -161,13 +161,13 @@ class LegEnergies:
         if u is None:
             plain = ca.Function("leg", [leg.inputs, self.rate, leg.fixed], ca.cse(outputs))
             return lambda t, rate: plain(t, rate, leg.fixed)
-        given = [leg.inputs, self.rate, leg.fixed, u.place, self._slopes, self._bends]
+        given = [leg.inputs, self.rate, leg.fixed, u.place, self._derivatives, self._bends]
         outputs = ca.substitute(outputs, [self.t], [ca.SX.zeros(self.t.numel())])
         function, place = ca.Function("leg", given, outputs), self._state.series[0][-u.place.numel() :]
         return lambda t, rate: function(t, rate, leg.fixed, place, *self._following(t, leg.fixed, place))
 
     def matrices(self, parts: Sequence[str]) -> Callable[..., Any]:
-        """I, V and G of some parts of the leg in its own coordinates, of (t, tdot); V by (76)-(79)."""
+        """I, V and G of some parts of the leg in its generalized coordinates, of (t, tdot); V by (76)-(79)."""
         size = self.t.numel()
         coriolis = ca.SX.zeros(size, size)
         # Bodies that share their axes share one angular velocity: their tensors add.
@@ -179,19 +179,19 @@ class LegEnergies:
                 merged[id(term.velocity)] = term.velocity, weight, term.coriolis is None
                 coriolis = coriolis if term.coriolis is None else coriolis + term.coriolis
         inertia = ca.SX.zeros(size, size)
-        slopes = [ca.SX.zeros(size, size) for _ in range(size)]
+        derivatives = [ca.SX.zeros(size, size) for _ in range(size)]
         for velocity, weight, holonomic in merged.values():
             momentum = weight @ velocity
             inertia = inertia + symmetric(ca.densify(velocity.T @ momentum))
             change = ca.jacobian(ca.vec(velocity), self.t)
             for k in range(size) if holonomic else ():
                 half = ca.reshape(change[:, k], *velocity.shape).T @ momentum
-                slopes[k] = slopes[k] + symmetric(ca.densify(half + half.T))
+                derivatives[k] = derivatives[k] + symmetric(ca.densify(half + half.T))
         gravity = total([w.force for w in self.weights if w.part in parts], (size, 1))
-        results = [inertia, coriolis + christoffel(slopes, self.rate), gravity]
+        results = [inertia, coriolis + christoffel(derivatives, self.rate), gravity]
         return self._function([ca.densify(r) for r in results])
 
-    def coordinate_slopes(self) -> Callable[..., Any]:
+    def coordinate_jacobian(self) -> Callable[..., Any]:
         """dq/dt of the actuated coordinates, columns (t, a), of (t, tdot)."""
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.leg.actuators], ca.SX(0, 1))
         return self._function([ca.densify(ca.jacobian(self._closed(coordinates), self.t).T)])

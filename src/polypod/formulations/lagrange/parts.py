@@ -37,13 +37,13 @@ class Matrices:
         return Matrices(carry.T @ self.inertia @ carry, carry.T @ coriolis, carry.T @ self.gravity)
 
 
-def christoffel(slopes: Sequence[ca.SX], rate: ca.SX) -> ca.SX:
-    """V = (Idot + U^T - U)/2 from the slopes dI/dx_k, Lopes (76).
+def christoffel(derivatives: Sequence[ca.SX], rate: ca.SX) -> ca.SX:
+    """V = (Idot + U^T - U)/2 from the derivatives dI/dx_k, Lopes (76).
 
     Row i of U is xdot^T dI/dx_i: (77)-(79) with derivatives by x; those by xdot, as printed, are zero.
     """
-    change = total([slope * rate[k] for k, slope in enumerate(slopes)], slopes[0].shape)
-    u = ca.vertcat(*[rate.T @ slope for slope in slopes])
+    change = total([slope * rate[k] for k, slope in enumerate(derivatives)], derivatives[0].shape)
+    u = ca.vertcat(*[rate.T @ slope for slope in derivatives])
     return 0.5 * (change + u.T - u)
 
 
@@ -61,8 +61,8 @@ def platform_matrices(mass: ca.SX, arm: ca.SX, tensor: ca.SX, gravity: ca.SX, tw
     turning = turned @ tensor @ turned.T - across @ skew(turned @ arm)
     base = ca.vertcat(ca.horzcat(mass * ca.SX.eye(3), -across), ca.horzcat(across, turning))
     slope = ca.jacobian(ca.vec(symmetric(ca.densify(carry.T @ base @ carry))), angles)
-    slopes = [ca.SX.zeros(6, 6) for _ in range(3)] + [ca.reshape(slope[:, k], 6, 6) for k in range(3)]
-    quasi = christoffel(slopes, twist) - base @ ca.jtimes(carry, angles, twist[3:])
+    derivatives = [ca.SX.zeros(6, 6) for _ in range(3)] + [ca.reshape(slope[:, k], 6, 6) for k in range(3)]
+    quasi = christoffel(derivatives, twist) - base @ ca.jtimes(carry, angles, twist[3:])
     inertia, coriolis = ca.substitute([base, quasi], [angles], [ca.SX.zeros(3)])
     weight = -mass * gravity
     return Matrices(inertia, coriolis, ca.vertcat(weight, skew(arm) @ weight))

@@ -4,8 +4,8 @@ Kim-Ryu (20)-(29), Pedrammehr (31)-(49), corrected.
 
 A leg with one universal joint and a spherical tip leaves one component of its tip force unknown, that along the line
 n from one joint to the other: with N the moment about the universal joint that inertia, gravity and friction ask for,
-m c + L x (-R) = N gives R = mu n + ((m c - N) x n)/l, m = N.n/(c.n), where c is square to both axes of the joint.
-The platform's six equations give the six mu; the actuated joint's balance gives its force.
+m c + L x (-R) = N gives R = mu n + ((m c - N) x n)/l, m = N.n/(c.n), where c is perpendicular to both axes of the
+joint. The platform's six equations give the six mu; the actuated joint's balance gives its force.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def _leg_balance(mechanism: Mechanism, leg: LegAtState, friction: JointFriction)
         # Without spin the joint's moment does no work only if it is along the link.
         turned = ca.SX.zeros(3)
     else:
-        # c = first x second, so c x n = (first . n) second - (second . n) first; a link's own axis is square to n.
+        # c = first x second, so c x n = (first . n) second - (second . n) first; a link's own axis is perpendicular to
+        # n.
         size = along_n / dot(first, cross(second, n))
         turned = (size * dot(first, n) * link.inverse_length) * second
         if not link.square:
@@ -120,7 +121,7 @@ class LinkMoments:
 
     With axes (n, e, f) of the link and forces P on them, N = n x P_n + e x P_e + f x P_f: N.n = P_e.f - P_f.e and
     N x n = P_n - (P_n.n) n - (P_e.n) e - (P_f.n) f. Forces at the tip are l times as strong on n. ``square`` says that
-    the joint's second axis is one of the link's own, square to n.
+    the joint's second axis is one of the link's own, perpendicular to n.
     """
 
     n: ca.SX

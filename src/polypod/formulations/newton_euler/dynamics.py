@@ -10,11 +10,11 @@ import numpy as np
 
 from ...friction import JointFriction, Loads
 from ...mechanism import LegAtState, Mechanism
-from ...mechanism.free_bodies import FreeBodies, JointWrenches, Wrench
+from ...mechanism.free_bodies import FreeBodies, JointWrench, JointWrenches
 from ...symbols.expression import Expression, port
 from ...symbols.vectors import cross
 from .. import virtual_power
-from ..solution import Distribution, motion_inputs
+from ..solution import ForceDistribution, motion_inputs
 from .closed_form import LegBalance, balance, has_closed_form
 from .general import general_balance
 
@@ -30,7 +30,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
 
     Numbers that inner stresses leave open are NaN.
     """
-    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     elastic: tuple[Any, ...] = ()
     if mechanism.platform.elastic:
@@ -125,12 +125,12 @@ def leg_wrenches(bodies: FreeBodies, tip_force: ca.SX, friction: JointFriction) 
     """The same for one leg that pushes the platform with a known force at its tip."""
     tip_point = bodies.leg.series[0][:3]
     on_platform = friction.on_platform.moment
-    wrenches = {joint.name: Wrench(tip_force, on_platform) for joint in bodies.tree.cuts}
+    wrenches = {joint.name: JointWrench(tip_force, on_platform) for joint in bodies.tree.cuts}
     for joint in bodies.tree.tree:
         point = bodies.at_tip(joint.point)
         carried = bodies.required_wrench(bodies.tree.beyond(joint), point)
         moment = carried.moment + cross(tip_point - point, tip_force) + on_platform
-        wrenches[joint.name] = Wrench(carried.force + tip_force, moment)
+        wrenches[joint.name] = JointWrench(carried.force + tip_force, moment)
     return [(bodies.leg.model.name, joint.name, wrenches[joint.name]) for joint in bodies.tree.joints]
 
 

@@ -22,7 +22,7 @@ from ...errors import InputError
 from ...friction import JointFriction, Loads
 from ...legs import Actuator, Joint
 from ...mechanism import LegAtState, Mechanism
-from ...mechanism.free_bodies import FreeBodies, JointWrenches, Wrench
+from ...mechanism.free_bodies import FreeBodies, JointWrench, JointWrenches
 from ...mechanism.samples import closed_around_home
 from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
@@ -51,9 +51,9 @@ class _LegUnknowns:
         self.leg, self.tree = leg, self.bodies.tree
         self.x: list[ca.SX] = []
         self.driving: dict[str, ca.SX] = {}
-        self.cut: dict[str, Wrench] = {joint.name: self._constraint(joint) for joint in self.tree.cuts}
+        self.cut: dict[str, JointWrench] = {joint.name: self._constraint(joint) for joint in self.tree.cuts}
 
-    def _constraint(self, joint: Joint) -> Wrench:
+    def _constraint(self, joint: Joint) -> JointWrench:
         """The wrench a joint can pass on to its child: forces, moments about the axes it blocks, its drive."""
         slides = joint.kind in ("prismatic", "cylindrical")
         x = ca.SX.sym("force", 2 if slides else 3)
@@ -88,7 +88,7 @@ class _LegUnknowns:
                 moment = moment + drive * axes[0]
             else:
                 force = force + drive * axes[0]
-        return Wrench(force, moment)
+        return JointWrench(force, moment)
 
     def _of_cross(self, joint: Joint) -> ca.SX:
         """Moment about a universal joint's first axis that its cross takes before anything reaches the child."""
@@ -97,7 +97,7 @@ class _LegUnknowns:
         need = self.bodies.required_wrench([joint.cross_body], self.bodies.at_tip(joint.point))
         return dot(self.bodies.at_tip(joint.axes[0]), need.moment)
 
-    def passed_on(self, joint: Joint) -> Wrench:
+    def passed_on(self, joint: Joint) -> JointWrench:
         """Wrench on a tree joint's child, moment about the joint's point."""
         point = self.bodies.at_tip(joint.point)
         beyond = self.tree.beyond(joint)
@@ -108,7 +108,7 @@ class _LegUnknowns:
             if sign:
                 wrench = self.cut[cut.name].about(self.bodies.at_tip(cut.point), point)
                 force, moment = force - sign * wrench.force, moment - sign * wrench.moment
-        return Wrench(force, moment)
+        return JointWrench(force, moment)
 
     def conditions(self) -> list[ca.SX]:
         """Passive directions of tree joints pass on friction only."""
@@ -148,7 +148,7 @@ class _LegUnknowns:
             forces.append(passed / actuator.ratio + rotors[k] + self.friction.at_actuators[k])
         return forces
 
-    def on_platform(self) -> Wrench:
+    def on_platform(self) -> JointWrench:
         """Sum over the joints at the platform, moment about the origin of {P}."""
         force, moment = ca.SX.zeros(3), ca.SX.zeros(3)
         for joint in self.tree.cuts:
@@ -156,7 +156,7 @@ class _LegUnknowns:
                 arm = self.bodies.at_tip(joint.point) - (self.leg.series[0][:3] - self.leg.arm)
                 wrench = self.cut[joint.name]
                 force, moment = force + wrench.force, moment + wrench.moment + cross(arm, wrench.force)
-        return Wrench(force, moment)
+        return JointWrench(force, moment)
 
     def fixed_to_platform(self) -> ca.SX:
         """What the motion of bodies fixed to the platform takes (6), moment about the origin of {P}."""
@@ -180,7 +180,7 @@ def general_balance(
 ) -> GeneralBalance:
     """Solve the free bodies of a robot with legs of any kind.
 
-    Statics leaves the forces of more actuators than freedoms open: ``shared`` (n) are what they apply.
+    Statics leaves the forces of more actuators than degrees of freedom open: ``shared`` (n) are what they apply.
     """
     attached = mechanism.attach(platform)
     legs = [_LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, friction, loads)) for leg in attached]
@@ -209,7 +209,7 @@ def general_balance(
     values[chosen] = solution.x
     solved_forces, solved = ca.substitute([forces, stacked], [unknowns], [values])
     wrenches = [
-        (leg, joint, Wrench(solved[6 * k : 6 * k + 3], solved[6 * k + 3 : 6 * k + 6]))
+        (leg, joint, JointWrench(solved[6 * k : 6 * k + 3], solved[6 * k + 3 : 6 * k + 6]))
         for k, (leg, joint, _) in enumerate(named)
     ]
     if mechanism.simplify == "no-spin" and shared is None:

@@ -24,7 +24,7 @@ from .samples import Samples
 
 
 @dataclass(frozen=True)
-class Loop:
+class LoopJoint:
     """A joint that closes a loop: its two bodies, its centre from each, the passing matrix between them.
 
     ``across`` (3, 0 or 2) are the directions about which the joint does not turn, in the first body's axes.
@@ -36,7 +36,7 @@ class Loop:
     across: ca.SX
 
     @staticmethod
-    def of(tree: LinkTree, joint: Joint) -> Loop:
+    def of(tree: LinkTree, joint: Joint) -> LoopJoint:
         """From the joint between two bodies of the tree; the base is never both."""
         one, two = tree.index[joint.parent], tree.index[joint.child]
         if one < 0:
@@ -44,9 +44,9 @@ class Loop:
         axes = [tree.axes_of(k) for k in (one, two)]
         arms = (tree.arm_to(one, joint), tree.arm_to(two, joint))
         if joint.kind == "spherical":
-            return Loop((one, two), arms, axes[0].T @ axes[1], ca.SX(3, 0))
+            return LoopJoint((one, two), arms, axes[0].T @ axes[1], ca.SX(3, 0))
         carriers, own = (tree.basis_in(k, joint) for k in (two, one))
-        return Loop((one, two), arms, hinge_passing(axes[1], axes[0], carriers, own), own[:, 1:])
+        return LoopJoint((one, two), arms, hinge_passing(axes[1], axes[0], carriers, own), own[:, 1:])
 
     def velocity(self, moving: list[Velocity]) -> ca.SX:
         """Velocity of the first end against the second: of the joint's centre, and of rotation it does not allow."""
@@ -78,7 +78,7 @@ class Connectivity:
         last = tree.last
         self._axes = tree.axes_of(last)
         self.arm = ca.SX.zeros(3) if tree.welded else tree.arm_to(last, tree.tip)
-        self._loops = [Loop.of(tree, joint) for joint in tree.loops]
+        self._loops = [LoopJoint.of(tree, joint) for joint in tree.loops]
         unit = velocities(tree.links, ca.SX.eye(tree.count))
         end = [unit[last].v - skew(self.arm) @ unit[last].omega] + ([unit[last].omega] if tree.welded else [])
         matrix = tree.samples.fold_constants(ca.vertcat(*end, *[loop.velocity(unit) for loop in self._loops]))
@@ -89,7 +89,8 @@ class Connectivity:
         self._elimination = Elimination(self._matrix) if self.determined else None
 
     def _solve_samples(self) -> Array:
-        """Rates (S, n, m) for unit freedoms of the platform at the samples; NaN where they are not determined."""
+        """Rates (S, n, m) for unit degrees of freedom of the platform at the samples; NaN where they are not
+        determined."""
         samples = self.tree.samples
         matrices, axes = samples.values(self._matrix), samples.values(self._axes)
         found = np.full((len(axes), self.tree.count, samples.twists.shape[2]), np.nan)

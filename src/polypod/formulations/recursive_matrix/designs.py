@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
-from ...parameters import Numbers
+from ...parameters import ParameterVector
 
 # Large against rounding in all that follows from the numbers, too small for a leg to lose its reach.
 _CHANGE = 1e-3
 _UNIT = 1e-9
 
 
-def nearby_designs(numbers: Numbers, count: int = 2) -> Array:
+def nearby_designs(numbers: ParameterVector, count: int = 2) -> Array:
     """Values (1 + count, k) of a robot's inputs: its own, then random changes of them; only its own if it has none.
 
     Directions keep their length; the home rotation, and numbers that are no inputs, keep their values.
@@ -28,7 +28,7 @@ def nearby_designs(numbers: Numbers, count: int = 2) -> Array:
     return np.stack([own, *(_changed(numbers, draw) for _ in range(count))])
 
 
-def _changed(numbers: Numbers, draw: np.random.Generator) -> Array:
+def _changed(numbers: ParameterVector, draw: np.random.Generator) -> Array:
     own, result = numbers.values, numbers.values.copy()
     fixed: dict[str, list[float]] = {}
     for entry in numbers.constants:

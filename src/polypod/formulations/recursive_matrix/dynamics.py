@@ -19,7 +19,7 @@ from ...platforms import PlatformState
 from ...platforms.motion import pose_of
 from ...symbols.expression import Expression, port
 from ...symbols.vectors import Frame, cross
-from ..solution import Distribution, actuator_forces, motion_inputs
+from ..solution import ForceDistribution, actuator_forces, motion_inputs
 from .leg import RecursiveLeg, TipMotion
 from .recursions import Acceleration, Load, inertia_load, turning
 
@@ -52,12 +52,12 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
             f"recursive-matrix: {names} of {mechanism.robot.name!r} close by iterating and their angles are needed in "
             "closed form; use virtual-power, newton-euler or lagrange"
         )
-    if mechanism.platform.follows_legs:
+    if mechanism.platform.is_constrained:
         raise InputError(
             f"recursive-matrix: what the platform of {mechanism.robot.name!r} can do changes from pose to pose, and "
             "the joints that carry it are chosen once; use virtual-power, newton-euler or lagrange"
         )
-    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     attached = mechanism.attach(platform)
     rows, required, at_actuators = [], ca.SX.zeros(6), []

@@ -118,7 +118,8 @@ class RecursiveLeg:
     def _friction(self, loads: Loads | None, needs: list[Load], moved: LegMotion, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Passive joints: forces of those in the tree on their rates; of the others, moments on both their bodies.
 
-        The free directions of a joint are square to each other, so its rates are components of its relative velocity.
+        The free directions of a joint are perpendicular to each other, so its rates are components of its relative
+        velocity.
         """
         forces, on_platform = ca.SX.zeros(self.tree.count), _ZERO
         for pair in friction_pairs(self.model):
@@ -126,7 +127,7 @@ class RecursiveLeg:
             if pair.actuator is not None:
                 continue
             places = self.tree.rates_of(joint.name)
-            if len(places) == _FREEDOMS[joint.kind]:
+            if len(places) == _JOINT_DOF[joint.kind]:
                 forces[places] = self._resistance(pair, moved.rates[places], loads)
                 continue
             parent, child = (self._spin(name, moved, omega) for name in (joint.parent, joint.child))
@@ -150,7 +151,7 @@ class RecursiveLeg:
         return self.tree.links[place].frame.axes @ moved.velocities[place].omega if place >= 0 else _ZERO
 
 
-_FREEDOMS = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}
+_JOINT_DOF = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}
 
 
 def _held(joint: Joint, moment: ca.SX) -> ca.SX:

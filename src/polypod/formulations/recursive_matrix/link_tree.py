@@ -16,11 +16,11 @@ from ...legs.spanning import spanning
 from ...mechanism import LegModel
 from ...symbols.vectors import Frame, columns, cross
 from .links import Link, LumpedInertia, basis, hinge_passing
-from .samples import Constant, Samples
+from .samples import ConstantMatrix, Samples
 
 _EYE = ca.SX(ca.DM.eye(3))
 _BASE = Frame(ca.SX.zeros(3), _EYE)
-# Loops are cut at the joints that leave the most freedom: their conditions are the fewest.
+# Loops are cut at the joints that leave the most degrees of freedom: their conditions are the fewest.
 _ORDER = ("prismatic", "revolute", "universal", "spherical")
 
 
@@ -139,11 +139,11 @@ class LinkTree:
         self.loops.append(joint)
 
     def _hinges(self, joint: Joint) -> list[Joint]:
-        """A universal joint as two hinges on its cross, square to each other."""
+        """A universal joint as two hinges on its cross, perpendicular to each other."""
         first, second = joint.axes
         slant = self.samples.fixed(ca.dot(first, second))
         if slant is None or slant.numbers.any():
-            raise self.error(f"the two axes of universal joint {joint.name!r} must be square to each other")
+            raise self.error(f"the two axes of universal joint {joint.name!r} must be perpendicular to each other")
         name = joint.cross_body or f"cross of {joint.name}"
         self._frames.setdefault(name, Frame(joint.point, columns(first, second, cross(first, second))))
         hinge = replace(joint, kind="revolute", cross_body="")
@@ -190,7 +190,7 @@ class LinkTree:
         bases = basis(carriers, self.samples), basis(own, self.samples)
         return own.symbols, hinge_passing(before.axes, frame.axes, *bases)
 
-    def _fixed(self, expression: ca.SX, joint: Joint, what: str, body: str, length: bool = False) -> Constant:
+    def _fixed(self, expression: ca.SX, joint: Joint, what: str, body: str, length: bool = False) -> ConstantMatrix:
         """A constant, or an error that says what of the joint moves where it must not."""
         value = self.samples.fixed(expression, self.samples.length if length else 1.0)
         if value is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...legs import PlacedBody
 from ...symbols.vectors import Frame, columns, cross, unit
-from .samples import Constant, Samples
+from .samples import ConstantMatrix, Samples
 
 # A rod's zero moment moved to its end and back is rounding; it must not keep a product alive.
 _ROUNDING = 1e-15
@@ -97,7 +97,7 @@ def hinge_passing(before: ca.SX, after: ca.SX, carriers: ca.SX, own: ca.SX) -> c
     return own @ turn @ carriers.T
 
 
-def basis(axis: Constant, samples: Samples) -> ca.SX:
+def basis(axis: ConstantMatrix, samples: Samples) -> ca.SX:
     """A right-handed basis of columns that begins with a unit vector; coordinate axes stay coordinate axes."""
     numbers = axis.numbers.ravel()
     place = int(np.argmax(np.abs(numbers)))

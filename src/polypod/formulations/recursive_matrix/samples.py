@@ -16,7 +16,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...mechanism import LegModel, Mechanism
 from ...mechanism.samples import around_home
-from ...platforms import Freedoms
+from ...platforms import DegreesOfFreedom
 from ...symbols.mapped import mapped
 from ...symbols.vectors import Frame, skew
 from .designs import nearby_designs
@@ -28,7 +28,7 @@ NOTHING = 1e-13
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantMatrix:
     """A matrix that does not move: its value for the robot at hand, for decisions, and in symbols of the numbers."""
 
     numbers: Array
@@ -36,7 +36,8 @@ class Constant:
 
 
 class Samples:
-    """Tips (S, 12) of a leg at poses near home, and the tip's twists (S, 6, m) there for the robot's unit freedoms."""
+    """Tips (S, 12) of a leg at poses near home, and the tip's twists (S, 6, m) there for the robot's unit degrees of
+    freedom."""
 
     def __init__(self, model: LegModel, mechanism: Mechanism, count: int = 4) -> None:
         self.inputs, self._numbers = model.all_inputs, mechanism.numbers
@@ -57,7 +58,7 @@ class Samples:
 
     def _place(self, mechanism: Mechanism, count: int, reach: float) -> None:
         """Tips of all designs, displaced alike from their homes, and the twists of the robot's own."""
-        freedoms, poses = Freedoms(mechanism.robot), around_home(mechanism.robot, count, reach)
+        dof, poses = DegreesOfFreedom(mechanism.robot), around_home(mechanism.robot, count, reach)
         homes, arms = self._at_designs(self._numbers.home_position), self._at_designs(self._arm)
         self._tips = []
         for home, arm in zip(homes - homes[0], arms, strict=True):
@@ -68,7 +69,7 @@ class Samples:
         for pose in poses:
             carry = np.eye(6)
             carry[:3, 3:] = -np.array(ca.DM(skew(ca.SX(ca.DM(pose[:3, :3] @ arms[0])))))
-            twists.append(carry @ freedoms.basis)
+            twists.append(carry @ dof.basis)
         self.tips, self.twists = self._tips[0], np.array(twists)
 
     def values(self, expression: ca.SX) -> Array:
@@ -80,12 +81,12 @@ class Samples:
         """The expression for the platform at home: one of the robot's numbers alone."""
         return ca.densify(ca.substitute(ca.SX(expression), self.inputs, self._home))
 
-    def fixed(self, expression: ca.SX, scale: float = 1.0) -> Constant | None:
+    def fixed(self, expression: ca.SX, scale: float = 1.0) -> ConstantMatrix | None:
         """A constant expression, to ``scale``; None if it moves."""
         values = self.values(expression)
         if not np.ptp(values, axis=0).max() <= STILL * scale:
             return None
-        return Constant(snap(values.mean(axis=0), NOTHING * scale), self.snapped(expression, NOTHING * scale))
+        return ConstantMatrix(snap(values.mean(axis=0), NOTHING * scale), self.snapped(expression, NOTHING * scale))
 
     def fold_constants(self, expression: ca.SX) -> ca.SX:
         """The expression with the entries that do not move, in this and nearby designs, as constants."""

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import casadi as ca
 
 
-class Law(ABC):
+class FrictionLaw(ABC):
     """How the direction of a rate is taken; ``width`` is the rate [m/s or rad/s] over which it changes sign."""
 
     width: float

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .contract import Law
+from .contract import FrictionLaw
 
 
 @dataclass(frozen=True)
-class Exact(Law):
+class Exact(FrictionLaw):
     """w/|w|, and 0 at rest."""
 
     width: float = 0.0

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .contract import Law
+from .contract import FrictionLaw
 
 
 @dataclass(frozen=True)
-class Smooth(Law):
+class Smooth(FrictionLaw):
     """w/sqrt(w.w + width^2): short of 1 by (width/|w|)^2/2 at a rate w."""
 
     width: float = 1e-6

@@ -14,7 +14,7 @@ def parallel(a: Any, b: Any) -> bool:
 
 
 def square(a: Any, b: Any) -> bool:
-    """Whether two directions are square to each other."""
+    """Whether two directions are perpendicular to each other."""
     return bool(abs(np.dot(a, b)) < 1e-12)
 
 

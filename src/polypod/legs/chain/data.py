@@ -21,18 +21,22 @@ from ...description.quantities import (
     in_either,
     list_of,
 )
-from ...description.units import wrong_motion
+from ...description.units import unit_mismatch
 from ...errors import InputError, UnknownNameError
 
 JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
-FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
-"""Freedoms of each kind of joint."""
+JOINT_DOF = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
+"""Degrees of freedom of each kind of joint."""
 _OF_ACTUATORS = ("offset", "ratio", "rotor", *Drive.model_fields)
 
 
-Motion = Annotated[Number, BeforeValidator(in_either("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})]
-MotionRange = Annotated[
-    tuple[Motion, Motion], BeforeValidator(list_of(2, "2 numbers")), Field(json_schema_extra={"unit": "m or rad"})
+JointDisplacement = Annotated[
+    Number, BeforeValidator(in_either("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})
+]
+JointDisplacementRange = Annotated[
+    tuple[JointDisplacement, JointDisplacement],
+    BeforeValidator(list_of(2, "2 numbers")),
+    Field(json_schema_extra={"unit": "m or rad"}),
 ]
 
 
@@ -46,15 +50,16 @@ class JointCone(Data):
 
 
 class JointRanges(Data):
-    """How far a joint of several freedoms moves from home about or along its own axes: ``first`` and ``second`` of a
-    universal joint, ``rotation`` and ``translation`` of a cylindrical one, ``twist`` of a spherical one about the axis
-    of its ``cone`` (the turn that is left when the shortest turn of the cone's direction is taken off)."""
+    """How far a joint of several degrees of freedom moves from home about or along its own axes: ``first`` and
+    ``second`` of a universal joint, ``rotation`` and ``translation`` of a cylindrical one, ``twist`` of a spherical
+    one about the axis of its ``cone`` (the turn that is left when the shortest turn of the cone's direction is taken
+    off)."""
 
-    first: MotionRange | None = None
-    second: MotionRange | None = None
-    rotation: MotionRange | None = None
-    translation: MotionRange | None = None
-    twist: MotionRange | None = None
+    first: JointDisplacementRange | None = None
+    second: JointDisplacementRange | None = None
+    rotation: JointDisplacementRange | None = None
+    translation: JointDisplacementRange | None = None
+    twist: JointDisplacementRange | None = None
 
     @property
     def stated(self) -> tuple[str, ...]:
@@ -66,7 +71,11 @@ class JointRanges(Data):
         for name in self.stated:
             low, high = getattr(self, name)
             if name not in _RANGES.get(kind, ()):
-                known = ", ".join(_RANGES[kind]) if kind in _RANGES else "none; a joint of one freedom has a range"
+                known = (
+                    ", ".join(_RANGES[kind])
+                    if kind in _RANGES
+                    else ("none; a joint of one degree of freedom has a range")
+                )
                 return f"ranges.{name}: a {kind} joint has no such coordinate; it has {known}"
             if not low <= 0 <= high or low == high:
                 return f"ranges.{name}: limits go from small to large with home, 0, between them, got {[low, high]}"
@@ -92,10 +101,9 @@ class ChainJoint(Drive, Bearing):
     or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
     own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it, beside
     ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
-    those of a joint of several freedoms. ``friction`` resists the joint's motion, ``frictions`` the turning and the
-    sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series
-    with the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a
-    flexure does.
+    those of a joint of several degrees of freedom. ``friction`` resists the joint's motion, ``frictions`` the turning
+    and the sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series with
+    the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a flexure does.
     """
 
     name: str = Field(min_length=1)
@@ -107,10 +115,10 @@ class ChainJoint(Drive, Bearing):
     actuated: bool | Literal["rotation", "translation"] = False
     friction: Friction = Friction()
     frictions: JointFrictions | None = None
-    range: MotionRange | None = None
+    range: JointDisplacementRange | None = None
     ranges: JointRanges | None = None
     cone: JointCone | None = None
-    offset: Motion = 0.0
+    offset: JointDisplacement = 0.0
     ratio: Annotated[Number, Field(json_schema_extra={"unit": "1"})] = 1.0
     rotor: Annotated[
         Number, BeforeValidator(in_either("kg", "kg m^2")), Field(ge=0, json_schema_extra={"unit": "kg or kg m^2"})
@@ -239,7 +247,7 @@ _COORDINATES = {
 }
 
 
-def followed_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int, str]:
+def joint_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int, str]:
     """A joint's number and which coordinate of it, from its name and, where it has two, ``.rotation`` or the like."""
     number = next((k for k, joint in enumerate(joints) if joint.name == path), None)
     part = ""
@@ -268,11 +276,11 @@ def _unit_fault(data: dict[str, Any]) -> str:
     friction, ranges, frictions = (_mapping(data, name) for name in ("friction", "ranges", "frictions"))
     fields |= {f"friction.{name}": value for name, value in friction.items()}
     slides = data.get("kind") == "prismatic" or data.get("actuated") == "translation"
-    faults = [wrong_motion(fields, slides)]
-    faults += [wrong_motion({f"ranges.{name}": value}, name == "translation") for name, value in ranges.items()]
+    faults = [unit_mismatch(fields, slides)]
+    faults += [unit_mismatch({f"ranges.{name}": value}, name == "translation") for name, value in ranges.items()]
     for motion in frictions:
         own = {f"frictions.{motion}.{name}": value for name, value in _mapping(frictions, motion).items()}
-        faults.append(wrong_motion(own, motion == "translation"))
+        faults.append(unit_mismatch(own, motion == "translation"))
     return next(filter(None, faults), "")
 
 
@@ -294,12 +302,12 @@ def home_fault(joints: tuple[ChainJoint, ...]) -> str:
 
 
 def _made_square(first: Triple, second: Triple) -> tuple[Triple, Triple]:
-    """Both axes of a universal joint, the second turned square to the first if it is so to its rounding."""
+    """Both axes of a universal joint, the second turned perpendicular to the first if it is so to its rounding."""
     one, two = np.array(first), np.array(second)
     cosine = float(one @ two)
     if abs(cosine) > SQUARE:
         raise ValueError(
-            f"axes: those of a universal joint are square to each other; these have a cosine of {cosine:.4g}"
+            f"axes: those of a universal joint are perpendicular to each other; these have a cosine of {cosine:.4g}"
         )
     if abs(cosine) < 1e-15:  # above the rounding of what follows: a second reading changes nothing
         return first, second

@@ -1,4 +1,4 @@
-"""What cannot be in a chain: freedoms of its own, rods that feel their spin."""
+"""What cannot be in a chain: degrees of freedom of its own, rods that feel their spin."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def free_motion(matrix: Array, names: list[str]) -> str:
     motion = np.abs(right[-1]) / np.abs(right[-1]).max()
     moving = [name for name, size in zip(names, motion, strict=True) if size > 1e-6]
     return (
-        f"joints: the leg has a freedom of its own: with the platform held, {', '.join(moving)} can still move. "
-        "Replace a joint by one of fewer freedoms"
+        f"joints: the leg has a degree of freedom of its own: with the platform held, {', '.join(moving)} can "
+        "still move. "
+        "Replace a joint by one of fewer degrees of freedom"
     )
 
 

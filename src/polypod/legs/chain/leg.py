@@ -20,10 +20,10 @@ from ..contract import Placement
 from ..leg import Leg
 from ..strut import Strut
 from .alignment import parallel
-from .data import FREEDOMS, Bodies, ChainJoint, followed_coordinate, home_fault
+from .data import JOINT_DOF, Bodies, ChainJoint, home_fault, joint_coordinate
 from .faults import free_motion, spin_faults
-from .partial_recipes import find_partial_recipes
-from .patterns import Recipe, find_recipes, on_drawn_branch
+from .partial_closed_forms import find_partial_closed_forms
+from .patterns import ClosedFormStep, find_closed_forms, on_drawn_branch
 from .place import Choices
 from .plan import Plan, plan_of
 from .solved import SolvedChain
@@ -49,7 +49,7 @@ class Chain(Leg, kind="chain"):
     _plan: Plan = PrivateAttr()
     _choices: Choices = PrivateAttr()
     _home: Any = PrivateAttr(default=None)
-    _recipes: dict[int, Recipe] = PrivateAttr(default={})
+    _closed_forms: dict[int, ClosedFormStep] = PrivateAttr(default={})
     _followed: tuple[tuple[int, str], ...] = PrivateAttr(default=())
 
     @classmethod
@@ -72,7 +72,7 @@ class Chain(Leg, kind="chain"):
         return value
 
     @model_validator(mode="after")
-    def _hangs_together(self) -> Chain:
+    def _check_connected(self) -> Chain:
         try:
             self._plan = plan_of(tuple(self.bodies), self.joints)
             self._choices = Choices(self._sides(), self._parallels())
@@ -93,54 +93,56 @@ class Chain(Leg, kind="chain"):
         if like is None:
             solving = leg._solving({})
             found = leg._patterns()
-            leg._recipes = leg._partial_patterns() if found is None else found
+            leg._closed_forms = leg._partial_patterns() if found is None else found
             if solving is not None:
-                solving = leg._solving(leg._recipes) if found is None else leg._left_by_patterns(len(solving))
+                solving = leg._solving(leg._closed_forms) if found is None else leg._left_by_patterns(len(solving))
             leg._choices = replace(leg._choices, solving=solving)
         else:
-            leg._recipes, leg._followed = like._recipes, like._followed
+            leg._closed_forms, leg._followed = like._closed_forms, like._followed
         return leg
 
     def following(self, joint: str) -> tuple[Chain, str]:
         """The leg that also states the coordinate of a joint, and what that is."""
-        found = followed_coordinate(self.joints, joint)
+        found = joint_coordinate(self.joints, joint)
         leg = self.model_copy()
         leg._followed = (*self._followed, found)
         return leg, "translation" if found[1] == "translation" else "rotation"
 
     def in_general_position(self) -> Chain:
-        """The same leg, its recipes without shortcuts for what its numbers happen to make straight or square.
+        """The same leg, its closed forms without shortcuts for what its numbers happen to make straight or square.
 
         Derivatives by those numbers need functions that hold beside the straight position too.
         """
         leg = self.model_copy()
         drawn_so = {
             joint
-            for joint, one in self._recipes.items()
-            if one.method in ("swing", "stretch", "rod") and not one.alone and joint not in self._plan.spins
+            for joint, one in self._closed_forms.items()
+            if one.method in ("hinge_slide", "universal_slide", "rod")
+            and not one.alone
+            and joint not in self._plan.spins
         }
         found = {joint: replace(one, straight=False, sense=1) if joint in drawn_so else one
-                 for joint, one in self._recipes.items()}  # fmt: skip
+                 for joint, one in self._closed_forms.items()}  # fmt: skip
         drawn = on_drawn_branch(found, leg._missed)
-        leg._recipes = self._recipes if drawn is None else drawn
+        leg._closed_forms = self._closed_forms if drawn is None else drawn
         return leg
 
-    def _patterns(self) -> dict[int, Recipe] | None:
+    def _patterns(self) -> dict[int, ClosedFormStep] | None:
         """How every joint is solved without iterating, on the branches that are drawn; None if that is not known."""
-        found = find_recipes(self, self._plan) if self.closing == "auto" else None
+        found = find_closed_forms(self, self._plan) if self.closing == "auto" else None
         if found is None:
             return None
         edges = {edge.joint: edge for edge in self._plan.tree}
         self._plan = replace(self._plan, tree=tuple(edges[joint] for joint in found))
         return on_drawn_branch(found, self._missed)
 
-    def _partial_patterns(self) -> dict[int, Recipe]:
+    def _partial_patterns(self) -> dict[int, ClosedFormStep]:
         """Recipes for joints of a leg that is closed by iterating which need no unknowns."""
-        tree, found = find_partial_recipes(self, self._plan)
+        tree, found = find_partial_closed_forms(self, self._plan)
         self._plan = replace(self._plan, tree=tree)
         return on_drawn_branch(found, self._missed, whole=False) or {}
 
-    def _missed(self, trial: dict[int, Recipe]) -> set[int]:
+    def _missed(self, trial: dict[int, ClosedFormStep]) -> set[int]:
         """Tree joints whose bodies are elsewhere at home."""
         tip = Frame.symbols("tip")
         chain = self._solved(tip, trial)
@@ -162,21 +164,21 @@ class Chain(Leg, kind="chain"):
         )
 
     def _left_by_patterns(self, satisfied: int) -> tuple[int, ...]:
-        """The equations that patterns satisfy; the others, by their slopes at home, are left to the platform.
+        """The equations that patterns satisfy; the others, by their derivatives at home, are left to the platform.
 
         ``satisfied`` is how many equations find unknowns where none is solved.
         """
         tip = Frame.symbols("tip")
-        chain = self._solved(tip, self._recipes)
+        chain = self._solved(tip, self._closed_forms)
         rows = ca.vertcat(*chain.equations()[0])
-        slopes = self._value_at_home(chain, tip, ca.jacobian(rows, ca.vertcat(tip.origin, ca.vec(tip.axes))))
+        derivatives = self._value_at_home(chain, tip, ca.jacobian(rows, ca.vertcat(tip.origin, ca.vec(tip.axes))))
         position, axes = (np.array(part, dtype=float) for part in self._home)
         arm = axes @ self.attachment(position, axes)
-        turn = np.cross(arm, slopes[:, :3])
+        turn = np.cross(arm, derivatives[:, :3])
         for k in range(3):
-            turn = turn + np.cross(axes[:, k], slopes[:, 3 + 3 * k : 6 + 3 * k])
-        by_twist = np.concatenate([slopes[:, :3], turn / self._size()], axis=1)
-        whole = sum(6 - FREEDOMS[self.joints[cut.joint].kind] for cut in self._plan.cuts)
+            turn = turn + np.cross(axes[:, k], derivatives[:, 3 + 3 * k : 6 + 3 * k])
+        by_twist = np.concatenate([derivatives[:, :3], turn / self._size()], axis=1)
+        whole = sum(6 - JOINT_DOF[self.joints[cut.joint].kind] for cut in self._plan.cuts)
         left = scipy.linalg.qr(by_twist.T, pivoting=True)[2][: whole - satisfied]
         return tuple(k for k in range(len(by_twist)) if k not in left)
 
@@ -191,13 +193,13 @@ class Chain(Leg, kind="chain"):
 
     @property
     def constrains(self) -> bool:
-        """Whether it has fewer than six freedoms."""
+        """Whether it has fewer than six degrees of freedom."""
         return self._choices.solving is not None
 
     @property
     def topology(self) -> str:
         """All that was decided by numbers, for the robot's topology."""
-        return repr((self._plan, self._choices, self._recipes, self._followed))
+        return repr((self._plan, self._choices, self._closed_forms, self._followed))
 
     def _middle(self) -> ca.SX:
         """Middle of the joints on the platform at home (3), base frame."""
@@ -205,7 +207,7 @@ class Chain(Leg, kind="chain"):
         points = [
             vector(joint.at)
             for joint in self.joints
-            if "platform" in (group[joint.between[0]], group[joint.between[1]]) and FREEDOMS[joint.kind]
+            if "platform" in (group[joint.between[0]], group[joint.between[1]]) and JOINT_DOF[joint.kind]
         ]
         if not points:
             raise InputError("joints: no joint that moves joins the leg to the platform")
@@ -238,13 +240,13 @@ class Chain(Leg, kind="chain"):
 
     def place(self, tip: Frame) -> Placement:
         """Every body by a known pattern, or from its joint's unknown coordinates and equations of the cut joints."""
-        return self._solved(tip, self._recipes).placement(self._followed)
+        return self._solved(tip, self._closed_forms).placement(self._followed)
 
     def strut(self, q: Array) -> Strut | None:
         """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""
         return None if self._home is None else strut_of(self.joints, self._plan, self._home, q)
 
-    def _solved(self, tip: Frame, solved: dict[int, Recipe]) -> SolvedChain:
+    def _solved(self, tip: Frame, solved: dict[int, ClosedFormStep]) -> SolvedChain:
         return SolvedChain(self, self._plan, self._choices, solved, tip, self._attached())
 
     def _attached(self) -> Frame:
@@ -284,7 +286,7 @@ class Chain(Leg, kind="chain"):
             first[edge.child] = sense * axes[1] if axes else own
         return found
 
-    def _solving(self, solved: dict[int, Recipe]) -> tuple[int, ...] | None:
+    def _solving(self, solved: dict[int, ClosedFormStep]) -> tuple[int, ...] | None:
         """The equations that find the unknowns at home, as independent as can be; the others constrain the platform."""
         matrix, names = self._closing_jacobian(solved)
         equations, unknowns = matrix.shape
@@ -296,15 +298,15 @@ class Chain(Leg, kind="chain"):
         order = scipy.linalg.qr(matrix.T, pivoting=True)[2][:unknowns]
         return tuple(sorted(int(k) for k in order))
 
-    def _closing_jacobian(self, solved: dict[int, Recipe]) -> tuple[Array, list[str]]:
+    def _closing_jacobian(self, solved: dict[int, ClosedFormStep]) -> tuple[Array, list[str]]:
         """Derivatives of all equations by the unknowns at home, lengths by the leg's size, and the unknowns' names."""
         tip = Frame.symbols("tip")
         chain = self._solved(tip, solved)
         rows, equations = chain.equations()
         parts = chain.unknowns
         move = ca.vertcat(*parts.move, ca.SX(0, 1))
-        slopes = ca.jacobian(ca.vertcat(*rows, ca.SX(0, 1)), move)
-        matrix = self._value_at_home(chain, tip, slopes).reshape(len(rows), move.numel())
+        derivatives = ca.jacobian(ca.vertcat(*rows, ca.SX(0, 1)), move)
+        matrix = self._value_at_home(chain, tip, derivatives).reshape(len(rows), move.numel())
         size = self._size()
         # an equation is named joint: what
         gaps = np.array([name.rpartition(": ")[2].startswith("gap") for name in equations], dtype=bool)

@@ -22,22 +22,22 @@ from .plan import Edge, Plan
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ClosedFormStep:
     """How a joint is solved: by which ``method``, to reach which cut joint (``cut``), with which ``other`` joint.
 
     ``rod``, ``turn``: a universal joint, or a hinge, points at the point that is reached; ``turn axis``: a hinge brings
     the cut hinge's axis into its direction. ``reach``: a hinge or slide brings the start of a rod to its length from
-    the point; ``reach across``: the same in the plane across a parallel hinge. ``tilt``, ``cones``: a hinge turns the
-    next hinge's axis to its distance from the point, or to its angle with the cut hinge's axis. ``swing``,
-    ``stretch``: a hinge or universal joint with a slide next, which is as long as the point is far; the slide itself
-    is ``stretched``. ``carried``: what hangs on the far end of a parallelogram's bar and does not turn; ``alongside``:
-    the bar opposite.
+    the point; ``planar_reach``: the same in the plane across a parallel hinge. ``spherical_2r``, ``cones``: a hinge
+    turns the next hinge's axis to its distance from the point, or to its angle with the cut hinge's axis.
+    ``hinge_slide``, ``universal_slide``: a hinge or universal joint with a slide next, which is as long as the point is
+    far; the slide itself is ``stretched``. ``carried``: what hangs on the far end of a parallelogram's bar and does not
+    turn; ``parallelogram_bar``: the bar opposite.
 
-    ``branch`` is that of its root, ``tilt`` that of a universal joint. ``straight`` says that a universal joint's child
-    reaches out square to the second axis, or a slide along the line to what it reaches; ``sense`` is -1 if that slide
-    grows towards what carries it: its axis is stated the other way round. ``alone`` says that no joint before it has
-    brought the point to its distance: that is left to the platform. ``counter`` is the hinge at the other end of a bar
-    of a parallelogram, which turns back what this hinge turns.
+    ``branch`` is that of its root, ``spherical_2r`` that of a universal joint. ``straight`` says that a universal
+    joint's child reaches out perpendicular to the second axis, or a slide along the line to what it reaches; ``sense``
+    is -1 if that slide grows towards what carries it: its axis is stated the other way round. ``alone`` says that no
+    joint before it has brought the point to its distance: that is left to the platform. ``counter`` is the hinge at the
+    other end of a bar of a parallelogram, which turns back what this hinge turns.
     """
 
     method: str
@@ -52,7 +52,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _PathJoint:
     """A tree joint on the way to a point, or two that are the ends of a parallelogram's bar."""
 
     edge: Edge
@@ -64,10 +64,10 @@ class _Step:
         return self.edge.joint
 
 
-def find_recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
-    """A recipe for each tree joint in the order of solving; None if a part of the leg is none of the patterns."""
+def find_closed_forms(leg: Any, plan: Plan) -> dict[int, ClosedFormStep] | None:
+    """A closed form for each tree joint in the order of solving; None if a part of the leg is none of the patterns."""
     known = {"base", "platform"}
-    found: dict[int, Recipe] = {}
+    found: dict[int, ClosedFormStep] = {}
     parent = {edge.child: edge for edge in plan.tree}
     bars = parallelograms(leg.joints, plan)
     waiting = list(plan.cuts)
@@ -99,13 +99,13 @@ def _path(cut: Edge, known: set[str], parent: dict[str, Edge]) -> list[Edge] | N
     return path
 
 
-def _steps(leg: Any, plan: Plan, path: Sequence[Edge], bars: dict[int, tuple[int, int]]) -> list[_Step]:
-    steps: list[_Step] = []
+def _steps(leg: Any, plan: Plan, path: Sequence[Edge], bars: dict[int, tuple[int, int]]) -> list[_PathJoint]:
+    steps: list[_PathJoint] = []
     for edge in path:
         if steps and bars.get(steps[-1].joint, (-1,))[0] == edge.joint:
             steps[-1] = replace(steps[-1], counter=edge.joint)
         else:
-            steps.append(_Step(edge, "pointing" if is_universal(leg, plan, edge) else leg.joints[edge.joint].kind))
+            steps.append(_PathJoint(edge, "pointing" if is_universal(leg, plan, edge) else leg.joints[edge.joint].kind))
     return steps
 
 
@@ -115,8 +115,8 @@ def _matched(
     path: Sequence[Edge],
     cut: Edge,
     bars: dict[int, tuple[int, int]],
-    found: dict[int, Recipe],
-) -> dict[int, Recipe] | None:
+    found: dict[int, ClosedFormStep],
+) -> dict[int, ClosedFormStep] | None:
     end, target = leg.joints[cut.joint], cut.joint
     if not path:
         return {}
@@ -125,47 +125,52 @@ def _matched(
         beside = bars[steps[0].joint][1]
         opposite = next((k for k in (beside, bars[beside][0]) if k in found and found[k].counter >= 0), None)
         if opposite is not None:
-            return {steps[0].joint: Recipe("alongside", target, opposite, straight=opposite == beside)}
+            return {steps[0].joint: ClosedFormStep("parallelogram_bar", target, opposite, straight=opposite == beside)}
     if end.kind not in ("spherical", "universal", "revolute"):
         return None
     new = _reaching(leg, plan, steps, target, end.kind)
     if new is None:
         return None
-    ordered: dict[int, Recipe] = {}
+    ordered: dict[int, ClosedFormStep] = {}
     for step in steps:
         ordered[step.joint] = replace(new[step.joint], counter=step.counter)
         if step.counter >= 0:
-            ordered[step.counter] = Recipe("carried", target, step.joint)
+            ordered[step.counter] = ClosedFormStep("carried", target, step.joint)
     return ordered
 
 
-def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: str) -> dict[int, Recipe] | None:
+def _reaching(
+    leg: Any, plan: Plan, steps: Sequence[_PathJoint], target: int, end: str
+) -> dict[int, ClosedFormStep] | None:
     """Recipes of the joints on the way to a point."""
     kinds = tuple(step.kind for step in steps)
     numbers = [step.joint for step in steps]
     lines = _lines(leg, steps, target)
     point = leg.joints[target].at
     if kinds == ("pointing",):
-        return {numbers[0]: replace(rod_recipe(leg, plan, steps[0].edge, target), alone=True)}
+        return {numbers[0]: replace(rod_closed_form(leg, plan, steps[0].edge, target), alone=True)}
     if kinds == ("revolute",) and (steps[0].counter >= 0 or not on_line(point, *lines[0])):
-        return {numbers[0]: Recipe("turn", target, alone=True)}
+        return {numbers[0]: ClosedFormStep("turn", target, alone=True)}
     if len(steps) == 3 and kinds[1:] == ("revolute", "revolute") and kinds[0] in ("revolute", "prismatic"):
         return _as_universal(leg, steps, target, lines)
     if len(steps) != 2:
         return None
     first, second = numbers
-    across = {first: Recipe("reach across", target, second), second: Recipe("turn", target)}
+    across = {first: ClosedFormStep("planar_reach", target, second), second: ClosedFormStep("turn", target)}
     if kinds in (("revolute", "pointing"), ("prismatic", "pointing")):
-        return {first: Recipe("reach", target, second), second: rod_recipe(leg, plan, steps[1].edge, target)}
+        return {
+            first: ClosedFormStep("reach", target, second),
+            second: rod_closed_form(leg, plan, steps[1].edge, target),
+        }
     if steps[0].counter < 0 and kinds == ("pointing", "prismatic"):
         sense = _along(leg, steps[0].edge, steps[1].edge, target)
-        stretch = Recipe("stretch", target, second, straight=sense != 0, sense=sense or 1)
-        return {first: stretch, second: Recipe("stretched", target)}
+        stretch = ClosedFormStep("universal_slide", target, second, straight=sense != 0, sense=sense or 1)
+        return {first: stretch, second: ClosedFormStep("stretched", target)}
     if steps[0].counter < 0 and kinds == ("revolute", "prismatic"):
         sense = _along(leg, steps[0].edge, steps[1].edge, target)
         straight = sense != 0 and square(leg.joints[first].axis, leg.joints[second].axis)
-        swing = Recipe("swing", target, second, straight=straight, sense=sense if straight else 1)
-        return {first: swing, second: Recipe("stretched", target)}
+        swing = ClosedFormStep("hinge_slide", target, second, straight=straight, sense=sense if straight else 1)
+        return {first: swing, second: ClosedFormStep("stretched", target)}
     if kinds == ("prismatic", "revolute") and _turns(steps[1], lines[1], point):
         return across
     if kinds != ("revolute", "revolute"):
@@ -175,15 +180,15 @@ def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: st
     if steps[0].counter >= 0:
         return None
     if end == "revolute" and steps[1].counter < 0 and meet([*lines, (point, leg.joints[target].axis)]):
-        return {first: Recipe("cones", target, second), second: Recipe("turn axis", target)}
+        return {first: ClosedFormStep("cones", target, second), second: ClosedFormStep("turn axis", target)}
     if not _turns(steps[1], lines[1], point):
         return None
-    return {first: Recipe("tilt", target, second), second: Recipe("turn", target, alone=True)}
+    return {first: ClosedFormStep("spherical_2r", target, second), second: ClosedFormStep("turn", target, alone=True)}
 
 
 def _as_universal(
-    leg: Any, steps: Sequence[_Step], target: int, lines: list[tuple[Array, Array]]
-) -> dict[int, Recipe] | None:
+    leg: Any, steps: Sequence[_PathJoint], target: int, lines: list[tuple[Array, Array]]
+) -> dict[int, ClosedFormStep] | None:
     """A hinge or slide, then two hinges whose axes meet: a rod on a cross."""
     first, second, third = (step.joint for step in steps)
     if steps[1].counter >= 0 or parallel(lines[1][1], lines[2][1]) or not meet(lines[1:]):
@@ -191,18 +196,18 @@ def _as_universal(
     if not _turns(steps[2], lines[2], leg.joints[target].at):
         return None
     return {
-        first: Recipe("reach", target, second),
-        second: Recipe("tilt", target, third),
-        third: Recipe("turn", target),
+        first: ClosedFormStep("reach", target, second),
+        second: ClosedFormStep("spherical_2r", target, third),
+        third: ClosedFormStep("turn", target),
     }
 
 
-def _turns(step: _Step, line: tuple[Array, Array], point: Any) -> bool:
+def _turns(step: _PathJoint, line: tuple[Array, Array], point: Any) -> bool:
     """Whether a hinge moves a point."""
     return step.counter >= 0 or not on_line(point, *line)
 
 
-def _lines(leg: Any, steps: Sequence[_Step], target: int) -> list[tuple[Array, Array]]:
+def _lines(leg: Any, steps: Sequence[_PathJoint], target: int) -> list[tuple[Array, Array]]:
     """Where every joint is and its axis, a bar of a parallelogram shifted so that it ends in the point after it."""
     point = np.array(leg.joints[target].at)
     lines: list[tuple[Array, Array]] = []
@@ -213,14 +218,14 @@ def _lines(leg: Any, steps: Sequence[_Step], target: int) -> list[tuple[Array, A
     return lines
 
 
-def rod_recipe(leg: Any, plan: Plan, edge: Edge, target: int) -> Recipe:
+def rod_closed_form(leg: Any, plan: Plan, edge: Edge, target: int) -> ClosedFormStep:
     """How a rod points at a joint that it reaches."""
     joint = leg.joints[edge.joint]
     if edge.joint in plan.spins:
-        return Recipe("rod", target, straight=True)
+        return ClosedFormStep("rod", target, straight=True)
     rod = np.array(leg.joints[target].at) - np.array(joint.at)
     second = joint.axes[0 if edge.reversed else 1]
-    return Recipe("rod", target, straight=square(rod / (np.linalg.norm(rod) or 1.0), second))
+    return ClosedFormStep("rod", target, straight=square(rod / (np.linalg.norm(rod) or 1.0), second))
 
 
 def is_universal(leg: Any, plan: Plan, edge: Edge) -> bool:
@@ -229,7 +234,8 @@ def is_universal(leg: Any, plan: Plan, edge: Edge) -> bool:
 
 
 def _along(leg: Any, first: Edge, slide: Edge, target: int) -> int:
-    """Whether a slide runs along the line from a joint to the point that it reaches, square to the axis it carries.
+    """Whether a slide runs along the line from a joint to the point that it reaches, perpendicular to the axis it
+    carries.
 
     1 if it grows towards the point, -1 if away from it, 0 if it does not run along; bodies at home do not say which.
     """
@@ -243,20 +249,20 @@ def _along(leg: Any, first: Edge, slide: Edge, target: int) -> int:
 
 
 def on_drawn_branch(
-    found: dict[int, Recipe], missed: Callable[[dict[int, Recipe]], set[int]], whole: bool = True
-) -> dict[int, Recipe] | None:
-    """The recipes on the branches that are drawn at home; None if no choice gives home.
+    found: dict[int, ClosedFormStep], missed: Callable[[dict[int, ClosedFormStep]], set[int]], whole: bool = True
+) -> dict[int, ClosedFormStep] | None:
+    """The closed forms on the branches that are drawn at home; None if no choice gives home.
 
     ``missed`` says which joints have bodies that are elsewhere at home. A joint is judged by itself: those before it
     are right already, those after it may be wrong yet. If not all joints have to be solved (``whole``), one that no
     choice puts home is left out.
     """
-    tried: dict[int, Recipe] = {}
+    tried: dict[int, ClosedFormStep] = {}
     elsewhere: set[int] = set()
-    for joint, recipe in dict(found).items():
+    for joint, closed_form in dict(found).items():
         for branch, tilt in ((1, 1), (-1, 1), (1, -1), (-1, -1)):
-            trial = {**found, joint: replace(recipe, branch=branch, tilt=tilt)}
-            solved = {joint, recipe.other} if recipe.method in ("stretch", "swing") else {joint}
+            trial = {**found, joint: replace(closed_form, branch=branch, tilt=tilt)}
+            solved = {joint, closed_form.other} if closed_form.method in ("universal_slide", "hinge_slide") else {joint}
             if trial != tried:  # placing the leg takes long; most first choices are those that stand already
                 tried, elsewhere = trial, missed(trial)
             if not solved & elsewhere:

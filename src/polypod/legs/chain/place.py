@@ -13,7 +13,7 @@ from ...symbols.vectors import Frame, absent, axial, cross, dot, norm, unit, vec
 from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from ..rail import guide
 from .coordinates import UnknownCoordinates
-from .data import FREEDOMS, JointKind
+from .data import JOINT_DOF, JointKind
 from .moments import in_frame, without_spin
 from .plan import Edge, Plan
 
@@ -155,7 +155,8 @@ class PlacedChain:
         self._set(edge, at, own, parent.point(at), axes)
 
     def _spinning_rod(self, edge: Edge, parent: ChainBody, at: ca.SX) -> None:
-        """Between two spherical joints: a universal one square to the rod does, if nothing feels the rod's spin."""
+        """Between two spherical joints: a universal one perpendicular to the rod does, if nothing feels the rod's
+        spin."""
         other = vector(self.leg.joints[self.plan.spins[edge.joint]].at)
         along = unit(other - at)
         first = unit(cross(ca.SX.eye(3)[:, self.choices.side[edge.joint]], along))
@@ -177,14 +178,14 @@ class PlacedChain:
     def equations(self) -> tuple[list[ca.SX], list[str]]:
         """Residuals of the cut joints [m, rad], zero where the leg closes, and a name ``joint: what`` for each."""
         rows: list[tuple[ca.SX, str]] = []
-        demands = sum(6 - self._freedoms(cut) for cut in self.plan.cuts)
-        square = demands == sum(self._freedoms(edge) for edge in self.plan.tree) - len(self.plan.spins)
+        demands = sum(6 - self._dof(cut) for cut in self.plan.cuts)
+        square = demands == sum(self._dof(edge) for edge in self.plan.tree) - len(self.plan.spins)
         for cut in self.plan.cuts:
             rows += [(row, f"{self.leg.joints[cut.joint].name}: {what}") for row, what in self._closed(cut, square)]
         return [row for row, _ in rows], [name for _, name in rows]
 
-    def _freedoms(self, edge: Edge) -> int:
-        return FREEDOMS[self.leg.joints[edge.joint].kind]
+    def _dof(self, edge: Edge) -> int:
+        return JOINT_DOF[self.leg.joints[edge.joint].kind]
 
     def _closed(self, cut: Edge, square: bool) -> list[tuple[ca.SX, str]]:
         joint, rows = self.leg.joints[cut.joint], self._gap(cut, square)
@@ -219,8 +220,8 @@ class PlacedChain:
         p = unit(cross(ca.SX.eye(3)[:, self.choices.side[number]], a))
         return a, p, cross(a, p)
 
-    def placement(self, followed: tuple[tuple[int, str], ...] = ()) -> Placement:
-        """All that the leg states; ``followed`` are coordinates of joints, by number and motion."""
+    def placement(self, joint_coordinates: tuple[tuple[int, str], ...] = ()) -> Placement:
+        """All that the leg states; ``joint_coordinates`` are coordinates of joints, by number and motion."""
         rows, names = self.equations()
         solving = range(len(rows)) if self.choices.solving is None else self.choices.solving
         parts = self.unknowns
@@ -246,7 +247,7 @@ class PlacedChain:
             unknowns,
             constraints,
             self._springs(),
-            tuple(self._displacement(*one) for one in followed),
+            tuple(self._displacement(*one) for one in joint_coordinates),
         )
 
     def _size(self) -> ca.SX:

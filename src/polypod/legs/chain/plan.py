@@ -1,8 +1,8 @@
 """How a chain closes, decided once from its data: rigid groups, tree joints and cut joints, free spins, equations.
 
 Base and platform are given; a forest from both reaches every body through tree joints, whose coordinates are the
-unknowns. The other joints are cut: each gives as many equations as it has constraints. Joints of few freedoms are kept
-and those of many cut, so that unknowns and equations are few.
+unknowns. The other joints are cut: each gives as many equations as it has constraints. Joints of few degrees of freedom
+are kept and those of many cut, so that unknowns and equations are few.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...errors import InputError, UnknownNameError
 from ..spanning import spanning
-from .data import FREEDOMS, ChainJoint
+from .data import JOINT_DOF, ChainJoint
 
 GROUND = ("base", "platform")
 
@@ -48,13 +48,13 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     """The plan of a leg; :class:`InputError` with the field at fault where its joints do not hang together."""
     _check_names(bodies, joints)
     group = _rigid_groups(bodies, joints)
-    moving = [k for k, j in enumerate(joints) if FREEDOMS[j.kind]]
+    moving = [k for k, j in enumerate(joints) if JOINT_DOF[j.kind]]
     ends = {k: (group[joints[k].between[0]], group[joints[k].between[1]]) for k in moving}
     for k, (a, b) in ends.items():
         if a == b:
             raise InputError(f"joints.{k}: {joints[k].name} joins {a!r} to itself through fixed joints")
     far = _distances(ends)
-    order = sorted(moving, key=lambda k: (not joints[k].actuated, FREEDOMS[joints[k].kind], far[k], k))
+    order = sorted(moving, key=lambda k: (not joints[k].actuated, JOINT_DOF[joints[k].kind], far[k], k))
     kept, _ = spanning(order, [ends[k] for k in order], GROUND)
     tree = _outward(kept, ends, GROUND)
     held = {*GROUND, *(edge.child for edge in tree)}

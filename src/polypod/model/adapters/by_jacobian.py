@@ -1,7 +1,7 @@
 """Vector-Jacobian products from whole Jacobians: for robots whose products are not one compiled backward sweep.
 
-These are flexible robots, those with more actuators than freedoms, friction that depends on reactions, legs that close
-by iterating: all that ``model.derivatives`` has. v^T J costs a Jacobian a state instead of a sweep.
+These are flexible robots, those with more actuators than degrees of freedom, friction that depends on reactions, legs
+that close by iterating: all that ``model.derivatives`` has. v^T J costs a Jacobian a state instead of a sweep.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ class JacobianProducts:
         friction: bool,
     ) -> None:
         self.blocks = blocks
-        self._slopes: InterpretedDerivatives | Kernel
+        self._derivatives: InterpretedDerivatives | Kernel
         if needs_interpretation(mechanism, name, friction):
-            self._slopes = InterpretedDerivatives(kernels, mechanism, name, blocks, indices, friction)
+            self._derivatives = InterpretedDerivatives(kernels, mechanism, name, blocks, indices, friction)
         else:
             columns = mechanism.numbers.symbols[indices] if indices else ca.SX(0, 1)
             dry = kernels.options.dry
-            self._slopes = Kernel(
+            self._derivatives = Kernel(
                 lambda: closed(mechanism, derivatives(mechanism, name, blocks, columns, friction, dry))
             )
 
@@ -56,14 +56,14 @@ class JacobianProducts:
         or (n, k) of the port. That by a pose is G (n, 4, 4) of :func:`polypod.formulations.adjoint.products`.
         """
         n, one = len(adjoint), numbers.ndim == 1
-        rows = {p.name: self._row(p, given, n) for p in self._slopes.inputs}
-        if isinstance(self._slopes, Kernel):
-            kernel = self._slopes
+        rows = {p.name: self._row(p, given, n) for p in self._derivatives.inputs}
+        if isinstance(self._derivatives, Kernel):
+            kernel = self._derivatives
             if kernel.parameters is not None:
                 kernel = kernel.at(numbers) if one else kernel.at(numbers, rows=True)
             found = kernel(*(rows[p.name] for p in kernel.inputs))[: len(self.blocks)]
         else:
-            found = self._slopes(rows, np.broadcast_to(numbers, (n, numbers.shape[-1])))
+            found = self._derivatives(rows, np.broadcast_to(numbers, (n, numbers.shape[-1])))
         by = {
             block: np.einsum("ni,nij->nj", adjoint, jacobian)
             for block, jacobian in zip(self.blocks, found, strict=True)

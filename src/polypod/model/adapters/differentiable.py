@@ -62,9 +62,9 @@ class Differentiable:
         if needs_jacobians(mechanism, name, friction):
             self._product = JacobianProducts(kernels, mechanism, name, self._blocks, self._indices, friction)
         else:
-            recipe = kernels.recipe(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
+            cache_key = kernels.cache_key(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
             self._product = kernels.shared(
-                lambda: closed(mechanism, products(mechanism, name, self._blocks, columns, friction, dry)), recipe
+                lambda: closed(mechanism, products(mechanism, name, self._blocks, columns, friction, dry)), cache_key
             )
         self._function = kernels.with_numbers_of(mechanism).get(name, friction, verdict=True)
         shapes = {p.name: p.shape for p in (*self._function.inputs, *self._function.outputs)}

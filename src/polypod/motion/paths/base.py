@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import SerializeAsAny
 
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Path
 from ..fields import check_written
 from ..kinds import Family, Kind, any_of, family_of
@@ -21,7 +21,7 @@ class PathKind(Kind, Path):
     registry: ClassVar[dict[str, type[Any]]] = {}
     what: ClassVar[str] = "path"
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
         for name in type(self).model_fields:
             if name not in _OVER_TIME:
                 check_written(name, getattr(self, name), columns)

@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ..checks import CLOSE, same_duration
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Coordinates, HigherDerivatives, Path, path_with_columns
 from ..tables import one_clock
 from .base import AnyPath, PathKind
@@ -47,10 +47,10 @@ class CombinedPath(PathKind):
         if len({part.shape for part in self.parts}) > 1:
             raise InputError(f"parts: must be of one shape, got shapes {[part.shape for part in self.parts]}")
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
         return self._with_columns([columns] * len(self.parts))
 
-    def _with_columns(self, columns: list[tuple[Column, ...]]) -> Self:
+    def _with_columns(self, columns: list[tuple[MotionColumn, ...]]) -> Self:
         """Each part with its own columns."""
         pairs = enumerate(zip(self.parts, columns, strict=True))
         parts = tuple(path_with_columns(f"parts.{number}", part, own) for number, (part, own) in pairs)
@@ -103,7 +103,7 @@ class Stack(CombinedPath):
     def _combine_peaks(self, peaks: list[Array]) -> Array:
         return np.concatenate(peaks)
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
         ends = np.cumsum([part.count for part in self.parts])
         return self._with_columns([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
 

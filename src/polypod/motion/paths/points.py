@@ -14,12 +14,12 @@ from ...arrays import Array
 from ...description.file_names import FileName
 from ...errors import InputError
 from ..checks import knots, scalar_or_vector
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Coordinates, HigherDerivatives, even_pieces
 from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, Numbers, Velocities
-from ..laws import QUINTIC, AnyLaw, Law
+from ..laws import QUINTIC, AnyLaw, TimeLaw
 from ..polynomial_bounds import polynomial_higher_derivatives, polynomial_peak
-from ..tables import Table, read_table
+from ..tables import TimeTable, read_table
 from .base import PathKind
 
 
@@ -36,11 +36,11 @@ class Line(PathKind):
     duration: Duration = Field(default=None)  # type: ignore[assignment]  # the validator fills it in
     _start: Array = PrivateAttr()
     _step: Array = PrivateAttr()
-    _law: Law = PrivateAttr()
+    _law: TimeLaw = PrivateAttr()
 
     @field_validator("duration", mode="before")
     @classmethod
-    def _by_the_law(cls, value: Any, info: ValidationInfo) -> Any:
+    def _default_duration(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None:
             return value
         if not {"start", "end", "law"} <= set(info.data) or np.shape(info.data["start"]) != np.shape(info.data["end"]):
@@ -87,7 +87,7 @@ class Line(PathKind):
         return None if top is None else np.atleast_1d(np.abs(self._step) * top)
 
 
-def corner_pieces(times: Array, law: Law) -> Array:
+def corner_pieces(times: Array, law: TimeLaw) -> Array:
     """Pieces that end where the acceleration of a law from each of ``times`` (n,) to the next jumps."""
     spans = zip(times[:-1], np.diff(times), strict=True)
     return np.array([[start, start + c, 0.0] for start, span in spans for c in law.corners(float(span))]).reshape(-1, 3)
@@ -104,7 +104,7 @@ class PointPath(PathKind):
     points: MaybeNumbers = None
     times: MaybeTimes = None
     csv: FileName | None = None
-    _table: Table | None = PrivateAttr(None)
+    _table: TimeTable | None = PrivateAttr(None)
     _points: Array = PrivateAttr()
     _times: Array = PrivateAttr()
 
@@ -147,7 +147,7 @@ class PointPath(PathKind):
     def clock(self) -> float | None:
         return None if self._table is None else self._table.start
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
         if self._table is None:
             return super().with_columns(columns)
         path = self.model_copy()

@@ -2,7 +2,7 @@
 
 from .axis import AxisTurn
 from .base import CONVENTIONS, AnyTrajectory, Placed, TrajectoryKind
-from .coordinates import OwnCoordinates
+from .coordinates import IndependentCoordinates
 from .euler import Euler
 from .poses import Poses, Waypoint
 from .retimed import Retimed
@@ -12,7 +12,7 @@ __all__ = [
     "AnyTrajectory",
     "AxisTurn",
     "Euler",
-    "OwnCoordinates",
+    "IndependentCoordinates",
     "Placed",
     "Poses",
     "Retimed",

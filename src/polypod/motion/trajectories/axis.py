@@ -13,7 +13,7 @@ from ...description.poses import rodrigues
 from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Path, Peak, path_with_columns
 from ..fields import Axis
 from ..paths.base import AnyPath
@@ -46,7 +46,7 @@ class AxisTurn(Placed):
         one_clock("position, angle", self.position, self.angle)
         self._axis = unit("axis", self.axis)
         self._position = path_with_columns("position", self.position, POSITION)
-        self._angle = path_with_columns("angle", self.angle, (Column("angle", "angle"),))
+        self._angle = path_with_columns("angle", self.angle, (MotionColumn("angle", "angle"),))
         self._rotation = np.eye(3) if self.rotation is None else np.array(self.rotation)
 
     @property

@@ -13,7 +13,7 @@ from pydantic import SerializeAsAny
 from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Peak, Trajectory
 from ..kinds import Family, Kind, any_of
 from ..paths.base import PathKind
@@ -25,8 +25,8 @@ _SEQUENCES = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yz
 CONVENTIONS = (*_SEQUENCES, *(name.upper() for name in _SEQUENCES))
 """Orders of Euler angles, named as in SciPy: lower case turns about base axes, upper case about turned axes."""
 
-POSITION = tuple(Column(name, "length") for name in ("x", "y", "z"))
-ANGLES = tuple(Column(name, "angle") for name in ("a1", "a2", "a3"))
+POSITION = tuple(MotionColumn(name, "length") for name in ("x", "y", "z"))
+ANGLES = tuple(MotionColumn(name, "angle") for name in ("a1", "a2", "a3"))
 
 
 class TrajectoryKind(Kind, Trajectory):

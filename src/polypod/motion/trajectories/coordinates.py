@@ -1,4 +1,4 @@
-"""A motion of a lower-mobility robot's own coordinates."""
+"""A motion of a lower-mobility robot's generalized coordinates."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Path, Peak, Trajectory, path_with_columns
 from ..paths.base import AnyPath
 from .base import TrajectoryKind
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ...model import Model
 
 
-class OwnCoordinates(TrajectoryKind):
-    """A path of a lower-mobility robot's own coordinates, in the order of its ``freedoms``."""
+class IndependentCoordinates(TrajectoryKind):
+    """A path of a lower-mobility robot's generalized coordinates, in the order of its ``dof``."""
 
     kind: Literal["coordinates"] = "coordinates"
     path: AnyPath
@@ -41,20 +41,22 @@ class OwnCoordinates(TrajectoryKind):
 
     def for_model(self, model: Model) -> Trajectory:
         robot = model.robot
-        if not robot.freedoms:
-            raise InputError(f"trajectory.kind: {robot.name!r} has six freedoms and no coordinates; use euler or poses")
-        names = [freedom.name for freedom in robot.freedoms]
+        if not robot.dof:
+            raise InputError(
+                f"trajectory.kind: {robot.name!r} has six degrees of freedom and no coordinates; use euler or poses"
+            )
+        names = [coordinate.name for coordinate in robot.dof]
         if self.path.shape != (len(names),):
             got = self.path.count
             raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got {got}")
-        quantities = ["angle" if freedom.motion == "rotation" else "length" for freedom in robot.freedoms]
-        columns = tuple(map(Column, names, quantities))
+        quantities = ["angle" if coordinate.motion == "rotation" else "length" for coordinate in robot.dof]
+        columns = tuple(map(MotionColumn, names, quantities))
         return CoordinateMotion(path_with_columns("trajectory.path", self.path, columns), model)
 
 
 @dataclass(frozen=True, eq=False)
 class CoordinateMotion(Trajectory):
-    """The platform's motion from a path of a robot's own coordinates."""
+    """The platform's motion from a path of a robot's generalized coordinates."""
 
     path: Path
     model: Model

@@ -64,7 +64,7 @@ class Euler(Placed):
         peak = self._path.peak
         if peak is None:
             return None
-        # the first and the third axis may coincide, the second is square to both
+        # the first and the third axis may coincide, the second is perpendicular to both
         return Peak(peak[:3], float(np.hypot(peak[3] + peak[5], peak[4])))
 
     def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:

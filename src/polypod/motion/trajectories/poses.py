@@ -19,15 +19,15 @@ from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
 from ..checks import finite
-from ..columns import Column
+from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Peak
 from ..fields import Seconds
-from ..laws import QUINTIC, AnyLaw, Law
+from ..laws import QUINTIC, AnyLaw, TimeLaw
 from ..paths.points import Through
-from ..tables import Table, read_table
+from ..tables import TimeTable, read_table
 from .base import ANGLES, POSITION, Placed, check_convention, make_motion, rotated_frame
 
-ROLL_PITCH_YAW = tuple(Column(name, "angle") for name in ("yaw", "pitch", "roll"))
+ROLL_PITCH_YAW = tuple(MotionColumn(name, "angle") for name in ("yaw", "pitch", "roll"))
 """Names of the angles of R = Rz(yaw) Ry(pitch) Rx(roll), in the order ZYX."""
 
 
@@ -75,7 +75,7 @@ class Poses(Placed):
     csv: FileName | None = None
     law: AnyLaw = QUINTIC
     convention: str | None = None
-    _table: Table | None = PrivateAttr(None)
+    _table: TimeTable | None = PrivateAttr(None)
     _position: Through = PrivateAttr()
     _rotations: Array = PrivateAttr()
     _axes: Array = PrivateAttr()
@@ -83,7 +83,7 @@ class Poses(Placed):
 
     @classmethod
     def through(
-        cls, poses: ArrayLike | scipy.spatial.transform.RigidTransform, times: ArrayLike, law: Law | str = QUINTIC
+        cls, poses: ArrayLike | scipy.spatial.transform.RigidTransform, times: ArrayLike, law: TimeLaw | str = QUINTIC
     ) -> Self:
         """Through ``poses`` (n, 4, 4) of the platform in the base frame at ``times`` (n,) [s]."""
         matrices = finite("poses", poses.as_matrix() if hasattr(poses, "as_matrix") else poses, None, 4, 4)
@@ -107,7 +107,7 @@ class Poses(Placed):
             self._table = self._named(read_table(folder, self.csv))
         self._arrange(self.convention or "xyz")
 
-    def _named(self, table: Table) -> Table:
+    def _named(self, table: TimeTable) -> TimeTable:
         """The table with its columns in the order of the coordinates."""
         table = table.select((*POSITION, *ANGLES), (*POSITION, *ROLL_PITCH_YAW))
         if table.columns[3:] == ROLL_PITCH_YAW and self.convention not in (None, "ZYX", "xyz"):

@@ -1,4 +1,4 @@
-"""A motion along the way of another, at speeds of its own."""
+"""A motion along the path of another, at speeds of its own."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...arrays import Array
 from ...description.quantities import Length
 from ...errors import InputError
 from ...lazy import lazy
+from ..arc_length import ArcLengthPath, PathSample
 from ..checks import finite, knots
 from ..contract import Motion, Peak, Trajectory
 from ..fields import MaybeAccelerations, MaybeTimes, Numbers, Velocities
-from ..track import Places, Track
 from .base import AnyTrajectory, TrajectoryKind
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ def _check_constant_jerk(times: Array, lengths: Array, speeds: Array, accelerati
 class Retimed(TrajectoryKind):
     """Where another trajectory goes, at other speeds: ``polypod fastest`` writes such motions.
 
-    The ``speeds`` w [m/s] stand at ``lengths`` l [m] of the way of ``along``, in which a turn by one radian counts as
-    ``turn_length``. Between two lengths w^2 changes evenly: the acceleration along the way is constant. With ``times``
-    [s] and ``accelerations`` [m/s^2] at the same lengths the jerk along the way is constant between them instead.
+    The ``speeds`` w [m/s] stand at ``lengths`` l [m] of the path of ``along``, in which a turn by one radian counts as
+    ``turn_length``. Between two lengths w^2 changes evenly: the acceleration along the path is constant. With ``times``
+    [s] and ``accelerations`` [m/s^2] at the same lengths the jerk along the path is constant between them instead.
     """
 
     kind: Literal["retimed"] = "retimed"
@@ -116,7 +116,7 @@ class Retimed(TrajectoryKind):
 
     @property
     def peak(self) -> Peak:
-        """A speed along the way is that of the platform and of its turns together."""
+        """A speed along the path is that of the platform and of its turns together."""
         most = np.maximum(self._speeds[1:], self._speeds[:-1])
         if self._accelerations is not None:
             steepest = np.maximum(np.abs(self._accelerations[1:]), np.abs(self._accelerations[:-1]))
@@ -124,22 +124,22 @@ class Retimed(TrajectoryKind):
         return Peak(np.full(3, most.max()), float(most.max() / self.turn_length))
 
     @lazy
-    def track(self) -> Track:
+    def path(self) -> ArcLengthPath:
         """The way; an error if it is not as long as the speeds say."""
-        track = Track(self.along, self.turn_length)
-        if abs(track.length - self._lengths[-1]) > _SAME_LENGTH * track.length:
+        path = ArcLengthPath(self.along, self.turn_length)
+        if abs(path.length - self._lengths[-1]) > _SAME_LENGTH * path.length:
             raise InputError(
-                f"lengths: the way of 'along' is {track.length:.9g} m long, the speeds are for "
+                f"lengths: the path of 'along' is {path.length:.9g} m long, the speeds are for "
                 f"{self._lengths[-1]:.9g} m; find them anew with 'polypod fastest'"
             )
-        return track
+        return path
 
     def _interval(self, t: Array) -> NDArray[np.intp]:
         """The intervals (...) between knots in which times (...) lie."""
         return interval_of(t, self._times)
 
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
-        """Length, speed and acceleration (...) along the way at times (...)."""
+        """Length, speed and acceleration (...) along the path at times (...)."""
         if self._accelerations is not None:
             return constant_jerk(t, self._times, self._lengths, self._speeds, self._accelerations)
         i = self._interval(t)
@@ -150,19 +150,19 @@ class Retimed(TrajectoryKind):
 
     def evaluate(self, t: Array) -> Motion:
         length, speed, acceleration = (part[..., None] for part in self.progress(t))
-        places = self._places(t, length[..., 0])
-        twist = speed * places.tangent
-        return Motion(t, places.pose, twist, acceleration * places.tangent + speed**2 * places.curvature)
+        samples = self._samples(t, length[..., 0])
+        twist = speed * samples.tangent
+        return Motion(t, samples.pose, twist, acceleration * samples.tangent + speed**2 * samples.curvature)
 
-    def _places(self, t: Array, length: Array) -> Places:
+    def _samples(self, t: Array, length: Array) -> PathSample:
         """Where the platform is; next to a corner on the side of the interval that the time is in.
 
         A corner is gone by at rest: next to it a length is rounded to the corner's own, of which the time has the side.
         """
-        i, track = self._interval(t), self.track
+        i, path = self._interval(t), self.path
         inside = _INSIDE * (self._lengths[i + 1] - self._lengths[i])
         beside = np.clip(length, self._lengths[i] + inside, self._lengths[i + 1] - inside)
-        return track.on(track.piece(beside), length)
+        return path.evaluate_piece(path.piece(beside), length)
 
     def for_model(self, model: Model) -> Trajectory:
         return self.model_copy(update={"along": self.along.for_model(model)})

@@ -52,7 +52,8 @@ class Parameters:
 
     @staticmethod
     def of(robot: Robot) -> Parameters:
-        """The numbers of a 6-PUS robot whose legs are alike; u is horizontal and square to the rail, v = a x u."""
+        """The numbers of a 6-PUS robot whose legs are alike; u is horizontal and perpendicular to the rail, v = a x
+        u."""
         legs = [leg for leg in robot.legs if isinstance(leg, PUS)]
         one, platform = legs[0], robot.platform
         a = np.array([leg.rail_direction for leg in legs])

@@ -118,7 +118,8 @@ def moment_of_the_universal_joint() -> Erratum:
         "(23) text",
         "M_A has only a component along n",
         "M_A is along alpha x beta",
-        "The joint is free about alpha and beta, so its moment is square to both; n is square to beta only.",
+        "The joint is free about alpha and beta, so its moment is perpendicular to both; n is perpendicular to "
+        "beta only.",
         "circle at 20 rpm with friction, whose moment has a part along n when the link spins",
         tuple(measured),
     )

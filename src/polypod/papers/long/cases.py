@@ -77,7 +77,7 @@ def home() -> Array:
 
 
 @dataclass(frozen=True)
-class Run:
+class PlateRun:
     """A simulation: the desired motion, elastic coordinates and rates (T, N), actuator forces (T, 6)."""
 
     motion: Motion
@@ -103,13 +103,13 @@ class Run:
 @cache
 def run(
     stiffness: Stiffness = "table-2", start: Start = "equilibrium", damping_ratio: float = 0.4, step: float = _STEP
-) -> Run:
+) -> PlateRun:
     """Fig. 3 with the inverse model: forces and elastic coordinates for the desired motion."""
     trajectory = Published(name="long-example")
     times = trajectory.even_times(round(trajectory.duration / SAMPLE) + 1)
     elastic = None if start == "equilibrium" else np.zeros(modes().count)
     found = follow(model(stiffness, damping_ratio), trajectory, times, friction=False, elastic=elastic, step=step)
-    return Run(found.motion, found.elastic, found.elastic_rate, found.force)
+    return PlateRun(found.motion, found.elastic, found.elastic_rate, found.force)
 
 
 def path(count: int) -> Motion:

@@ -135,7 +135,7 @@ def column_of_the_jacobian() -> Erratum:
         "below (4)",
         "the third row of the Jacobian matrix is a_3i^T",
         "the third column of J_i is a_3i, and so is the third row of its inverse (4)",
-        "(3): v = .. + a_3 qdot_3. a_3 is square to the other columns, so it is a row of the inverse too.",
+        "(3): v = .. + a_3 qdot_3. a_3 is perpendicular to the other columns, so it is a row of the inverse too.",
         "|third row of (3) - a_3| at the joint values of Table 4, largest of the legs",
         (
             recorded("printed", float(norm(row - a).max()), "1", 1.020),

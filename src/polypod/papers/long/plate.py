@@ -184,7 +184,8 @@ def small_deformations() -> Claim:
             recorded("largest on the path over the thickness", moving / cases.THICKNESS, "1", 1.926),
             recorded("largest slope on the path", slope, "rad", 0.09742),
         ),
-        "Slopes are small, so that shapes linear in q_e will do. Deflections are not small beside the thickness, where "
+        "Derivatives are small, so that shapes linear in q_e will do. Deflections are not small beside the "
+        "thickness, where "
         "linear plate theory asks for a fraction of it.",
     )
 

@@ -20,8 +20,8 @@ def known_coordinates(robot: Robot, coordinates: str) -> str:
     """The name, if the robot has such coordinates."""
     if coordinates not in COORDINATES:
         raise UnknownNameError("coordinates", coordinates, COORDINATES)
-    if coordinates == "euler" and robot.freedoms:
-        names = ", ".join(freedom.name for freedom in robot.freedoms)
+    if coordinates == "euler" and robot.dof:
+        names = ", ".join(coordinate.name for coordinate in robot.dof)
         raise InputError(f"coordinates: {robot.name!r} moves in {names} only; 'base' has the matrices of these")
     return coordinates
 

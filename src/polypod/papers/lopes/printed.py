@@ -137,9 +137,9 @@ def matrices(q: Parameters, path: Path, printed: Printed = NOTHING) -> Matrices:
         return summed
 
     unit = np.eye(6)
-    slopes = np.stack([along(whole, path.x, unit[n]) for n in range(6)], axis=1)
-    rate = np.einsum("tk,tkij->tij", path.xdot, slopes)
-    U = 0 * rate if "(77),(78)" in printed else np.einsum("tj,tkji->tki", path.xdot, slopes)
+    derivatives = np.stack([along(whole, path.x, unit[n]) for n in range(6)], axis=1)
+    rate = np.einsum("tk,tkij->tij", path.xdot, derivatives)
+    U = 0 * rate if "(77),(78)" in printed else np.einsum("tj,tkji->tki", path.xdot, derivatives)
     G = np.stack([along(lambda x: potential(q, x), path.x, unit[n]) for n in range(6)], axis=-1)
     return Matrices(np.real(whole(path.x)), 0.5 * (rate + np.swapaxes(U, -1, -2) - U), G)
 

@@ -140,7 +140,7 @@ def moment_along_the_pod() -> Erratum:
         "(34), text",
         "the universal joint cannot impose any constraint moments in the n, u and v directions",
         "none along u and v; M = m c has the component m (c.n) along n",
-        "c = u x v is square to u and v only; n lies in the plane of u and c.",
+        "c = u x v is perpendicular to u and v only; n lies in the plane of u and c.",
         "c.n on Path 3, tangential u",
         (Measure("smallest", smallest, "1", 0.74, 0.05, "known as 0.74 to 1 for other poses of the same robot"),),
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ...results.report.folder import check_target, whole_folder
+from ...results.report.folder import atomic_folder, check_target
 from ...tables import Table, table
 from .. import names, study
 from .contract import Measure, PaperStudy
@@ -77,7 +77,7 @@ def write_papers(
     ours = (PAGE, *names())
     check_target(target, force, ours)  # before minutes of work, not after
     outcomes = [evaluate(one, progress) for one in studies]
-    with whole_folder(target, force, ours) as folder:
+    with atomic_folder(target, force, ours) as folder:
         for outcome in outcomes:
             _write(outcome, folder / outcome.study.name)
         (folder / PAGE).write_text(page(outcomes), encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Staicu et al.: three freedoms, recursive matrices."""
+"""Staicu et al.: three degrees of freedom, recursive matrices."""

@@ -11,7 +11,7 @@ from ...description import Robot
 from ...files import load
 from ...model import Model, PlatformMotion
 from ...model.reactions import Reactions
-from ...motion import PUBLISHED, Coordinates, OwnCoordinates, Path
+from ...motion import PUBLISHED, Coordinates, IndependentCoordinates, Path
 from ..shared.arrays import peak
 from . import printed as eq
 from .data import Parameters
@@ -35,7 +35,7 @@ def parameters() -> Parameters:
 def curve() -> Path:
     """y, z, theta over the second, (5)."""
     trajectory = PUBLISHED["staicu-path"].trajectory
-    assert isinstance(trajectory, OwnCoordinates)
+    assert isinstance(trajectory, IndependentCoordinates)
     return trajectory.path
 
 

@@ -41,7 +41,7 @@ def closure() -> Erratum:
     p, x = cases.parameters(), cases.path().x
     right, printed = (eq.closure(p, x, s) for s in (eq.NOTHING, frozenset({"(6) C"})))
     gap = norm(printed[2])
-    square = "sqrt(2) L: the two directions are square to each other"
+    square = "sqrt(2) L: the two directions are perpendicular to each other"
     return Erratum(
         "(6) leg C",
         "c20^T r43",

@@ -174,7 +174,7 @@ def forces(p: Parameters, at: Coordinates, printed: Printed = NOTHING) -> Array:
 def _virtual_power(p: Parameters, k: Geometry, moments: list[Array], printed: Printed) -> Array:
     """Sum of virtual rate times moment (T, 3) for unit velocity of each actuator, (17)."""
     shape = k.sliders.shape
-    unit = [connectivity(p, k, np.broadcast_to(freedom, shape), printed) for freedom in np.eye(3)]
+    unit = [connectivity(p, k, np.broadcast_to(coordinate, shape), printed) for coordinate in np.eye(3)]
     power = np.stack([sum(rate * M for rate, M in zip(w[1:], moments, strict=True)) for w in unit], axis=-1)
     jacobian = np.stack([w.sliders for w in unit], axis=-1)
     found: Array = np.linalg.solve(np.swapaxes(jacobian, -1, -2), power[..., None])[..., 0]

@@ -1,4 +1,4 @@
-"""Staicu, Li, Liu, Wang and Wang: recursive matrix relations for a manipulator of three freedoms."""
+"""Staicu, Li, Liu, Wang and Wang: recursive matrix relations for a manipulator of three degrees of freedom."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def symmetry() -> Claim:
     )
 
 
-def freedoms() -> Claim:
+def dof() -> Claim:
     """Wrenches on the platform that do no work change no force."""
     forces = {}
     for name, wrench in (("f_x", 0), ("f_y", 1), ("f_z", 2), ("m_x", 3), ("m_y", 4), ("m_z", 5)):
@@ -179,7 +179,8 @@ def all_reactions() -> Claim:
                 "forces less virtual power", peak_ratio(found.force - cases.exact(), found.force), "1", 1e-12, ROUNDING
             ),
         ),
-        "The mechanism moves with three freedoms: six inner stresses are free, so that statics leaves the reactions "
+        "The mechanism moves with three degrees of freedom: six inner stresses are free, so that statics leaves "
+        "the reactions "
         "in the table below open. The actuator forces are unique.",
     )
 
@@ -257,7 +258,7 @@ STUDY = PaperStudy(
         start_and_end,
         virtual_power,
         symmetry,
-        freedoms,
+        dof,
         efficiency,
         all_reactions,
         tensor_of_the_links,

@@ -19,7 +19,7 @@ from .force_speed import force_speed
 from .forces import forces
 from .geometry import dimensions, geometry
 from .instants import instants, key_instants
-from .literal import literally
+from .literal import without_mathtext
 from .modes import modes_picture
 from .motion import motion
 from .reactions import reactions
@@ -140,7 +140,7 @@ def figures(result: xr.Dataset, registry: Mapping[str, Drawing] = FIGURES) -> It
     """Name, caption and figure of everything worth looking at in a result, one at a time."""
     for name, drawing in registry.items():
         if drawing.needs in result and _known(result[drawing.needs].values):
-            yield name, drawing.caption, literally(drawing.draw, result)
+            yield name, drawing.caption, without_mathtext(drawing.draw, result)
 
 
 def _known(values: Any) -> bool:
@@ -163,7 +163,6 @@ __all__ = [
     "geometry",
     "instants",
     "key_instants",
-    "literally",
     "modes_picture",
     "motion",
     "reactions",
@@ -171,4 +170,5 @@ __all__ = [
     "shares",
     "speeds",
     "travel",
+    "without_mathtext",
 ]

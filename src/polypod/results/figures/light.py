@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from .light_frame import Frame, Mark
+from .light_frame import DrawnMark, Frame
 from .svg import LETTER, arrow, colour, legend_items, svg_text
 
 FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
@@ -63,7 +63,7 @@ class LightFigure:
         """Words at shares of the sheet."""
         self._words.append(svg_text(x * self.width, (1 - y) * self.height, text, **style))
 
-    def legend(self, handles: Sequence[Mark], labels: Sequence[str], ncols: int = 1, fontsize: float = 8.0,
+    def legend(self, handles: Sequence[DrawnMark], labels: Sequence[str], ncols: int = 1, fontsize: float = 8.0,
                bbox_to_anchor: tuple[float, float] = (0.5, 0.0), **style: Any) -> None:  # fmt: skip
         """Lines and what they are, in rows at the lower edge."""
         ncols = max(min(ncols, len(labels)), 1)
@@ -97,7 +97,7 @@ class LightAxes(Frame):
 
     # -- what is drawn -------------------------------------------------------------------------------------------------
 
-    def plot(self, x: Any, y: Any, form: str = "", **style: Any) -> list[Mark]:
+    def plot(self, x: Any, y: Any, form: str = "", **style: Any) -> list[DrawnMark]:
         """A line through points, or marks at them."""
         if form:
             style.setdefault("marker", form)
@@ -106,7 +106,9 @@ class LightAxes(Frame):
         known = np.isfinite(xs) & np.isfinite(ys)
         if known.any():
             self._data.append((xs[known].min(), xs[known].max(), ys[known].min(), ys[known].max()))
-        mark = Mark(lambda axes: axes._line(xs, ys, style), style.get("zorder", 2.0), style, style.get("label", ""))
+        mark = DrawnMark(
+            lambda axes: axes._line(xs, ys, style), style.get("zorder", 2.0), style, style.get("label", "")
+        )
         self.marks.append(mark)
         return [mark]
 
@@ -114,7 +116,7 @@ class LightAxes(Frame):
         """A level line through the whole width."""
         whole = np.array([0.0, 1.0])
         self._data.append((np.nan, np.nan, y, y))
-        self.marks.append(Mark(lambda axes: axes._line(whole, np.array([y, y]), style, across=True), zorder))
+        self.marks.append(DrawnMark(lambda axes: axes._line(whole, np.array([y, y]), style, across=True), zorder))
 
     def axhspan(
         self, low: float, high: float, color: str = "", alpha: float = 1.0, zorder: float = 0.0, **_: Any
@@ -128,7 +130,7 @@ class LightAxes(Frame):
                 f'fill-opacity="{alpha}"/>'
             )
 
-        self.marks.append(Mark(svg, zorder))
+        self.marks.append(DrawnMark(svg, zorder))
 
     def text(self, x: float, y: float, text: str, transform: str = "", zorder: float = 3.0, **style: Any) -> None:
         """Write a text at a point."""
@@ -138,7 +140,7 @@ class LightAxes(Frame):
             left, top = axes._point((x, y), where)
             return svg_text(left, top, text, **style)
 
-        self.marks.append(Mark(svg, zorder))
+        self.marks.append(DrawnMark(svg, zorder))
 
     def annotate(self, text: str, xy: Any, xytext: Any = (0.0, 0.0), xycoords: Any = "data", textcoords: str = "data",
                  arrowprops: Any = None, zorder: float = 3.0, **style: Any) -> None:  # fmt: skip
@@ -151,7 +153,7 @@ class LightAxes(Frame):
                 return arrow(axes._point(xytext, where), (x, y), arrowprops)
             return svg_text(x + xytext[0], y - xytext[1], text, **style)
 
-        self.marks.append(Mark(svg, zorder))
+        self.marks.append(DrawnMark(svg, zorder))
 
     def polygons(
         self, corners: Sequence[Array], faces: Array, edges: Array, widths: Sequence[float], zorder: float
@@ -169,7 +171,7 @@ class LightAxes(Frame):
                 parts.append(f'<polygon points="{points}" fill="{colour(face)}"{see}{line}/>')
             return "\n".join(parts)
 
-        self.marks.append(Mark(svg, zorder))
+        self.marks.append(DrawnMark(svg, zorder))
 
     # -- how they look -------------------------------------------------------------------------------------------------
 
@@ -227,7 +229,7 @@ class LightAxes(Frame):
         x, y = self.left + self.wide - 0.5 * long, self.top - 0.5 * fontsize
         self._legend = legend_items(handles, labels, x, y, ncols, fontsize)
 
-    def get_legend_handles_labels(self) -> tuple[list[Mark], list[str]]:
+    def get_legend_handles_labels(self) -> tuple[list[DrawnMark], list[str]]:
         """Lines that have a name."""
         named = [mark for mark in self.marks if mark.label]
         return named, [mark.label for mark in named]

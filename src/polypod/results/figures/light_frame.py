@@ -11,7 +11,7 @@ from ...arrays import Array
 from .svg import decimated, dot, number, path, pen, svg_text, ticks
 
 
-class Mark:
+class DrawnMark:
     """Something drawn: SVG text by a function of the axes, behind or before others by its ``zorder``."""
 
     def __init__(self, svg: Any, zorder: float, style: dict[str, Any] | None = None, label: str = "") -> None:
@@ -26,7 +26,7 @@ class Frame:
         self.figure, self._shared = figure, sharex
         self.left, self.top = x * figure.width, (1 - y - h) * figure.height
         self.wide, self.tall = w * figure.width, h * figure.height
-        self.marks: list[Mark] = []
+        self.marks: list[DrawnMark] = []
         self._x: tuple[float, float] | None = None
         self._low: float | None = None
         self._high: float | None = None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def literally(draw: Callable[..., Figure], *given: Any) -> Figure:
+def without_mathtext(draw: Callable[..., Figure], *given: Any) -> Figure:
     """A figure whose texts are not read as formulas; powers of ten at a logarithmic axis still are."""
     if light.wanted() and hasattr(figure := draw(*given), "svg"):  # nothing in a light figure is a formula
         return figure

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ...analysis import resonances, stiffness
-from ...analysis.workspace import Space
+from ...analysis.workspace import PoseCoordinates
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
@@ -25,12 +25,12 @@ _TURN = np.radians(40)
 def stiffness_map(model: Model, **given: Any) -> Figure:
     """Lowest natural frequency [Hz] and stiffness along one coordinate over two others, the rest as at home.
 
-    Over x and y, with the stiffness along z, of robots of six freedoms; of fewer over their first two coordinates, with
-    that along the last. White where the robot is out of reach, outside its limits or nearly singular.
+    Over x and y, with the stiffness along z, of robots of six degrees of freedom; of fewer over their first two
+    coordinates, with that along the last. White where the robot is out of reach, outside its limits or nearly singular.
     """
-    space = Space(model)
+    space = PoseCoordinates(model)
     if len(space.names) < 2:
-        raise InputError(f"map: a robot of at least two freedoms is needed, {model.robot.name!r} has 1")
+        raise InputError(f"map: a robot of at least two degrees of freedom is needed, {model.robot.name!r} has 1")
     last = 2 if space.full else len(space.names) - 1
     reach = np.where(space.turns, _TURN, _WIDTH * model.size)
     steps = np.linspace(-1.0, 1.0, _POINTS)[:, None] * reach

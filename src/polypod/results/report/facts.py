@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
-from ...model.slips import unit_slips
+from ...model.suspected_unit_errors import suspected_unit_errors
 from ...tables import called, practical_unit
 from ..read import actuator_names, actuators_by_unit, limit_report, open_reactions
 from ..sizing import bending, limits
@@ -82,7 +82,7 @@ def notes(result: xr.Dataset) -> list[str]:
         found.append(
             f"The motion exceeds {_exceeded(result)} limits of the robot: a real machine would stop. See the table."
         )
-        found += [f"Limits in another unit? {text}." for text in unit_slips(limit_report(result))]
+        found += [f"Limits in another unit? {text}." for text in suspected_unit_errors(limit_report(result))]
     unphysical = robot_of(result).unphysical
     if unphysical:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])

@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all, and never replace anything unasked."""
+"""Folders that appear whole or not at all, and never replace anything automatically."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
+from ...files.atomic import umask
 from ...files.checksums import foreign_files, write_checksums
 from ...files.leftovers import clear_leftovers, partial_prefix
-from ...files.whole import umask
 from .manifest import NAME, why_kept, write_manifest
 
 
 @contextmanager
-def whole_folder(
+def atomic_folder(
     target: Path, force: bool, ours: Collection[str], inputs: Mapping[str, Any] | None = None
 ) -> Iterator[Path]:
     """A new folder to fill, which takes the name ``target`` when the block ends well.

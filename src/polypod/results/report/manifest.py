@@ -1,7 +1,7 @@
 """What a results folder says of itself: the inputs it comes from and the files that were written, with their hashes.
 
 A run of the same inputs (the same robot, motion and options; their files may have been edited) replaces its last
-results unasked. Results of other inputs, and files that polypod did not write, stay.
+results automatically. Results of other inputs, and files that polypod did not write, stay.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def write_manifest(folder: Path, inputs: Mapping[str, Any]) -> None:
 
 
 def why_kept(folder: Path, inputs: Mapping[str, Any]) -> str:
-    """Why a folder's results must not be replaced unasked; empty if they are the last ones of the same inputs."""
+    """Why a folder's results must not be replaced automatically; empty if they are the last ones of the same inputs."""
     try:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         there, files = dict(found["inputs"]), dict(found["files"])

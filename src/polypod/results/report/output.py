@@ -15,7 +15,7 @@ from ..motors import motors
 from ..read import actuator_names
 from ..sizing import actuators, limits
 from ..verdict import verdict
-from .folder import whole_folder
+from .folder import atomic_folder
 from .page import Image, page
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def write_results(
     without ``force``. If not given they are the names of robot and motion. A ``model`` at hand saves making it again.
     """
     known = inputs or {name: result.attrs[name] for name in ("robot", "motion", "friction")}
-    with whole_folder(Path(target), force, FILES, known) as folder:
+    with atomic_folder(Path(target), force, FILES, known) as folder:
         progress("results.nc")
         save_result(result, folder / "results.nc")
         columns = [("time", "s"), *zip(actuator_names(result), map(str, result.force_unit.values), strict=True)]

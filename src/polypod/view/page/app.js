@@ -31,7 +31,7 @@ const pivot = [0, 0, 0],
   load = zero6();
 const app = { refusal: "" };
 
-/** The robot's own coordinates at a pose: components of its displacement from home, or those of joints. */
+/** The robot's generalized coordinates at a pose: components of its displacement from home, or those of joints. */
 function ownAt(pose) {
   const found = call.read({ pose }).x.slice();
   if (call.joint_coordinates) {
@@ -42,7 +42,7 @@ function ownAt(pose) {
   }
   return found;
 }
-/** Coordinates of a pose as sliders have them: of a robot of six freedoms the place of the pivot. */
+/** Coordinates of a pose as sliders have them: of a robot of six degrees of freedom the place of the pivot. */
 function coordinatesAt(pose) {
   const found = ownAt(pose);
   if (scene.pivot)

@@ -63,7 +63,7 @@ place.addEventListener(
   { passive: false },
 );
 
-/** The platform follows the pointer across the screen, or turns with it; a robot of fewer freedoms as far as it can. */
+/** The platform follows the pointer across the screen, or turns with it; a robot of fewer degrees of freedom as far as it can. */
 function dragTo(px, py) {
   const axes = camera.axes(),
     pose = held.pose.slice();

@@ -58,7 +58,7 @@ function makePanel(host, app) {
       "h2",
       {},
       "Platform",
-      element("small", {}, scene.pivot ? "base frame" : "own coordinates"),
+      element("small", {}, scene.pivot ? "base frame" : "generalized coordinates"),
       element("button", { onclick: () => app.home(), title: "Back to the home pose (key Home)" }, "Home"),
     ),
   );

@@ -30,7 +30,7 @@ PROOF_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Use:
+class LimitUse:
     """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
 
     ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds at the samples;
@@ -49,7 +49,7 @@ class Use:
     proven: bool = False
 
 
-def drive_uses(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
+def drive_uses(result: xr.Dataset, given: list[Drive], name: str) -> list[LimitUse]:
     """Uses of one of :data:`DRIVE_LIMITS` by all drives that limit it."""
     found = []
     for k, (where, drive) in enumerate(zip(actuator_names(result), given, strict=True)):
@@ -69,10 +69,10 @@ def drive_limit(drive: Drive, name: str) -> float | None:
 
 def _at_most(result: xr.Dataset, k: int, name: str) -> float:
     """What is asked of an actuator at every instant at most, as far as it is proven."""
-    return float(result.most.sel(drive_limit=name)[k]) if "most" in result else math.inf
+    return float(result.upper_bound.sel(drive_limit=name)[k]) if "upper_bound" in result else math.inf
 
 
-def _drive_use(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
+def _drive_use(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> LimitUse:
     time, force, speed = result.time.values, result.force.values[:, k], result.qdot.values[:, k]
     unit, push = str(result.actuator_unit.values[k]), str(result.force_unit.values[k])
     allowed, label = getattr(drive, DRIVE_LIMITS[name]), called(name, push)
@@ -86,7 +86,7 @@ def _drive_use(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) 
         value, most = float(abs(force[at])), float(share[at])
         # the force where the envelope is met by growing force and speed alike
         met = value / most if most and value else float(np.interp(abs(speed[at]), *np.array(allowed).T))
-        return Use(label, where, value, met, push, float(time[at]), most, _holds(most))
+        return LimitUse(label, where, value, met, push, float(time[at]), most, _holds(most))
     values, unit = {
         "force": (force, push),
         "speed": (speed, f"{unit}/s"),
@@ -97,15 +97,15 @@ def _drive_use(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) 
     return _use(label, where, float(abs(values[at])), allowed, unit, float(time[at]))
 
 
-def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> Use:
-    return Use(name, where, value, allowed, unit, time, value / allowed, _holds(value / allowed))
+def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> LimitUse:
+    return LimitUse(name, where, value, allowed, unit, time, value / allowed, _holds(value / allowed))
 
 
 def _holds(share: float) -> bool:
     return share <= 1 + _ROUNDING
 
 
-def limit_uses(result: xr.Dataset) -> list[Use]:
+def limit_uses(result: xr.Dataset) -> list[LimitUse]:
     """Uses of lengths, coordinates and cones that the robot file limits."""
     report, time = limit_report(result), result.time.values
     proven = result.attrs.get("certified") == "yes"
@@ -121,11 +121,11 @@ def limit_uses(result: xr.Dataset) -> list[Use]:
         kept, label = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
         use = float(share[at, k])
         unit = report.units[k]
-        found.append(Use(label, leg, value, allowed, unit, float(time[at]), use, kept, bool(low), kept and proven))
+        found.append(LimitUse(label, leg, value, allowed, unit, float(time[at]), use, kept, bool(low), kept and proven))
     return found
 
 
-def bearing_uses(result: xr.Dataset) -> list[Use]:
+def bearing_uses(result: xr.Dataset) -> list[LimitUse]:
     """Mean and largest loads of bearings by their dynamic and static ratings; open loads are left out."""
     moving = [_use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N") for one in basic_lives(result)]
     still = [

@@ -1,4 +1,4 @@
-"""The coordinates of a robot of fewer than six freedoms: along and about base axes, or those of joints."""
+"""The coordinates of a robot of fewer than six degrees of freedom: along and about base axes, or those of joints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMPONENTS = {
 }
 
 
-class Freedom(Data):
+class DegreeOfFreedom(Data):
     """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis; or a joint's.
 
     A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``. In place of
@@ -42,7 +42,7 @@ class Freedom(Data):
         return value
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> Freedom:
+    def _one_of_both(self) -> DegreeOfFreedom:
         if self.joint and self.axis is not None:
             raise ValueError(f"axis: the coordinate is that of the joint {self.joint!r}; give 'joint' or an axis")
         for field, example in (("motion", "rotation"), ("axis", "[0, 0, 1]")):
@@ -69,13 +69,13 @@ def leg_and_joint(path: str, legs: list[str]) -> tuple[int, str]:
     raise UnknownNameError("leg", first, tuple(legs))
 
 
-def check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
+def check_dof(dof: tuple[DegreeOfFreedom, ...]) -> None:
     """Raise if names repeat, axes depend on each other, or there are six."""
-    if len({f.name for f in freedoms}) < len(freedoms):
-        raise ValueError(f"freedoms: every freedom needs a name of its own, got {[f.name for f in freedoms]}")
-    if len(freedoms) > 5:
-        raise ValueError("freedoms: leave them out for a six-freedom robot")
+    if len({f.name for f in dof}) < len(dof):
+        raise ValueError(f"dof: every degree of freedom needs a name of its own, got {[f.name for f in dof]}")
+    if len(dof) > 5:
+        raise ValueError("dof: leave them out for a six-degree-of-freedom robot")
     for motion in ("translation", "rotation"):
-        axes = np.array([f.axis for f in freedoms if f.motion == motion and f.axis is not None])
+        axes = np.array([f.axis for f in dof if f.motion == motion and f.axis is not None])
         if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
-            raise ValueError(f"freedoms: the axes of the {motion}s must be independent")
+            raise ValueError(f"dof: the axes of the {motion}s must be independent")

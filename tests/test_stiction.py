@@ -1,4 +1,5 @@
-"""Joints held by dry friction, more of them than the robot has freedoms, against a convex solver's accelerations."""
+"""Joints held by dry friction, more of them than the robot has degrees of freedom, against a convex solver's
+accelerations."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 import polypod as pp
-from polypod.friction import SlidingJoint, friction_round
+from polypod.friction import SlidingJoint, friction_iteration
 from polypod.simulation import simulate
 
 Array = NDArray[np.float64]
@@ -22,18 +23,18 @@ PARTS = [slice(a, b) for a, b in pairwise(np.cumsum((0, *SIZES)).tolist())]
 
 
 def solved(rows: Array, limits: Array, mass: Array, push: Array) -> tuple[bool, Array]:
-    """Whether rounds from rest end, and the acceleration that they end with."""
+    """Whether iterations from rest end, and the acceleration that they end with."""
     plain = cast(Any, SimpleNamespace(static_exceeds_kinetic=False))
     joints = [
         SlidingJoint(("leg", str(k)), plain, ca.SX.zeros(size), ca.SX.zeros(size), ca.SX(ca.DM(rows[part])))
         for k, (size, part) in enumerate(zip(SIZES, PARTS, strict=True))
     ]
     forces, modes = ca.SX.sym("forces", sum(SIZES)), ca.SX.sym("modes", len(SIZES))
-    rounds, tries = ca.SX.sym("rounds"), ca.SX.sym("tries")
+    iterations, tries = ca.SX.sym("iterations"), ca.SX.sym("tries")
     known = [ca.SX(limit) for limit in limits], ca.SX(ca.DM(mass)), ca.SX(ca.DM(push))
-    held = friction_round(joints, *known, forces, modes, ca.SX(0), rounds, tries, ca.SX(TAU))
+    held = friction_iteration(joints, *known, forces, modes, ca.SX(0), iterations, tries, ca.SX(TAU))
     results = [held.forces, held.modes, held.tries, held.converged, held.change]
-    function = ca.Function("round", [forces, modes, tries, rounds], results)
+    function = ca.Function("round", [forces, modes, tries, iterations], results)
     numbers: list[Any] = [np.zeros(sum(SIZES)), np.ones(len(SIZES)), 0.0]
     for k in range(100):
         *numbers, converged, change = function(*numbers, k)
@@ -50,7 +51,7 @@ def cost(a: Array, rows: Array, limits: Array, mass: Array, push: Array) -> floa
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_more_joints_than_freedoms_that_are_about_to_slide_are_solved(seed: int) -> None:
+def test_more_joints_than_dof_that_are_about_to_slide_are_solved(seed: int) -> None:
     rng = np.random.default_rng(seed)
     rows = np.zeros((sum(SIZES), 3))
     for k, (size, part) in enumerate(zip(SIZES, PARTS, strict=True)):
@@ -76,21 +77,21 @@ def test_joints_that_hold_nearly_the_same_motion_do_not_press_against_each_other
     """At later stages of a step what held goes on to hold, but not with more than a joint has."""
     rows = np.array([[1.0, 0.0], [1.0, 1e-4]])
     plain = cast(Any, SimpleNamespace(static_exceeds_kinetic=False))
-    rates = 0.0, 1e-4  # that only motions along the second freedom end, ten thousand times as large
+    rates = 0.0, 1e-4  # that only motions along the second degree of freedom end, ten thousand times as large
     joints = [
         SlidingJoint(("leg", str(k)), plain, ca.SX(rate), ca.SX(0), ca.SX(ca.DM(rows[k : k + 1])))
         for k, rate in enumerate(rates)
     ]
-    forces, modes, tries, rounds = (
+    forces, modes, tries, iterations = (
         ca.SX.sym("forces", 2),
         ca.SX.sym("modes", 2),
         ca.SX.sym("tries"),
-        ca.SX.sym("rounds"),
+        ca.SX.sym("iterations"),
     )
     known = [ca.SX(1), ca.SX(1)], ca.SX.eye(2), ca.SX([1.5, 0.0])
-    held = friction_round(joints, *known, forces, modes, ca.SX(1), rounds, tries, ca.SX(TAU))
+    held = friction_iteration(joints, *known, forces, modes, ca.SX(1), iterations, tries, ca.SX(TAU))
     results = [held.forces, held.modes, held.tries, held.converged]
-    function = ca.Function("round", [forces, modes, tries, rounds], results)
+    function = ca.Function("round", [forces, modes, tries, iterations], results)
     numbers: list[Any] = [[0.75, 0.75], [1.0, 1.0], 0.0]  # both held at the first stage
     for k in range(10):
         *numbers, converged = function(*numbers, k)

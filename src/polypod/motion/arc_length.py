@@ -1,9 +1,9 @@
-"""The way of a motion by its length: where the platform goes, whatever the speed.
+"""The path of a motion by its length: where the platform goes, whatever the speed.
 
-The length of a way counts turns as well, dl = sqrt(|v|^2 + r^2 |omega|^2) dt with a ``turn_length`` r [m]: a turn by
+The length of a path counts turns as well, dl = sqrt(|v|^2 + r^2 |omega|^2) dt with a ``turn_length`` r [m]: a turn by
 one radian is as long as r. A motion along it at speed w = ldot has twist = w tangent and acceleration = wdot tangent +
-w^2 curvature; tangent and curvature belong to the way, not to the motion it was taken from. Where that motion rests
-(every pose of a motion through poses), the way goes on; where its tangent jumps, a robot must stop.
+w^2 curvature; tangent and curvature belong to the path, not to the motion it was taken from. Where that motion rests
+(every pose of a motion through poses), the path goes on; where its tangent jumps, a robot must stop.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _TURN_BACK = 0.5
 """Angle [rad] between tangents half a cell apart above which there is a corner between them."""
 
 
-class Places(NamedTuple):
-    """Places of a way: the motion's own time there (...), pose (..., 4, 4), tangent and curvature (..., 6)."""
+class PathSample(NamedTuple):
+    """Places of a path: the motion's own time there (...), pose (..., 4, 4), tangent and curvature (..., 6)."""
 
     time: Array
     pose: Array
@@ -45,7 +45,7 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Smooth parts of a way: times (p, 2) of the motion, those just inside where tangents are read, and lengths.
+    """Smooth parts of a path: times (p, 2) of the motion, those just inside where tangents are read, and lengths.
 
     Beyond the inner times a motion is too slow to tell where it goes: ``at_inner`` are the lengths (p, 2) there, and
     ``change`` the rates (p, 2, 6) of the curvature by the length, with which tangents go on from there.
@@ -58,16 +58,16 @@ class _Pieces:
     change: Array
 
 
-class Track:
-    """The way of a trajectory by its length l in [0, length].
+class ArcLengthPath:
+    """The path of a trajectory by its length l in [0, length].
 
-    ``marks`` (p + 1,) are the lengths at which its smooth parts meet, ``stops`` (p + 1,) says where the tangent jumps:
-    there the speed must be zero. Times at which the motion stays in one place have no length.
+    ``breakpoints`` (p + 1,) are the lengths at which its smooth parts meet, ``stops`` (p + 1,) says where the tangent
+    jumps: there the speed must be zero. Times at which the motion stays in one place have no length.
 
     >>> import polypod as pp
     >>> here = pp.motion.Line(start=[0, 0, 1, 0, 0, 0], end=[0.3, 0.4, 1, 0, 0, 0], duration=2, law="quintic")
-    >>> track = Track(pp.motion.Euler(path=here, convention="ZYX"), turn_length=0.1)
-    >>> round(track.length, 12), track.at(0.25).tangent[:2].round(12)
+    >>> path = ArcLengthPath(pp.motion.Euler(path=here, convention="ZYX"), turn_length=0.1)
+    >>> round(path.length, 12), path.at(0.25).tangent[:2].round(12)
     (0.5, array([0.6, 0.8]))
     """
 
@@ -79,16 +79,16 @@ class Track:
         edges = np.unique(np.clip(trajectory.pieces[:, :2], 0.0, trajectory.duration))
         for _ in range(_PASSES):  # a corner inside a piece becomes an edge, and may have hidden another
             corners = self._tabulate(edges)
-            # next to an edge a way may turn sharply without another corner
+            # next to an edge a path may turn sharply without another corner
             corners = corners[distance_to(edges, corners) > _SAME_TIME * trajectory.duration]
             if not len(corners):
                 break
             edges = np.union1d(edges, corners)
         else:
-            raise InputError(f"trajectory: corners too close to be told apart at t = {corners[0]:.6g} s")
+            raise InputError(f"trajectory: corners too close to be distinguished at t = {corners[0]:.6g} s")
         self.length = float(self._lengths[-1])
         if not self.length > 0:
-            raise InputError("trajectory: the platform does not move: a way without a length has no speed")
+            raise InputError("trajectory: the platform does not move: a path without a length has no speed")
         self._join_pieces(edges)
 
     def _speed(self, motion: Motion) -> Array:
@@ -160,7 +160,7 @@ class Track:
         apart = np.where(at_further != at_inner, at_further - at_inner, np.inf)[..., None]
         change = (self._tangents(further)[1] - self._tangents(inner)[1]) / apart
         self._pieces = _Pieces(time, inner, np.column_stack([lengths[:-1], lengths[1:]])[kept], at_inner, change)
-        self.marks = np.append(self._pieces.length[:, 0], self.length)
+        self.breakpoints = np.append(self._pieces.length[:, 0], self.length)
         ends = self._tangents(self._pieces.inner)[0] * np.sqrt(self._weights)
         bend = np.linalg.norm(ends[1:, 0] - ends[:-1, 1], axis=-1)
         self.stops = np.concatenate([[True], bend > _BEND, [True]])
@@ -209,17 +209,17 @@ class Track:
             self._lengths[cell] + _polynomial(self._curve[:, cell], (time - self._starts[cell]) / self._width[cell])[0]
         )
 
-    def at(self, length: Array | float) -> Places:
+    def at(self, length: Array | float) -> PathSample:
         """Places at lengths (...); where smooth parts meet, those of the later part."""
         where = np.asarray(length, dtype=np.float64)
-        return self.on(self.piece(where), where)
+        return self.evaluate_piece(self.piece(where), where)
 
     def piece(self, length: Array) -> NDArray[np.intp]:
         """The smooth parts (...) in which lengths (...) lie; the later one where two meet."""
-        return np.clip(np.searchsorted(self.marks, length, "right") - 1, 0, len(self._pieces.time) - 1)
+        return np.clip(np.searchsorted(self.breakpoints, length, "right") - 1, 0, len(self._pieces.time) - 1)
 
-    def on(self, piece: NDArray[np.intp], length: Array) -> Places:
-        """Places at lengths (...) of smooth parts (...) of the way."""
+    def evaluate_piece(self, piece: NDArray[np.intp], length: Array) -> PathSample:
+        """Places at lengths (...) of smooth parts (...) of the path."""
         time, parts = self.time(length), self._pieces
         inner = np.clip(time, parts.inner[piece, 0], parts.inner[piece, 1])
         tangent, curvature, pose = self._tangents(inner)
@@ -230,11 +230,12 @@ class Track:
             past, change = (length[moved] - parts.at_inner[place])[:, None], parts.change[place]
             tangent[moved] += past * (curvature[moved] + past * change / 2)
             curvature[moved] += past * change
-        return Places(time, pose, tangent, curvature)
+        return PathSample(time, pose, tangent, curvature)
 
 
 def _quartic(start: Array, middle: Array, end: Array, rise: Array, last_rise: Array) -> Array:
-    """Coefficients (5, n) of z, ..., z^5 of the integral of the quartic on 0..1 with these values and end slopes."""
+    """Coefficients (5, n) of z, ..., z^5 of the integral of the quartic on 0..1 with these values and end
+    derivatives."""
     d, e, f = end - start - rise, last_rise - rise, middle - start - rise / 2
     fourth = 16 * f - 8 * d + 2 * e
     return np.stack([start, rise / 2, (3 * d - e + fourth) / 3, (e - 2 * d - 2 * fourth) / 4, fourth / 5])

@@ -12,7 +12,7 @@ from ..errors import PolypodError, StateError
 from ..model import ActuatorInfo, Model
 from ..motion import Task
 from ..tables import called, short
-from .uses import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
+from .limit_use import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -24,7 +24,7 @@ _LOOKED_AT = 100_000  # samples at most between which a motion is judged more cl
 _UNITS = {"speed": "{}/s", "acceleration": "{}/s^2", "stroke": "{}"}
 
 
-class Between(NamedTuple):
+class IntersampleCheck(NamedTuple):
     """What is known of a motion between its samples.
 
     ``certified``: whether it is proven that legs close, keep their limits and stay off singular poses; None if that
@@ -40,7 +40,7 @@ class Between(NamedTuple):
     reason: str = ""
 
 
-def between(model: Model, task: Task, friction: bool = True) -> Between:
+def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck:
     """What is known between its samples of a motion that the robot can make at them.
 
     By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; where a
@@ -51,7 +51,7 @@ def between(model: Model, task: Task, friction: bool = True) -> Between:
 
     if task.trajectory is None:
         text = "bare arrays have nothing between them"
-        return Between(None, f"can make it at its samples; {text}", reason=text)
+        return IntersampleCheck(None, f"can make it at its samples; {text}", reason=text)
     try:
         bounds = bound_motion(model, task, friction)
     except PolypodError as error:
@@ -66,7 +66,7 @@ def between(model: Model, task: Task, friction: bool = True) -> Between:
     return found._replace(broken=(*found.broken, *broken), warnings=(*found.warnings, *open_), bounds=bounds)
 
 
-def _by_boxes(model: Model, task: Task) -> Between:
+def _by_boxes(model: Model, task: Task) -> IntersampleCheck:
     """What boxes around the samples prove of the kinematics."""
     from ..analysis import certify_motion
 
@@ -77,28 +77,28 @@ def _by_boxes(model: Model, task: Task) -> Between:
             if found.ok or 4 * len(found.time) > _LOOKED_AT:
                 break
     except PolypodError as error:
-        return Between(None, f"can make it at its samples; nothing is proven between them: {error}")
+        return IntersampleCheck(None, f"can make it at its samples; nothing is proven between them: {error}")
     unbent = ", the platform unbent" if model.robot.flexible else ""
     speeds = f"{found.speed:.3g} m/s and {found.turning:.3g} rad/s"
     taken = "" if found.proven else f", taking for granted that it is nowhere faster than {speeds}"
     return _kinematics(model, task, found.ok, found.open, f"{unbent}{taken}")
 
 
-def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> Between:
+def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> IntersampleCheck:
     """Whether legs close, keep their limits and stay off singular poses; ``open_`` are times where it is not proven."""
     if ok:
-        return Between(True, f"can make it, between the samples too (proven of its kinematics{but})")
+        return IntersampleCheck(True, f"can make it, between the samples too (proven of its kinematics{but})")
     assert task.trajectory is not None
     kept = model.limits(task.trajectory.at(open_).pose)
     if not kept.ok:
         broken = tuple(kept.violations())
-        return Between(False, f"breaks limits between its samples: {'; '.join(broken)}", broken)
+        return IntersampleCheck(False, f"breaks limits between its samples: {'; '.join(broken)}", broken)
     when = f"near t = {open_[0]:.4g} s" + (f" to {open_[-1]:.4g} s" if len(open_) > 1 else "")
     warning = (
         f"{when} it is not proven between samples that legs close, keep their limits and stay off singular poses: the "
         "motion comes too near to where they do not; keep a larger distance"
     )
-    return Between(False, "can make it at its samples", (), (warning,))
+    return IntersampleCheck(False, "can make it at its samples", (), (warning,))
 
 
 def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
@@ -107,15 +107,15 @@ def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
     for name in DRIVE_LIMITS:
         for k, actuator in enumerate(model.actuators):
             allowed = drive_limit(actuator.drive, name)
-            most = float(bounds.most[name][k])
+            most = float(bounds.upper_bound[name][k])
             if allowed is None or most <= allowed * (1 + PROOF_TOLERANCE):
                 continue
             what = f"{called(name, actuator.force_unit)} of {actuator.name}"
-            seen, unit = float(bounds.seen[name][k]) if name in bounds.seen else 0.0, _unit(name, actuator)
+            observed, unit = float(bounds.observed[name][k]) if name in bounds.observed else 0.0, _unit(name, actuator)
             limit = f"{short(allowed, 6)} {unit}".rstrip()
-            if seen > allowed * (1 + 1e-12):
+            if observed > allowed * (1 + 1e-12):
                 when = f"at t = {bounds.time[name][k]:.6g} s"
-                broken.append(f"{what} is {short(seen, 6)} {unit} {when}, {limit} are allowed")
+                broken.append(f"{what} is {short(observed, 6)} {unit} {when}, {limit} are allowed")
             else:
                 open_.append(
                     f"it is not proven that {what} keeps its limit between samples: it is at most {short(most, 6)} "
@@ -135,8 +135,8 @@ def _unit(name: str, actuator: ActuatorInfo) -> str:
 def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool) -> xr.Dataset:
     """A study with what is known of its motion between samples, in words: ``between_samples`` among its attributes.
 
-    ``most`` is what drives are asked at every instant at most, where that is proven; else forces are looked at half-way
-    between samples too.
+    ``upper_bound`` is what drives are asked at every instant at most, where that is proven; else forces are looked at
+    half-way between samples too.
     """
     found = between(model, task, friction)
     if found.bounds is None:
@@ -144,10 +144,10 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
         forces = (f"Forces are judged at samples and half-way only: {found.reason}", *forces)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
-        rows = np.stack([found.bounds.most[name] for name in DRIVE_LIMITS])
-        known = QUANTITIES["most"]
+        rows = np.stack([found.bounds.upper_bound[name] for name in DRIVE_LIMITS])
+        known = QUANTITIES["upper_bound"]
         result = result.assign_coords(drive_limit=list(DRIVE_LIMITS))
-        result["most"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
+        result["upper_bound"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
     return result.assign_attrs(certified={True: "yes", False: "no", None: "not tried"}[found.certified], **attributes)
@@ -156,17 +156,20 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
 def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...]:
     """A sentence on the proven bounds of forces, beside the largest of samples (n, a)."""
     largest = np.abs(force).max(axis=0)
-    above, seen = (of["force"] / np.where(largest > 0, largest, np.inf) - 1 for of in (bounds.most, bounds.seen))
-    k, j = int(np.argmax(above)), int(np.argmax(seen))
+    above, observed = (
+        of["force"] / np.where(largest > 0, largest, np.inf) - 1 for of in (bounds.upper_bound, bounds.observed)
+    )
+    k, j = int(np.argmax(above)), int(np.argmax(observed))
     if not np.isfinite(above[k]):
         return ()
     names = [actuator.name for actuator in model.actuators]
     bound = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples"
     text = f"{bound} (proven; {names[k]})"
     rough = (
-        f"Between samples that of {names[j]} is {100 * seen[j]:.2g} % above: samples are too few, give a higher --rate"
+        f"Between samples that of {names[j]} is {100 * observed[j]:.2g} % above: samples are too few, give a "
+        "higher --rate"
     )
-    return (text, rough) if seen[j] > _ROUGH else (text,)
+    return (text, rough) if observed[j] > _ROUGH else (text,)
 
 
 def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[str, ...]:

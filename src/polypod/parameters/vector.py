@@ -25,7 +25,7 @@ MOMENTS = ("m", "sx", "sy", "sz", "Sxx", "Syy", "Szz", "Sxy", "Sxz", "Syz")
 
 
 @dataclass(frozen=True)
-class Entry:
+class Parameter:
     """One number of the port: the path of its field (``legs.0.base``, ``platform``), its place in it, its value."""
 
     path: str
@@ -33,18 +33,19 @@ class Entry:
     value: float
 
 
-class Numbers:
+class ParameterVector:
     """The numbers of one robot: symbols for those that are inputs, constants for the others.
 
-    ``opened`` says of a path whether its zeros and ones are inputs too. With ``specialise`` every number is a constant.
+    ``is_free`` says of a path whether its zeros and ones are inputs too. With ``specialise`` every number is a
+    constant.
     """
 
     def __init__(
-        self, robot: Robot, opened: Callable[[Entry], bool] = lambda entry: False, specialise: bool = False
+        self, robot: Robot, is_free: Callable[[Parameter], bool] = lambda entry: False, specialise: bool = False
     ) -> None:
-        self.robot, self._opened, self._specialise = robot, opened, specialise
-        self.entries: list[Entry] = []
-        self.constants: list[Entry] = []
+        self.robot, self._is_free, self._specialise = robot, is_free, specialise
+        self.entries: list[Parameter] = []
+        self.constants: list[Parameter] = []
         self._symbols: list[ca.SX] = []
         self._column = ca.SX(0, 1)  # they as a column, which functions ask for often
         self._structure: list[str] = []
@@ -61,7 +62,7 @@ class Numbers:
             twin = self._data(f"legs.{number}", leg)
             self.legs.append(twin.at_home(self.home_position, ca.densify(self.home_rotation), like=leg))
             self._note(leg.topology)
-        self._note(repr([(f.motion, f.axis, bool(f.joint)) for f in robot.freedoms]))
+        self._note(repr([(f.motion, f.axis, bool(f.joint)) for f in robot.dof]))
 
     @property
     def port(self) -> Port | None:
@@ -94,9 +95,9 @@ class Numbers:
 
     def scalar(self, path: str, value: float, index: tuple[int, ...] | str = (), ones: bool = False) -> ca.SX:
         """One number: a constant if it is zero (or one, if ``ones``) by the robot's topology, else a symbol."""
-        entry = Entry(path, index, float(value))
+        entry = Parameter(path, index, float(value))
         plain = value == 0.0 or (ones and abs(value) == 1.0)
-        if self._specialise or (plain and not self._opened(entry)):
+        if self._specialise or (plain and not self._is_free(entry)):
             self._note(f"{value:g}" if plain else "#")
             self.constants.append(entry)
             return ca.SX(float(value))

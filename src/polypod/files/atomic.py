@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and never replace anything unasked."""
+"""Files that appear whole or not at all, and never replace anything automatically."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def umask() -> int:
 
 
 def check_target(path: Path, force: bool) -> None:
-    """An error for what :func:`write_whole` would not write, for whoever wants to know before the work is done."""
+    """An error for what :func:`atomic_write` would not write, for whoever wants to know before the work is done."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is a folder, a device or a pipe; name a file")
     if path.exists() and not force:
         raise InputError(f"{path}: exists; add --force to replace it, or name another")
 
 
-def write_whole(path: Path, content: bytes, force: bool = True) -> None:
+def atomic_write(path: Path, content: bytes, force: bool = True) -> None:
     """A file that is complete when it appears; an existing one is replaced with ``force`` only."""
     check_target(path, force)
     try:

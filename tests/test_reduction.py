@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from polypod.kernels import Expression, Iteration, Kernel, folded
-from polypod.kernels.folded import Folded, Folds
+from polypod.kernels.reduction import Folds, ReductionKernel
+from polypod.symbols.design_program import DesignProgram
 from polypod.symbols.expression import merged
-from polypod.symbols.shared import Shared
 from test_kernel_parameters import pendulum, root
 
 
@@ -37,7 +37,7 @@ def test_folds_are_those_of_the_plain_kernel(n: int, varied: tuple[int, ...], mo
     values[:, varied] = draw.uniform(0.5, 2.0, (3, len(varied)))
     x, y, weights = draw.normal(size=(n, 2, 2)), draw.normal(size=n), draw.random(n)
     for kinds in (("most", "total"), ("least", "most")):
-        found = Folded(lambda k=kinds: Folds(pendulum(), k), varied)(values, {"x": x, "y": y}, weights)
+        found = ReductionKernel(lambda k=kinds: Folds(pendulum(), k), varied)(values, {"x": x, "y": y}, weights)
         for name, value in expected(pendulum(), kinds, values, (x, y), weights).items():
             np.testing.assert_allclose(found[name], value, rtol=1e-14, atol=1e-14)
 
@@ -47,7 +47,7 @@ def test_folds_of_iterations_and_designs_one_by_one() -> None:
     values = np.column_stack([draw.uniform(0.5, 2.0, 4), np.full(4, 0.3)])
     a, weights = draw.normal(size=(11, 2)), draw.random(11)
     kinds = ("most",) * len(root().outputs)
-    fold = Folded(lambda: Folds(root(), kinds), (0,))
+    fold = ReductionKernel(lambda: Folds(root(), kinds), (0,))
     found = fold(values, {"a": a}, weights)
     for name, value in expected(root(), kinds, values, (a,), weights).items():
         np.testing.assert_allclose(found[name], value, rtol=1e-14, atol=1e-15)
@@ -62,7 +62,7 @@ def test_folds_of_iterations_and_designs_one_by_one() -> None:
 def test_what_states_alone_determine_is_computed_once() -> None:
     """Of the pendulum's operations only those that the varied number changes are left to each design."""
     program = pendulum().program
-    every, one, none = (Shared.of(program, varied) for varied in (range(5), (4,), ()))
+    every, one, none = (DesignProgram.of(program, varied) for varied in (range(5), (4,), ()))
     assert every.body.count > one.body.count == none.body.count == 0
     assert one.states.count > every.states.count
 

@@ -17,15 +17,15 @@ import numpy as np
 
 from ..arrays import Array
 from ..lazy import lazy
+from ..symbols.design_program import DesignProgram
 from ..symbols.expression import Expression, Iteration
 from ..symbols.graph import Graph
 from ..symbols.program import Program
-from ..symbols.shared import Shared
 from . import machine
 from .block import Signature, address_of
 from .emit import Emitter, check
 from .function import Source, values_of
-from .rows import Rows, States, block_words, pointer
+from .rows import RowArray, States, block_words, pointer
 from .text import INTEGER, Module, Writer
 
 Fold = Literal["most", "least", "total"]
@@ -41,18 +41,18 @@ class Folds(NamedTuple):
     folds: tuple[Fold, ...]
 
 
-class Folded:
+class ReductionKernel:
     """A compiled function folded over states, for designs that differ in the numbers at the places ``varied``.
 
-    ``recipe``, if given, determines what ``build`` makes and spares building it when its code is kept on disk.
+    ``cache_key``, if given, determines what ``build`` makes and spares building it when its code is kept on disk.
     """
 
-    def __init__(self, build: Callable[[], Folds], varied: Sequence[int], recipe: bytes | None = None) -> None:
+    def __init__(self, build: Callable[[], Folds], varied: Sequence[int], cache_key: bytes | None = None) -> None:
         self.varied = tuple(varied)
         self.width = machine.vector_width()
         with machine.COMPILING:
-            built = None if recipe is not None else build()
-            content = repr((built.function.program, built.folds)).encode() if built is not None else recipe
+            built = None if cache_key is not None else build()
+            content = repr((built.function.program, built.folds)).encode() if built is not None else cache_key
             assert content is not None
             digest = hashlib.sha256(content + repr(self.varied).encode()).digest()
             key = machine.key_of(b"folded\n" + digest, self.width)
@@ -135,7 +135,7 @@ def _called(function: Callable[[int], None], words: list[int]) -> None:
 
 def _compiled(built: Folds, varied: Sequence[int], width: int) -> machine.Compiled:
     function, folds = built
-    parts = Shared.of(function.program, set(varied))
+    parts = DesignProgram.of(function.program, set(varied))
     loop = () if parts.loop is None else parts.loop.graphs
     for graph in (parts.prepare, parts.states, parts.body, *loop):
         check(graph)
@@ -165,7 +165,7 @@ def _add_prepare(module: Module, graph: Graph, width: int) -> None:
     words = block_words(writer, 7)
     lengths = (graph.inputs[0], *map(len, graph.outputs))
     given, *written = (
-        Rows(pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(lengths)
+        RowArray(pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(lengths)
     )
     emitter = Emitter(writer, width)
     with writer.counting(words[0], width) as first:
@@ -183,7 +183,9 @@ def _add_states(module: Module, graph: Graph, width: int) -> None:
     """
     writer = Writer(module, "states", "nounwind")
     words = block_words(writer, 2 + 2 * len(graph.inputs))
-    given = [Rows(pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(graph.inputs)]
+    given = [
+        RowArray(pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(graph.inputs)
+    ]
     table = pointer(writer, words[-1])
     emitter = Emitter(writer, width)
     with writer.counting(words[0], width) as first:
@@ -195,7 +197,7 @@ def _add_states(module: Module, graph: Graph, width: int) -> None:
     writer.finish()
 
 
-def _add_fold(module: Module, parts: Shared, kinds: Sequence[Fold], width: int) -> None:
+def _add_fold(module: Module, parts: DesignProgram, kinds: Sequence[Fold], width: int) -> None:
     """``void fold(block)``: designs, states; addresses of the table, the weights, own numbers of designs and folds."""
     aligned = " alignstack(64)" if width == 8 else ""
     writer = Writer(module, "fold", f"nounwind{aligned}")

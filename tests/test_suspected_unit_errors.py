@@ -16,7 +16,7 @@ import polypod as pp
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.errors import ImplausibleWarning
-from polypod.files.unit_slips import suspicious_numbers
+from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.platforms.modes import modes_of
 from polypod.yaml12 import read_yaml
 from states import papers_robots

@@ -19,26 +19,28 @@ from .compiled import limit_names, margins
 from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY
 
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
-"""Coordinates of a robot of six freedoms: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll) from home."""
+"""Coordinates of a robot of six degrees of freedom: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll)
+from home."""
 _TOGETHER = 1e-9
 """Margins that differ by less are equal but for rounding."""
 FAR = 20.0
 """A pivot this many sizes of the robot away is hardly meant."""
 
 
-class Space:
+class PoseCoordinates:
     """Coordinates of a robot: zero at home, displacements in base axes [m] and angles [rad].
 
-    A robot of six freedoms has :data:`RIGID`; ``pivot`` (3) [m] is the point of the platform, in its own frame, whose
-    displacement x, y and z are and about which it turns. One of fewer freedoms has its own coordinates.
+    A robot of six degrees of freedom has :data:`RIGID`; ``pivot`` (3) [m] is the point of the platform, in its own
+    frame, whose displacement x, y and z are and about which it turns. One of fewer degrees of freedom has its
+    generalized coordinates.
     """
 
     def __init__(self, model: Model, pivot: ArrayLike | None = None) -> None:
         self.model = model.rigid
         robot = self.model.robot
-        self.full = not robot.freedoms
-        self.names: tuple[str, ...] = RIGID if self.full else self.model.freedoms
-        turns = [name in RIGID[3:] for name in RIGID] if self.full else [f.motion == "rotation" for f in robot.freedoms]
+        self.full = not robot.dof
+        self.names: tuple[str, ...] = RIGID if self.full else self.model.dof
+        turns = [name in RIGID[3:] for name in RIGID] if self.full else [f.motion == "rotation" for f in robot.dof]
         self.turns = np.array(turns, dtype=bool)
         self.pivot = _pivot(self.model, pivot)
         self.home = robot.home.matrix
@@ -91,7 +93,7 @@ class Space:
     def poses(self, x: Array) -> Array:
         """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them.
 
-        Three angles of a robot of fewer than six freedoms are a rotation vector: beyond half a turn it is an
+        Three angles of a robot of fewer than six degrees of freedom are a rotation vector: beyond half a turn it is an
         orientation that a shorter one has already, and there is no pose.
         """
         if not self.full:
@@ -108,10 +110,11 @@ def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
     point = np.zeros(3) if pivot is None else np.asarray(pivot, dtype=np.float64)
     if not _finite(point, 3):
         raise InputError(f"pivot: a point of three finite numbers [m] in the platform frame is needed, got {pivot!r}")
-    if model.robot.freedoms and point.any():
+    if model.robot.dof and point.any():
         raise InputError(
-            f"pivot: {model.robot.name!r} has {len(model.robot.freedoms)} freedoms and turns as its legs let it; a "
-            "pivot is for robots of six freedoms, leave it out"
+            f"pivot: {model.robot.name!r} has {len(model.robot.dof)} degrees of freedom and turns as its legs let "
+            "it; a "
+            "pivot is for robots of six degrees of freedom, leave it out"
         )
     size = max(model.robot.farthest, model.size)
     if np.linalg.norm(point) > FAR * size:
@@ -174,7 +177,7 @@ class Requirements:
         return self.max_force is not None or self.drives
 
 
-class Judged(NamedTuple):
+class PoseMargins(NamedTuple):
     """Of n poses: the smallest margin (n,), which limit has it (n,), and det J over that at home (n,).
 
     ``kept`` (n,): all limits hold and the legs close, whatever the sign of det J and the further requirements.
@@ -191,10 +194,10 @@ class Judged(NamedTuple):
         return self.margin >= 0
 
 
-class Judge:
+class WorkspaceTest:
     """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in ``binding``'s order."""
 
-    def __init__(self, space: Space, requirements: Requirements | None = None) -> None:
+    def __init__(self, space: PoseCoordinates, requirements: Requirements | None = None) -> None:
         self.space, self.requirements = space, requirements or Requirements()
         model = space.model
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
@@ -230,13 +233,13 @@ class Judge:
             names = {f"{name} at rest ({', '.join(fields)})" if name == FORCE else name: None for name in names}
         return tuple(names)
 
-    def __call__(self, x: Array) -> Judged:
+    def __call__(self, x: Array) -> PoseMargins:
         """What holds at coordinates (n, m)."""
         x = np.atleast_2d(x)
         found, beyond = self.poses(self.space.poses(x)), self.space.repeated(x)
         return found._replace(binding=np.where(beyond, len(self.limits) - 1, found.binding))
 
-    def poses(self, poses: Array) -> Judged:
+    def poses(self, poses: Array) -> PoseMargins:
         """What holds at poses (n, 4, 4)."""
         found = margins(self.space.model, poses)
         relative = found.determinant / self.space.home_determinant
@@ -252,7 +255,7 @@ class Judge:
         smallest = every.min(axis=1)
         # of limits that bind together in symmetric poses the first, whatever their rounding
         binding = (every <= smallest[:, None] + _TOGETHER).argmax(axis=1)
-        return Judged(smallest, binding, relative, kept)
+        return PoseMargins(smallest, binding, relative, kept)
 
     def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
         """Margins of what takes longer, asked where all else holds (1 elsewhere)."""

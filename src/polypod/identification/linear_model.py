@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..formulations import derivatives as formulas
-from ..formulations.dry_friction import DryFriction, converged_loads, load_slopes
+from ..formulations.dry_friction import DryFriction, converged_loads, load_jacobian
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..lazy import lazy
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
-from ..parameters.numbers import Entry
 from ..parameters.paths import value_at
+from ..parameters.vector import Parameter
 from .naming import Naming, is_friction, is_linear
 
 
 @dataclass(frozen=True)
-class Motion:
+class MotionRows:
     """States of a platform as rows: pose (N, 4, 4), twist and acceleration (N, 6), base axes."""
 
     pose: Array
@@ -40,8 +40,8 @@ class Motion:
     def __len__(self) -> int:
         return len(self.pose)
 
-    def __getitem__(self, rows: Any) -> Motion:
-        return Motion(*(np.ascontiguousarray(a[rows]) for a in (self.pose, self.twist, self.acceleration)))
+    def __getitem__(self, rows: Any) -> MotionRows:
+        return MotionRows(*(np.ascontiguousarray(a[rows]) for a in (self.pose, self.twist, self.acceleration)))
 
     @property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -73,15 +73,16 @@ class LinearModel:
             )
         self._dry: DryFriction = model.kernels.options.dry
 
-        def opened(entry: Entry) -> bool:
+        def is_free(entry: Parameter) -> bool:
             if isinstance(entry.index, str):
                 return value_at(self.robot, entry.path).mass > 0
             return open_(entry.path)
 
-        self.mechanism = Mechanism(self.robot, model.simplify, opened)
+        self.mechanism = Mechanism(self.robot, model.simplify, is_free)
         if self.redundant and self.loaded:
             raise InputError(
-                f"robot: {self.robot.name!r} has more actuators than freedoms and friction that depends on reactions: "
+                f"robot: {self.robot.name!r} has more actuators than degrees of freedom and friction that depends "
+                "on reactions: "
                 "these depend on the internal forces, which the file's numbers do not give; state friction without "
                 "load (drag, viscous)"
             )
@@ -114,7 +115,7 @@ class LinearModel:
 
     @property
     def redundant(self) -> bool:
-        """Whether there are more actuators than freedoms: forces then are those of the least norm."""
+        """Whether there are more actuators than degrees of freedom: forces then are those of the least norm."""
         return bool(self.mechanism.redundant)
 
     @lazy
@@ -130,10 +131,10 @@ class LinearModel:
             loads = Loads.symbols(mechanism, self._dry.law) if dry else None
             return closed(mechanism, formulas.regressor(mechanism, columns, loads))
 
-        kernel = self.model.kernels.shared(build, self.model.kernels.recipe(f"regressor {chosen}", mechanism))
+        kernel = self.model.kernels.shared(build, self.model.kernels.cache_key(f"regressor {chosen}", mechanism))
         return kernel.at(mechanism.numbers.values)
 
-    def columns(self, motion: Motion, loads: Array, which: tuple[int, ...]) -> Array:
+    def columns(self, motion: MotionRows, loads: Array, which: tuple[int, ...]) -> Array:
         """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer."""
         needed, part = self._needed(which)
         key = tuple(self.chosen[k] for k in needed)
@@ -150,22 +151,24 @@ class LinearModel:
     @lazy
     def _loads_kernel(self) -> Kernel:
         mechanism = self.mechanism
-        recipe = self.model.kernels.recipe("converged_loads", mechanism)
-        return self.model.kernels.shared(lambda: closed(mechanism, converged_loads(mechanism, self._dry)), recipe)
+        cache_key = self.model.kernels.cache_key("converged_loads", mechanism)
+        return self.model.kernels.shared(lambda: closed(mechanism, converged_loads(mechanism, self._dry)), cache_key)
 
-    def loads(self, motion: Motion, p: Array) -> Array:
+    def loads(self, motion: MotionRows, p: Array) -> Array:
         """Reactions (N, l) that friction of joints depends on, for numbers p; (N, 0) if none does."""
         if not self.loaded:
             return np.zeros((len(motion), 0))
         outputs = self._loads_kernel.at(self.port_values(p))(*motion.arrays, np.zeros((len(motion), 6)))
         return np.asarray(outputs[0])
 
-    def _slopes_kernel(self, chosen: list[int]) -> Kernel:
+    def _derivatives_kernel(self, chosen: list[int]) -> Kernel:
         mechanism, columns = self.mechanism, self.mechanism.numbers.symbols[chosen]
-        recipe = self.model.kernels.recipe(f"load_slopes {chosen}", mechanism)
-        return self.model.kernels.shared(lambda: closed(mechanism, load_slopes(mechanism, columns, self._dry)), recipe)
+        cache_key = self.model.kernels.cache_key(f"load_jacobian {chosen}", mechanism)
+        return self.model.kernels.shared(
+            lambda: closed(mechanism, load_jacobian(mechanism, columns, self._dry)), cache_key
+        )
 
-    def slopes(self, motion: Motion, p: Array, which: tuple[int, ...] | None = None) -> Array:
+    def derivatives(self, motion: MotionRows, p: Array, which: tuple[int, ...] | None = None) -> Array:
         """d(force)/dp (N, n, c) at numbers p, of those in ``which``: reactions that friction depends on move along.
 
         df/dp = Y + df/dL (1 - dg/dL)^-1 dg/dp, where loads L = g(L, p). Without such friction it is Y.
@@ -176,7 +179,7 @@ class LinearModel:
         if not self.loaded:
             return columns
         needed, part = self._needed(which)
-        kernel = self._slopes_kernel([self.chosen[k] for k in needed]).at(self.port_values(p))
+        kernel = self._derivatives_kernel([self.chosen[k] for k in needed]).at(self.port_values(p))
         own, by_numbers, force = kernel(*motion.arrays, np.zeros((1, 6)), loads)
         if part is not None:
             by_numbers = by_numbers @ part
@@ -189,17 +192,17 @@ class LinearModel:
         same = part.shape[0] == part.shape[1] and np.array_equal(part, np.eye(len(part)))
         return needed, None if same else part
 
-    def regressor(self, motion: Motion, loads: Array) -> Array:
+    def regressor(self, motion: MotionRows, loads: Array) -> Array:
         """Y T (N, n, k): forces are its product with p. NaN where there is no answer."""
         return self.columns(motion, loads, tuple(range(len(self.numbers))))
 
     @lazy
     def _forces_kernel(self) -> Kernel:
         mechanism, kernels = self.mechanism, self.model.kernels
-        recipe = kernels.recipe("forces of linear numbers", mechanism)
-        return kernels.shared(lambda: kernels.expression(mechanism, "inverse_dynamics", True), recipe)
+        cache_key = kernels.cache_key("forces of linear numbers", mechanism)
+        return kernels.shared(lambda: kernels.expression(mechanism, "inverse_dynamics", True), cache_key)
 
-    def forces(self, motion: Motion, p: Array) -> Array:
+    def forces(self, motion: MotionRows, p: Array) -> Array:
         """Actuator forces (N, n) for numbers p (k,), (D, N, n) for (D, k): inverse dynamics with friction."""
         given = [*motion.arrays, np.zeros((len(motion), 6))]
         if self.redundant:

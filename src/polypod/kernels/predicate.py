@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..lazy import lazy
-from ..symbols.divide import divided
 from ..symbols.expression import Port
 from ..symbols.graph import Graph, Operation
 from ..symbols.program import Program
+from ..symbols.split import split_by_dependency
 from . import machine
 from .block import Block, Signature, address_of, strided
 from .emit import Emitter, check
@@ -51,10 +51,10 @@ class Conditions:
         """What designs determine, (p) -> d, and the stages, (inputs, d) -> one output each."""
         symbols = [self.inputs.symbols, self.parameters.symbols]
         graph = Graph.of(ca.Function(self.name, symbols, ca.cse([ca.densify(stage) for stage in self.stages])))
-        return divided(graph, {1})
+        return split_by_dependency(graph, {1})
 
 
-class Sieve:
+class PredicateKernel:
     """Compiled conditions; call it with designs and states, and it says which states pass."""
 
     def __init__(self, conditions: Conditions) -> None:
@@ -71,11 +71,11 @@ class Sieve:
             for graph in (prepare, body):
                 check(graph)
             add_function(module, "prepare", Program(None, prepare), self.width)
-            _add_sieve(module, body, conditions.reported, self.width)
+            _add_predicate(module, body, conditions.reported, self.width)
             compiled = machine.Compiled({"name": conditions.name}, machine.compile_module(module))
             machine.keep(key, compiled)
         self._linked = machine.Linked(compiled.code)
-        self._prepare, self._sieve = self._linked.function("prepare"), self._linked.function("sieve")
+        self._prepare, self._predicate = self._linked.function("prepare"), self._linked.function("predicate")
 
     def __call__(self, values: ArrayLike, columns: ArrayLike, threads: int | None = None) -> Bits:
         """Bits (D, r, ceil(n/w)) of the r reported stages, for designs (D, k) at states given by columns (c, n).
@@ -104,7 +104,7 @@ class Sieve:
             own = derived[start : start + share], bits[start : start + share]
             words = [len(own[0]), vectors * self.width, address_of(given), *map(address_of, own)]
             parts.append(words_of("q", words))
-        run_in_threads(self._sieve, parts, threads, (self, given, derived, bits))
+        run_in_threads(self._predicate, parts, threads, (self, given, derived, bits))
         if n % self.width:
             bits[..., -1] &= (1 << n % self.width) - 1
         return bits
@@ -114,9 +114,10 @@ def _rows(table: Array, written: bool = False) -> tuple[int, int, int, int]:
     return strided(table, Signature("table", table.shape[1:]), None, written)
 
 
-def _add_sieve(module: Module, body: Graph, reported: tuple[int, ...], width: int) -> None:
-    """``void sieve(int64 *block)``: designs, states (whole vectors), addresses of columns, derived numbers, bits."""
-    writer = Writer(module, "sieve", "nounwind")
+def _add_predicate(module: Module, body: Graph, reported: tuple[int, ...], width: int) -> None:
+    """``void predicate(int64 *block)``: designs, states (whole vectors), addresses of columns, derived numbers,
+    bits."""
+    writer = Writer(module, "predicate", "nounwind")
     emitter = Emitter(writer, width)
     designs, n, *addresses = block_words(writer, 5)
     columns, table, bits = (pointer(writer, address) for address in addresses)

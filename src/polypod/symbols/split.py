@@ -10,7 +10,7 @@ import casadi as ca
 from .graph import Graph, Operation
 
 
-def divided(graph: Graph, early: Collection[int]) -> tuple[Graph, Graph]:
+def split_by_dependency(graph: Graph, early: Collection[int]) -> tuple[Graph, Graph]:
     """A graph in two: what depends on the ``early`` inputs alone, and the rest.
 
     The first maps the early inputs to one row d: every early value that the rest or an output uses. The second maps

@@ -1,7 +1,7 @@
 """Coordinates of lower-mobility robots, and motions they cannot make.
 
-:class:`OwnMotion` is for robots whose freedoms are fixed base axes, :class:`FollowedMotion` for those that move as
-their legs let them: what follows from the coordinates is found by a compiled iteration.
+:class:`GeneralizedCoordinates` is for robots whose degrees of freedom are fixed base axes, :class:`ConstrainedMotion`
+for those that move as their legs let them: what follows from the coordinates is found by a compiled iteration.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from ..arrays import Array
 from ..errors import InputError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
-from ..mechanism.following import constraints
-from ..platforms import Freedoms
+from ..mechanism.dependent_coordinates import constraints
+from ..platforms import DegreesOfFreedom
 from .row_kernels import Functions
 
 _DIRECTIONS = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
@@ -25,42 +25,42 @@ _TOLERANCE = 1e-9
 _POSE_TOLERANCE = 5e-7
 
 
-class OwnMotion:
+class GeneralizedCoordinates:
     """Motions of a robot along and about fixed base axes: twist = S u.
 
     ``home`` is the pose where coordinates are zero: the robot's (4, 4), or one a row (n, 4, 4) that only moves it.
     """
 
-    def __init__(self, freedoms: Freedoms, size: float, home: Array) -> None:
-        self.freedoms, self._size, self._home = freedoms, size, home
+    def __init__(self, dof: DegreesOfFreedom, size: float, home: Array) -> None:
+        self.dof, self._size, self._home = dof, size, home
 
     def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
         """Pose (n, 4, 4), twist and acceleration (n, 6) from coordinates (n, m): p = p_home + S x, R = R(theta) R_home.
 
         R(theta) = k k^T + cos(theta) (1 - k k^T) + sin(theta) k~ about the axis k of the robot's one rotation.
         """
-        freedoms = self.freedoms
-        move = x @ freedoms.basis.T
+        dof = self.dof
+        move = x @ dof.basis.T
         pose = np.broadcast_to(self._home, (len(x), 4, 4)).copy()
         pose[:, :3, 3] += move[:, :3]
-        if freedoms.axis is not None:
-            home = freedoms.home[:3, :3]
-            along, across = np.outer(freedoms.axis, freedoms.axis), np.cross(freedoms.axis, np.eye(3)).T
-            angle = (move[:, 3:] @ freedoms.axis)[:, None, None]
+        if dof.axis is not None:
+            home = dof.home[:3, :3]
+            along, across = np.outer(dof.axis, dof.axis), np.cross(dof.axis, np.eye(3)).T
+            angle = (move[:, 3:] @ dof.axis)[:, None, None]
             pose[:, :3, :3] = along @ home + np.cos(angle) * (home - along @ home) + np.sin(angle) * (across @ home)
-        return pose, xdot @ freedoms.basis.T, xddot @ freedoms.basis.T
+        return pose, xdot @ dof.basis.T, xddot @ dof.basis.T
 
     def coordinates(self, poses: Array) -> Array:
         """Coordinates (n, m) of poses (n, 4, 4)."""
-        freedoms = self.freedoms
+        dof = self.dof
         move = np.zeros((len(poses), 6))
         move[:, :3] = poses[:, :3, 3] - self._home[..., :3, 3]
-        if freedoms.axis is not None:
-            turned = poses[:, :3, :3] @ freedoms.home[:3, :3].T
+        if dof.axis is not None:
+            turned = poses[:, :3, :3] @ dof.home[:3, :3].T
             twice = turned[:, (2, 0, 1), (1, 2, 0)] - turned[:, (1, 2, 0), (2, 0, 1)]
-            angle = np.arctan2(twice @ freedoms.axis, np.trace(turned, axis1=1, axis2=2) - 1)
-            move[:, 3:] = angle[:, None] * freedoms.axis
-        return move @ freedoms.inverse.T
+            angle = np.arctan2(twice @ dof.axis, np.trace(turned, axis1=1, axis2=2) - 1)
+            move[:, 3:] = angle[:, None] * dof.axis
+        return move @ dof.inverse.T
 
     def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
         """Poses that the robot can take, as they are used; an error that names the component that is off."""
@@ -86,11 +86,11 @@ class OwnMotion:
         off[:, 3:] = scipy.spatial.transform.Rotation.from_matrix(
             poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)
         ).as_rotvec()
-        _raise_if_off(self.freedoms, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
+        _raise_if_off(self.dof, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
 
     def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
         """Raise if a twist or acceleration (n, 6) has a component the robot cannot make."""
-        allowed = (self.freedoms.basis @ self.freedoms.inverse).T
+        allowed = (self.dof.basis @ self.dof.inverse).T
         self._check_rows(twist, twist @ allowed, "twist", batched)
         if acceleration is not None:
             self._check_rows(acceleration, acceleration @ allowed, "acceleration", batched)
@@ -98,18 +98,18 @@ class OwnMotion:
     def _check_rows(self, rows: Array, possible: Array, name: str, batched: bool) -> None:
         scale = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1.0)
         units = ("m/s", "rad/s") if name == "twist" else ("m/s^2", "rad/s^2")
-        _raise_if_off(self.freedoms, rows - possible, scale, name, "move along", batched, units)
+        _raise_if_off(self.dof, rows - possible, scale, name, "move along", batched, units)
 
 
-class FollowedMotion(OwnMotion):
+class ConstrainedMotion(GeneralizedCoordinates):
     """Motions of a robot whose platform does more than its coordinates say, as its legs demand.
 
     Coordinates are components of the displacement from home, of the origin and of the rotation vector, or those of
     joints.
     """
 
-    def __init__(self, freedoms: Freedoms, size: float, home: Array, kernels: Functions) -> None:
-        super().__init__(freedoms, size, home)
+    def __init__(self, dof: DegreesOfFreedom, size: float, home: Array, kernels: Functions) -> None:
+        super().__init__(dof, size, home)
         self._kernels = kernels
 
     def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
@@ -123,12 +123,12 @@ class FollowedMotion(OwnMotion):
 
     def coordinates(self, poses: Array) -> Array:
         """Coordinates (n, m) of poses (n, 4, 4)."""
-        rotation = self.freedoms.home[:3, :3]
+        rotation = self.dof.home[:3, :3]
         turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ rotation.T).as_rotvec()
-        x = np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1) @ self.freedoms.components
-        if self.freedoms.of_joints.any():
+        x = np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1) @ self.dof.components
+        if self.dof.of_joints.any():
             joints, quality = self._kernels.get("joint_coordinates")(np.ascontiguousarray(poses))
-            x[:, self.freedoms.of_joints] = np.where((quality > SMALLEST_MARGIN)[:, None], joints, np.nan)
+            x[:, self.dof.of_joints] = np.where((quality > SMALLEST_MARGIN)[:, None], joints, np.nan)
         return x
 
     def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
@@ -154,7 +154,8 @@ class FollowedMotion(OwnMotion):
             where = f" of state {bad[0]}" if batched else ""
             raise InputError(
                 f"{name}: the legs do not allow the pose{where}, and no pose with its coordinates is found on the way "
-                f"from home; its freedoms are {', '.join(self.freedoms.names)} (model.motion makes motions from them)"
+                f"from home; its degrees of freedom are {', '.join(self.dof.names)} (model.motion makes motions "
+                "from them)"
             )
 
     def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
@@ -169,16 +170,19 @@ class FollowedMotion(OwnMotion):
             self._check_rows(full[2], np.where(good, second, full[2]), "acceleration", batched)
 
 
-def own_motion(freedoms: Freedoms, size: float, kernels: Functions, home: Array | None = None) -> OwnMotion:
-    """The motions of a robot of fewer than six freedoms, or of designs of it, whose rows have a ``home`` each."""
-    origin = freedoms.home if home is None else home
-    if kernels.mechanism.platform.follows_legs:
-        return FollowedMotion(freedoms, size, origin, kernels)
-    return OwnMotion(freedoms, size, origin)
+def generalized_coordinates(
+    dof: DegreesOfFreedom, size: float, kernels: Functions, home: Array | None = None
+) -> GeneralizedCoordinates:
+    """The motions of a robot of fewer than six degrees of freedom, or of designs of it, whose rows have a ``home``
+    each."""
+    origin = dof.home if home is None else home
+    if kernels.mechanism.platform.is_constrained:
+        return ConstrainedMotion(dof, size, origin, kernels)
+    return GeneralizedCoordinates(dof, size, origin)
 
 
 def _raise_if_off(
-    freedoms: Freedoms, off: Array, scale: Array, name: str, verb: str, batched: bool, units: tuple[str, str]
+    dof: DegreesOfFreedom, off: Array, scale: Array, name: str, verb: str, batched: bool, units: tuple[str, str]
 ) -> None:
     tolerance = _TOLERANCE if verb == "move along" else _POSE_TOLERANCE
     over = np.abs(off) > tolerance * scale[:, None]
@@ -189,5 +193,5 @@ def _raise_if_off(
     amount = f"{off[state, component]:.6g} {units[component >= 3]}"
     raise InputError(
         f"{name}: the robot cannot {verb} {_DIRECTIONS[component]} ({amount}{where}); "
-        f"its freedoms are {', '.join(freedoms.names)} (model.motion makes motions from them)"
+        f"its degrees of freedom are {', '.join(dof.names)} (model.motion makes motions from them)"
     )

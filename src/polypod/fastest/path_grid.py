@@ -1,4 +1,4 @@
-"""Places along a way at which the limits are kept, and what a robot needs there as a function of speed."""
+"""Places along a path at which the limits are kept, and what a robot needs there as a function of speed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import StateError
-from ..motion import Motion, Places, Track, Trajectory, Wrench
+from ..motion import ArcLengthPath, Motion, PathSample, Trajectory, Wrench
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 _LEAST, _FEW = 16, 2
 """Intervals of a smooth part at least, and where there are very many parts."""
 _TURN, _HALVINGS = 0.35, 30
-"""Largest angle [rad] by which a way turns in an interval, and how often one is halved for it: to rounding."""
-_SEEN = 4000
+"""Largest angle [rad] by which a path turns in an interval, and how often one is halved for it: to rounding."""
+_JUDGED_AT = 4000
 """Places at which limits are judged, about: quarters of 1,000 intervals, finer parts of fewer, middles of many."""
 
 
 @dataclass(frozen=True)
-class Way:
+class PathGrid:
     """N + 1 places of a track: lengths (N + 1,), the steps (N,) between them and the smooth parts they belong to.
 
     Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
@@ -34,50 +34,52 @@ class Way:
     are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` the external one.
     """
 
-    track: Track
+    path: ArcLengthPath
     length: Array
     step: Array
     stops: NDArray[np.bool_]
-    places: Places
+    samples: PathSample
     shares: Array
-    between: Places
+    between: PathSample
     along: Trajectory
     wrench: Wrench | None
 
     @staticmethod
-    def of(track: Track, points: int, along: Trajectory, wrench: Wrench | None) -> Way:
-        """About ``points`` intervals, spread evenly over the way, at least a few on each smooth part.
+    def of(path: ArcLengthPath, points: int, along: Trajectory, wrench: Wrench | None) -> PathGrid:
+        """About ``points`` intervals, spread evenly over the path, at least a few on each smooth part.
 
-        Those in which the way turns much are halved until none does: a bend that an interval jumps over has no limit.
+        Those in which the path turns much are halved until none does: a bend that an interval jumps over has no limit.
         """
-        spans = np.diff(track.marks)
+        spans = np.diff(path.breakpoints)
         least = max(_FEW, min(_LEAST, points // (2 * len(spans))))
-        counts = np.maximum(np.ceil(points * spans / track.length - 1e-9).astype(int), least)
+        counts = np.maximum(np.ceil(points * spans / path.length - 1e-9).astype(int), least)
         piece = np.repeat(np.arange(len(spans)), counts + 1)
         share = np.arange(len(piece)) - (np.cumsum(counts + 1) - counts - 1)[piece]
-        length = track.marks[piece] + spans[piece] * share / counts[piece]
-        stops = ((share == 0) & track.stops[piece]) | ((share == counts[piece]) & track.stops[piece + 1])
-        places = track.on(piece, length)
+        length = path.breakpoints[piece] + spans[piece] * share / counts[piece]
+        stops = ((share == 0) & path.stops[piece]) | ((share == counts[piece]) & path.stops[piece + 1])
+        samples = path.evaluate_piece(piece, length)
         for number in range(_HALVINGS + 1):
-            sharp = np.flatnonzero((_turns(track, places) > _TURN) & (piece[1:] == piece[:-1]))
+            sharp = np.flatnonzero((_turns(path, samples) > _TURN) & (piece[1:] == piece[:-1]))
             if not len(sharp):
                 break
             if number == _HALVINGS:  # as good as corners
                 stops[sharp] = True
                 break
             half = (length[sharp] + length[sharp + 1]) / 2
-            new = track.on(piece[sharp], half)
-            places = Places(*(np.insert(old, sharp + 1, more, axis=0) for old, more in zip(places, new, strict=True)))
+            new = path.evaluate_piece(piece[sharp], half)
+            samples = PathSample(
+                *(np.insert(old, sharp + 1, more, axis=0) for old, more in zip(samples, new, strict=True))
+            )
             length, stops = np.insert(length, sharp + 1, half), np.insert(stops, sharp + 1, False)
             piece = np.insert(piece, sharp + 1, piece[sharp])
         count = len(length) - 1
-        shares = np.linspace(0.0, 1.0, 2 * max(1, round(_SEEN / 2 / count)) + 1)
+        shares = np.linspace(0.0, 1.0, 2 * max(1, round(_JUDGED_AT / 2 / count)) + 1)
         inside = length[:-1] + shares[1:-1, None] * np.diff(length)
         pieces = np.broadcast_to(piece[:-1], inside.shape)
-        between = track.on(pieces.ravel(), inside.ravel())
-        return Way(
-            track, length, np.where(piece[1:] == piece[:-1], np.diff(length), 0.0), stops, places, shares,
-            Places(*(part.reshape(*inside.shape, *part.shape[1:]) for part in between)), along, wrench,
+        between = path.evaluate_piece(pieces.ravel(), inside.ravel())
+        return PathGrid(
+            path, length, np.where(piece[1:] == piece[:-1], np.diff(length), 0.0), stops, samples, shares,
+            PathSample(*(part.reshape(*inside.shape, *part.shape[1:]) for part in between)), along, wrench,
         )  # fmt: skip
 
     def times(self, x: Array) -> Array:
@@ -94,14 +96,14 @@ class Way:
         return float(2 * share * self.step[interval]) / both if both > 0 else 0.0
 
     def accelerations(self, x: Array) -> Array:
-        """The constant acceleration (N,) along the way in each interval; 0 where there is no step."""
+        """The constant acceleration (N,) along the path in each interval; 0 where there is no step."""
         return np.where(self.step > 0, np.diff(x) / (2 * np.where(self.step > 0, self.step, 1.0)), 0.0)
 
 
-def _turns(track: Track, places: Places) -> Array:
+def _turns(path: ArcLengthPath, samples: PathSample) -> Array:
     """Angles (N,) [rad], about, by which the tangent turns between places, turns counted as lengths."""
-    change = np.diff(places.tangent, axis=0)
-    change[:, 3:] *= track.turn_length
+    change = np.diff(samples.tangent, axis=0)
+    change[:, 3:] *= path.turn_length
     return np.asarray(np.linalg.norm(change, axis=1))
 
 
@@ -120,15 +122,15 @@ class PathDynamics(NamedTuple):
     reaction: tuple[Array, Array, Array] | None
 
 
-def path_dynamics(model: Model, places: Places, wrench: Array | None, reactions: bool) -> PathDynamics:
+def path_dynamics(model: Model, samples: PathSample, wrench: Array | None, reactions: bool) -> PathDynamics:
     """Three states a place, all in one call: at rest, accelerating at rest, and at unit speed."""
-    count = len(places.time)
+    count = len(samples.time)
     still = np.zeros((count, 6))
-    pose = np.concatenate([places.pose] * 3)
-    twist = np.concatenate([still, still, places.tangent])
-    acceleration = np.concatenate([still, places.tangent, places.curvature])
+    pose = np.concatenate([samples.pose] * 3)
+    twist = np.concatenate([still, still, samples.tangent])
+    acceleration = np.concatenate([still, samples.tangent, samples.curvature])
     wrench = None if wrench is None else np.tile(wrench, (3, 1))
-    with name_motion_time(places):
+    with name_motion_time(samples):
         force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise").reshape(3, count, -1)
     parts = None
     if reactions:
@@ -137,14 +139,14 @@ def path_dynamics(model: Model, places: Places, wrench: Array | None, reactions:
         parts = pushing - at_rest, moving - at_rest, at_rest
     return PathDynamics(
         force[1] - force[0], force[2] - force[0], force[0],
-        model.rates(places.pose, places.tangent),
-        model.accelerations(places.pose, places.tangent, places.curvature), parts,
+        model.rates(samples.pose, samples.tangent),
+        model.accelerations(samples.pose, samples.tangent, samples.curvature), parts,
     )  # fmt: skip
 
 
-def wrench_at(wrench: Wrench, places: Places) -> Array:
+def wrench_at(wrench: Wrench, samples: PathSample) -> Array:
     """External wrenches (..., 6) at places: each is that of the given motion when it is there."""
-    return wrench.at(Motion(places.time, places.pose, places.tangent, places.curvature))
+    return wrench.at(Motion(samples.time, samples.pose, samples.tangent, samples.curvature))
 
 
 def joint_forces(
@@ -157,12 +159,12 @@ def joint_forces(
 
 
 @contextmanager
-def name_motion_time(places: Places) -> Iterator[None]:
+def name_motion_time(samples: PathSample) -> Iterator[None]:
     """A state without an answer is reported with the motion's own time."""
     try:
         yield
     except StateError as error:
-        time = float(places.time[int(error.index[0]) % len(places.time)])
+        time = float(samples.time[int(error.index[0]) % len(samples.time)])
         why = error.reasons[0] if error.reasons else str(error)
         message = f"trajectory: the robot cannot go where the motion is at t = {time:.6g} s: {why}"
         raise StateError(message, error.index, error.reasons, time=time) from error

@@ -16,7 +16,7 @@ _SUM = 1e-14
 
 
 @dataclass(frozen=True)
-class Lines:
+class LinearModels:
     """Models (n, ...) of arrays: ``middle`` c, ``slope`` g, ``remainder`` r."""
 
     middle: Array
@@ -24,17 +24,17 @@ class Lines:
     remainder: Array
 
     @staticmethod
-    def stacked(parts: list[Affine]) -> Lines:
+    def stacked(parts: list[Affine]) -> LinearModels:
         """Models (n, k) of k numbers."""
         count = max((np.size(part.remainder) for part in parts), default=1)
         shape = count, len(parts)
         found = np.empty(shape), np.empty(shape), np.empty(shape)
         for k, part in enumerate(parts):
-            found[0][:, k], found[1][:, k], found[2][:, k] = part.middle, part.slopes[0], part.remainder
-        return Lines(*found)
+            found[0][:, k], found[1][:, k], found[2][:, k] = part.middle, part.derivatives[0], part.remainder
+        return LinearModels(*found)
 
     @property
-    def most(self) -> Array:
+    def upper_bound(self) -> Array:
         """Upper bounds of the absolute values."""
         return (np.abs(self.middle) + np.abs(self.slope) + self.remainder) * (1 + _SUM)
 
@@ -44,65 +44,65 @@ class Lines:
         off = (np.abs(self.slope) + self.remainder) * (1 + _SUM) + _SUM * np.abs(self.middle)
         return self.middle - off, self.middle + off
 
-    def __getitem__(self, key: Any) -> Lines:
-        return Lines(self.middle[key], self.slope[key], self.remainder[key])
+    def __getitem__(self, key: Any) -> LinearModels:
+        return LinearModels(self.middle[key], self.slope[key], self.remainder[key])
 
-    def reshape(self, *shape: int) -> Lines:
+    def reshape(self, *shape: int) -> LinearModels:
         """The same numbers of each interval in another shape."""
         whole = (len(self.middle), *shape)
-        return Lines(self.middle.reshape(whole), self.slope.reshape(whole), self.remainder.reshape(whole))
+        return LinearModels(self.middle.reshape(whole), self.slope.reshape(whole), self.remainder.reshape(whole))
 
-    def repeated(self, n: int) -> Lines:
+    def repeated(self, n: int) -> LinearModels:
         """Broadcast to n intervals."""
         parts = self.middle, self.slope, self.remainder
-        return Lines(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in parts))
+        return LinearModels(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in parts))
 
-    def transposed(self) -> Lines:
+    def transposed(self) -> LinearModels:
         """Matrices with rows and columns exchanged."""
-        return Lines(*(part.swapaxes(-1, -2) for part in (self.middle, self.slope, self.remainder)))
+        return LinearModels(*(part.swapaxes(-1, -2) for part in (self.middle, self.slope, self.remainder)))
 
     @property
     def affine(self) -> list[Affine]:
         """The numbers (k) of (n, k) one by one."""
         return [Affine.exact(c, (g,), r) for c, g, r in zip(self.middle.T, self.slope.T, self.remainder.T, strict=True)]
 
-    def __neg__(self) -> Lines:
-        return Lines(-self.middle, -self.slope, self.remainder)
+    def __neg__(self) -> LinearModels:
+        return LinearModels(-self.middle, -self.slope, self.remainder)
 
-    def __add__(self, other: Lines) -> Lines:
+    def __add__(self, other: LinearModels) -> LinearModels:
         middle, slope = self.middle + other.middle, self.slope + other.slope
         size = np.abs(middle) + np.abs(slope)
-        return Lines(middle, slope, (self.remainder + other.remainder) * (1 + _SUM) + _SUM * size)
+        return LinearModels(middle, slope, (self.remainder + other.remainder) * (1 + _SUM) + _SUM * size)
 
-    def __mul__(self, other: Lines) -> Lines:
+    def __mul__(self, other: LinearModels) -> LinearModels:
         middle = self.middle * other.middle
         slope = self.middle * other.slope + self.slope * other.middle
         off = (np.abs(self.slope) + self.remainder) * (np.abs(other.slope) + other.remainder)
         rest = np.abs(self.middle) * other.remainder + np.abs(other.middle) * self.remainder + off
         size = np.abs(middle) + np.abs(self.middle * other.slope) + np.abs(self.slope * other.middle)
-        return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
+        return LinearModels(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
-    def __matmul__(self, other: Lines) -> Lines:
+    def __matmul__(self, other: LinearModels) -> LinearModels:
         """Products of matrices (n, i, j) and (n, j, k)."""
-        a, b = (Lines(*(np.abs(part) for part in (x.middle, x.slope, x.remainder))) for x in (self, other))
+        a, b = (LinearModels(*(np.abs(part) for part in (x.middle, x.slope, x.remainder))) for x in (self, other))
         middle = self.middle @ other.middle
         slope = self.middle @ other.slope + self.slope @ other.middle
         rest = a.middle @ b.remainder + a.remainder @ b.middle + (a.slope + a.remainder) @ (b.slope + b.remainder)
         size = a.middle @ (b.middle + b.slope) + a.slope @ b.middle
-        return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
+        return LinearModels(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
-    def times(self, vector: Lines) -> Lines:
+    def times(self, vector: LinearModels) -> LinearModels:
         """Products of matrices (n, i, j) and vectors (n, j)."""
-        product = self @ Lines(vector.middle[..., None], vector.slope[..., None], vector.remainder[..., None])
+        product = self @ LinearModels(vector.middle[..., None], vector.slope[..., None], vector.remainder[..., None])
         return product[..., 0]
 
 
-def constant(values: Array) -> Lines:
+def constant(values: Array) -> LinearModels:
     """Numbers that do not depend on s and are exact."""
-    return Lines(values, np.zeros_like(values), np.zeros_like(values))
+    return LinearModels(values, np.zeros_like(values), np.zeros_like(values))
 
 
-def solve(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
+def solve(matrix: LinearModels, right: LinearModels) -> tuple[LinearModels, Array]:
     """x of A x = b, A (n, k, k) and b (n, k) or (n, k, r), and the sign (n,) of det A everywhere, 0 if not known.
 
     With C near the middle of A^-1, E = C A - 1 and x0 = C b,
@@ -126,12 +126,12 @@ def solve(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     first = constant(inverse) @ right
     off = constant(inverse) @ matrix + constant(np.broadcast_to(-np.eye(k), safe.shape))
     change = off @ first
-    left = (off.most @ change.most) * (1 + _SUM) + 1e-15 * first.most + 1e-300
-    most, sure = majorant(off.most, left)
+    left = (off.upper_bound @ change.upper_bound) * (1 + _SUM) + 1e-15 * first.upper_bound + 1e-300
+    most, sure = majorant(off.upper_bound, left)
     sure &= good
     x = first + -change
     sign = np.where(sure, np.sign(np.linalg.det(safe)), 0.0)
-    return Lines(x.middle, x.slope, x.remainder + np.where(sure[:, None, None], most, np.inf)), sign
+    return LinearModels(x.middle, x.slope, x.remainder + np.where(sure[:, None, None], most, np.inf)), sign
 
 
 def majorant(size: Array, base: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from .divide import divided
 from .graph import Graph, Operation
 from .program import Loop, Program
+from .split import split_by_dependency
 
 
 @dataclass(frozen=True)
-class Shared:
+class DesignProgram:
     """A program in the order in which its parts run.
 
     ``prepare`` maps p to c, which is the same for all designs, and to d, which is a design's own; ``states`` maps the
-    inputs and c to s, for all designs; ``body`` maps d and s to the outputs, or to what the rounds of ``loop`` share.
+    inputs and c to s, for all designs; ``body`` maps d and s to the outputs, or to what the iterations of ``loop``
+    share.
     """
 
     prepare: Graph
@@ -30,7 +31,7 @@ class Shared:
     loop: Loop | None
 
     @staticmethod
-    def of(program: Program, varied: Collection[int]) -> Shared:
+    def of(program: Program, varied: Collection[int]) -> DesignProgram:
         """Of a program with parameters, of which those at the places ``varied`` differ between designs."""
         prepare, body = program.prepare, program.body
         assert prepare is not None
@@ -50,6 +51,6 @@ class Shared:
             for step in body.operations
         )
         whole = Graph((*body.inputs[:-1], len(common), len(own_)), operations, body.outputs)
-        states, rest = divided(whole, range(last + 1))
+        states, rest = split_by_dependency(whole, range(last + 1))
         parts = tuple(row[k] for k in common), tuple(row[k] for k in own_)
-        return Shared(Graph(prepare.inputs, prepare.operations, parts), states, rest, program.loop)
+        return DesignProgram(Graph(prepare.inputs, prepare.operations, parts), states, rest, program.loop)

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..arrays import Array
 
-_ROUNDS, _SMOOTH, _SMOOTHEST = 400, 0.8, 1e-9
+_ITERATIONS, _SMOOTH, _SMOOTHEST = 400, 0.8, 1e-9
 _GAP = 1e-7
 """Both bounds are this near each other, relative; what is given is the lower one, which is attained."""
 
 
-class Holding(NamedTuple):
+class StaticForceRange(NamedTuple):
     """Forces (..., n) of each actuator between which the robot stays at rest, the others as they hold it without
     friction: ``lower``, ``force`` (without friction) and ``upper`` [N or N m]; ``joints`` (leg, joint) may stick.
 
@@ -33,7 +33,7 @@ class Holding(NamedTuple):
     limit: Array
 
 
-def holding_range(jacobian: Array, rows: Array, sizes: list[int], limits: Array) -> tuple[Array, Array, Array]:
+def stiction_range(jacobian: Array, rows: Array, sizes: list[int], limits: Array) -> tuple[Array, Array, Array]:
     """How much more or less than f0 each actuator may give: at least (s, n), at most (s, n), and lambda (s, n, r).
 
     ``jacobian`` (s, n, m), ``rows`` (s, r, m), ``limits`` (s, n, j) of s states; joints have ``sizes`` components.
@@ -48,7 +48,7 @@ def holding_range(jacobian: Array, rows: Array, sizes: list[int], limits: Array)
     least, most = np.zeros((states, n)), np.full((states, n), np.inf)
     best = np.zeros((states, n, rows.shape[1]))
     smooth = np.ones((states, n))
-    for _ in range(_ROUNDS):
+    for _ in range(_ITERATIONS):
         rate = np.einsum("srm,snm->snr", rows, y)
         speed = np.sqrt(np.add.reduceat(rate**2, np.cumsum([0, *sizes[:-1]]), axis=2))
         most = np.minimum(most, (limits * speed).sum(axis=2))

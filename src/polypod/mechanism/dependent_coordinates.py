@@ -1,9 +1,10 @@
-"""Platforms that move as their legs let them: whole motions from the robot's own coordinates.
+"""Platforms that move as their legs let them: whole motions from the robot's generalized coordinates.
 
 With coordinates x and what follows w, the platform is displaced from home by xi = C x + O w: its origin by the first
 three numbers, its axes by the rotation vector of the last three. The twist is A(xi) xi', A = [1, 0; 0, J_l] with J_l
-the left Jacobian of rotation vectors. Constraints c = 0 of slopes W find w: W A O dw = -c, and w' and w'' alike. Where
-coordinates are those of joints, C is zero for them, w has as many more numbers, and joint - x follows the constraints.
+the left Jacobian of rotation vectors. Constraints c = 0 of derivatives W find w: W A O dw = -c, and w' and w'' alike.
+Where coordinates are those of joints, C is zero for them, w has as many more numbers, and joint - x follows the
+constraints.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import casadi as ca
 import numpy as np
 
 from ..errors import InputError
-from ..platforms import ConstrainedState, Freedoms, Inputs
+from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
 from ..platforms.motion import pose_of
 from ..symbols.blocks import BlockFactor
 from ..symbols.continuation import NewtonStep, continuation
@@ -33,19 +34,19 @@ def motion(mechanism: Mechanism) -> Iteration:
     What follows stays on the branch drawn at home: where a determinant of the constraints or of a leg has another sign,
     the step was too long.
     """
-    _refuse_fixed_freedoms(mechanism, "motion")
+    _refuse_fixed_dof(mechanism, "motion")
     m, chosen, others = mechanism.platform.count, *_bases(mechanism)
-    n, joints = others.size2(), np.flatnonzero(Freedoms(mechanism.robot).of_joints).tolist()
+    n, joints = others.size2(), np.flatnonzero(DegreesOfFreedom(mechanism.robot).of_joints).tolist()
     x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
     w = ca.SX.sym("w", n)
     size = mechanism.size + 1e-3
     unknowns = ca.vertcat(w, mechanism.places)
 
     def at(part: ca.SX, now: ca.SX) -> tuple[list[LegAtState], BlockFactor, list[ca.SX]]:
-        """Legs, factored slopes, and the determinants whose signs tell branches apart."""
+        """Legs, factored derivatives, and the determinants whose signs distinguish branches."""
         xi = chosen @ part + others @ now[:n]
         _, legs = _at(mechanism, _displaced(mechanism, xi), now[n:])
-        factor = BlockFactor(ca.sparsify(mechanism.following_rows(legs) @ _displacement_jacobian(xi) @ others))
+        factor = BlockFactor(ca.sparsify(mechanism.dependent_rows(legs) @ _displacement_jacobian(xi) @ others))
         return legs, factor, [*factor.determinants, *(d for leg in legs for d in leg.closing_determinants)]
 
     # the same expressions at home, so that blocks and pivots are alike
@@ -71,19 +72,19 @@ def motion(mechanism: Mechanism) -> Iteration:
     # one step more, and then derivatives
     last = newton(ca.SX(1), unknowns)
     xi = chosen @ x.symbols + others @ last.moved[:n]
-    pose, slopes = _displaced(mechanism, xi), _displacement_jacobian(xi)
+    pose, derivatives = _displaced(mechanism, xi), _displacement_jacobian(xi)
     _, legs = _at(mechanism, pose, mechanism.places)
-    rows = mechanism.following_rows(legs)
-    factor = BlockFactor(ca.sparsify(rows @ slopes @ others))
+    rows = mechanism.dependent_rows(legs)
+    factor = BlockFactor(ca.sparsify(rows @ derivatives @ others))
     still = ca.SX.zeros(n - len(joints))
     rate = chosen @ xdot.symbols
-    rate = rate + others @ factor.solve(ca.vertcat(still, xdot.symbols[joints, 0]) - rows @ slopes @ rate)
-    twist = slopes @ rate
-    given = slopes @ (chosen @ xddot.symbols) + _turning(xi, rate)
+    rate = rate + others @ factor.solve(ca.vertcat(still, xdot.symbols[joints, 0]) - rows @ derivatives @ rate)
+    twist = derivatives @ rate
+    given = derivatives @ (chosen @ xddot.symbols) + _turning(xi, rate)
     _, attached = _at(mechanism, pose, mechanism.places, twist, given)
     asked = ca.vertcat(still, xddot.symbols[joints, 0])
-    change = factor.solve(asked - mechanism.following_accelerations(attached))
-    acceleration = given + slopes @ (others @ change)
+    change = factor.solve(asked - mechanism.dependent_accelerations(attached))
+    acceleration = given + derivatives @ (others @ change)
     outputs = (
         port("pose", pose, (4, 4)),
         port("twist", twist),
@@ -102,18 +103,18 @@ def motion(mechanism: Mechanism) -> Iteration:
 
 def follow(mechanism: Mechanism) -> Expression:
     """Twist and acceleration with the same chosen components that the robot can make at a pose."""
-    _refuse_fixed_freedoms(mechanism, "follow")
+    _refuse_fixed_dof(mechanism, "follow")
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
     assert isinstance(state, ConstrainedState)
-    own = mechanism.own_rates(legs)
+    own = mechanism.reduced_rates(legs)
     twist = state.basis @ (own @ x.twist.symbols)
     y = mechanism.inputs()
     y.pose, y.twist = x.pose, port("twist", twist)
-    coasting = mechanism.coasting(y)
+    drift_acceleration = mechanism.drift_acceleration(y)
     # components that are chosen do not change while rates stay; joints' coordinates may
-    change = x.acceleration.symbols - coasting if mechanism.followed_joints else x.acceleration.symbols
-    acceleration = state.basis @ (own @ change) + coasting
+    change = x.acceleration.symbols - drift_acceleration if mechanism.coordinate_joints else x.acceleration.symbols
+    acceleration = state.basis @ (own @ change) + drift_acceleration
     outputs = (
         port("possible_twist", twist),
         port("possible_acceleration", acceleration),
@@ -124,20 +125,20 @@ def follow(mechanism: Mechanism) -> Expression:
 
 def joint_coordinates(mechanism: Mechanism) -> Expression:
     """Coordinates of joints (j) that are the robot's, at a pose."""
-    if not mechanism.followed_joints:
+    if not mechanism.coordinate_joints:
         raise InputError(
-            f"joint_coordinates: no joint's coordinate is among the freedoms of {mechanism.robot.name!r} "
-            "(freedoms: [leg1.crank] in its file would make one so)"
+            f"joint_coordinates: no joint's coordinate is among the degrees of freedom of {mechanism.robot.name!r} "
+            "(dof: [leg1.crank] in its file would make one so)"
         )
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
-    outputs = port("joints", mechanism.followed(legs)), port("quality", mechanism.quality(legs), ())
+    outputs = port("joints", mechanism.joint_coordinates(legs)), port("quality", mechanism.quality(legs), ())
     return Expression("joint_coordinates", x.place, outputs, mechanism.port)
 
 
 def constraints(mechanism: Mechanism) -> Expression:
     """Values (c) of all that the legs constrain, zero in poses that the robot can take."""
-    _refuse_fixed_freedoms(mechanism, "constraints")
+    _refuse_fixed_dof(mechanism, "constraints")
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
     values = ca.vertcat(*[leg.constraint_values for leg in legs])
@@ -145,8 +146,8 @@ def constraints(mechanism: Mechanism) -> Expression:
     return Expression("constraints", x.place, outputs, mechanism.port)
 
 
-def _refuse_fixed_freedoms(mechanism: Mechanism, name: str) -> None:
-    if not mechanism.platform.follows_legs:
+def _refuse_fixed_dof(mechanism: Mechanism, name: str) -> None:
+    if not mechanism.platform.is_constrained:
         raise InputError(
             f"{name}: the platform of {mechanism.robot.name!r} moves along and about fixed axes; nothing follows from "
             "its coordinates (model.motion needs no compiled function)"
@@ -165,8 +166,8 @@ def _residual(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX) -> ca
 
     Angles are the same after a full turn, so that a crank may go round.
     """
-    turns = [f.motion == "rotation" for f in mechanism.robot.freedoms if f.joint]
-    off = mechanism.followed(legs) - joints
+    turns = [f.motion == "rotation" for f in mechanism.robot.dof if f.joint]
+    off = mechanism.joint_coordinates(legs) - joints
     own = [ca.atan2(ca.sin(off[k]), ca.cos(off[k])) if turn else off[k] for k, turn in enumerate(turns)]
     return ca.vertcat(mechanism.constraint_values(legs), *own)
 

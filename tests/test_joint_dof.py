@@ -1,4 +1,5 @@
-"""Robots whose freedoms are coordinates of joints: the engine drives the joints whose coordinates polypod is given."""
+"""Robots whose degrees of freedom are coordinates of joints: the engine drives the joints whose coordinates polypod
+is given."""
 
 from __future__ import annotations
 
@@ -36,10 +37,10 @@ def check(got: Any, wanted: Any, scale: Any = None) -> None:
     assert_close(np.asarray(got, dtype=float)[None], np.asarray(wanted, dtype=float)[None], TOLERANCE, scale)
 
 
-def with_drives(data: dict[str, Any], freedoms: list[Any]) -> tuple[Engine, list[int]]:
-    """The engine with drives in all joints that are freedoms, and the numbers of these drives."""
+def with_drives(data: dict[str, Any], dof: list[Any]) -> tuple[Engine, list[int]]:
+    """The engine with drives in all joints that are degrees of freedom, and the numbers of these drives."""
     changed, wanted = deepcopy(data), []
-    for one in freedoms:
+    for one in dof:
         path = one["joint"] if isinstance(one, dict) else one
         if "." in path:
             first, name = path.removeprefix("legs.").replace(".joints.", ".").split(".")
@@ -56,9 +57,9 @@ class State:
     """A state of the engine, and the same in coordinates of joints: x, its rates, and du_components/dx."""
 
     def __init__(self, name: str, seed: int = 1) -> None:
-        data, freedoms = ROBOTS[name](seed), CASES[name]
-        self.engine, drives = with_drives(data, freedoms)
-        self.plain, self.function = Engine(data), Functions(pp.Robot.model_validate({**data, "freedoms": freedoms}))
+        data, dof = ROBOTS[name](seed), CASES[name]
+        self.engine, drives = with_drives(data, dof)
+        self.plain, self.function = Engine(data), Functions(pp.Robot.model_validate({**data, "dof": dof}))
         rng, m = np.random.default_rng(seed + 1), len(self.engine.chosen)
         self.place = self.engine.displaced(rng.uniform(-0.03, 0.03, m))
         self.velocity = self.engine.velocity(self.place, rng.normal(size=m))
@@ -70,7 +71,7 @@ class State:
         )
         shift = self.engine.pose(self.place)[:3, 3] - self.engine.home[:3, 3]
         components = shift[2], self.velocity[0, 2], self.acceleration[0, 2]
-        own = [k for k, one in enumerate(freedoms) if one != "z"]
+        own = [k for k, one in enumerate(dof) if one != "z"]
         self.x, self.xdot, self.xddot = (np.zeros(m) for _ in range(3))
         for row, driven, plain in zip((self.x, self.xdot, self.xddot), joints, components, strict=True):
             row[:] = plain
@@ -79,7 +80,7 @@ class State:
         rates = np.array([self.engine.drive_rows(self.place)[drives] @ v.ravel() for v in units]).T
         by_components = np.array([[v[0, 2] for v in units]] * m)
         by_components[own] = rates
-        self.slopes = np.linalg.inv(by_components)
+        self.derivatives = np.linalg.inv(by_components)
 
     @property
     def given(self) -> dict[str, Array]:
@@ -113,7 +114,10 @@ def test_forces_and_the_inertia_of_joints(name: str) -> None:
     check(s.function("inverse_dynamics", True, **s.given, wrench=wrench)["force"], force)
     found = s.function("direct_dynamics", True, **s.given, wrench=wrench, force=force)["acceleration"]
     check(found, s.given["acceleration"])
-    check(s.function("mass_matrix", **s.given)["mass_matrix"], s.slopes.T @ s.plain.mass_matrix(s.place) @ s.slopes)
+    check(
+        s.function("mass_matrix", **s.given)["mass_matrix"],
+        s.derivatives.T @ s.plain.mass_matrix(s.place) @ s.derivatives,
+    )
     allowed = s.function("follow", **s.given)
     check(allowed["possible_twist"], s.given["twist"])
     check(allowed["possible_acceleration"], s.given["acceleration"])
@@ -124,7 +128,7 @@ def test_angles_of_a_cross() -> None:
     data = ROBOTS["ankle"](1)
     data["legs"][2]["joints"][0]["between"] = ["base", "platform"]
     first, second = (np.array(axis) for axis in data["legs"][2]["joints"][0]["axes"])
-    function = Functions(pp.Robot.model_validate({**data, "freedoms": ["leg3.pivot.first", "leg3.pivot.second"]}))
+    function = Functions(pp.Robot.model_validate({**data, "dof": ["leg3.pivot.first", "leg3.pivot.second"]}))
     x = np.array([0.2, -0.15])
     pose = function("motion", x=x)["pose"]
     turn = Rotation.from_rotvec(x[0] * first) * Rotation.from_rotvec(x[1] * second)
@@ -133,9 +137,9 @@ def test_angles_of_a_cross() -> None:
 
 @pytest.fixture(scope="module")
 def crank() -> pp.Model:
-    """A four-bar linkage whose freedom is the angle of its crank, which goes round."""
+    """A four-bar linkage whose degree of freedom is the angle of its crank, which goes round."""
     data = ROBOTS["four-bar"](1)
-    return pp.Model(loads(to_yaml({**data, "freedoms": ["leg1.R1"]})))
+    return pp.Model(loads(to_yaml({**data, "dof": ["leg1.R1"]})))
 
 
 def test_a_crank_goes_round(crank: pp.Model) -> None:
@@ -158,7 +162,7 @@ def test_a_crank_goes_round(crank: pp.Model) -> None:
 
 
 def test_simulation_and_linear_model(crank: pp.Model) -> None:
-    """The linear model's slopes are differences of direct dynamics along the crank; energy stays in a swing."""
+    """The linear model's derivatives are differences of direct dynamics along the crank; energy stays in a swing."""
     pose = crank.motion([0.4]).pose
     at = linearise(crank, pose, friction=False)
 
@@ -171,11 +175,11 @@ def test_simulation_and_linear_model(crank: pp.Model) -> None:
         return float(unit @ (found - there.acceleration) / (unit @ unit))
 
     step = 1e-4
-    slopes = [
+    derivatives = [
         (change(0.4 + step, 0.0) - change(0.4 - step, 0.0)) / (2 * step),
         (change(0.4, step) - change(0.4, -step)),
     ]
-    assert_close(at.a[1][None], np.array([[slopes[0], slopes[1] / (2 * step)]]), 1e-6)
+    assert_close(at.a[1][None], np.array([[derivatives[0], derivatives[1] / (2 * step)]]), 1e-6)
     # the crank's own spring: q is the coordinate
     assert stiffness(crank, pose, drive=70.0, preload=False).matrix.item() == pytest.approx(70.0, rel=1e-12)
     result = pp.simulate(crank, duration=0.2, pose=pose, friction=False)
@@ -186,8 +190,8 @@ def test_simulation_and_linear_model(crank: pp.Model) -> None:
 
 
 @pytest.mark.long
-def test_travel_of_one_freedom(crank: pp.Model) -> None:
-    """A robot of one freedom has no coordinates that move together."""
+def test_travel_of_one_dof(crank: pp.Model) -> None:
+    """A robot of one degree of freedom has no coordinates that move together."""
     found = travel(crank)
     assert found.together.shape == (0, 1)
     assert float(found.high[0] - found.low[0]) > 3.0  # a crank
@@ -195,22 +199,24 @@ def test_travel_of_one_freedom(crank: pp.Model) -> None:
 
 def test_files_and_faults() -> None:
     data = ROBOTS["3-PRS"](1)
-    robot = pp.Robot.model_validate({**data, "freedoms": ["z", "leg1.R", {"name": "b", "joint": "leg2.R"}]})
-    assert [f.name for f in robot.freedoms] == ["z", "leg1_R", "b"]
-    assert [f.motion for f in robot.freedoms] == ["translation", "rotation", "rotation"]
-    assert loads(dumps(robot)).freedoms == robot.freedoms
+    robot = pp.Robot.model_validate({**data, "dof": ["z", "leg1.R", {"name": "b", "joint": "leg2.R"}]})
+    assert [f.name for f in robot.dof] == ["z", "leg1_R", "b"]
+    assert [f.motion for f in robot.dof] == ["translation", "rotation", "rotation"]
+    assert loads(dumps(robot)).dof == robot.dof
 
-    def fault(*freedoms: Any) -> str:
+    def fault(*dof: Any) -> str:
         with pytest.raises((InputError, ValueError)) as caught:
-            pp.Model(pp.Robot.model_validate({**data, "freedoms": list(freedoms)}))
+            pp.Model(pp.Robot.model_validate({**data, "dof": list(dof)}))
         return str(caught.value)
 
-    assert "freedoms.1.joint: unknown joint 'r'. Did you mean 'R'" in fault("z", "leg1.r", "leg2.R")
-    assert "freedoms.1.joint: unknown leg 'foot'" in fault("z", "foot.R", "leg2.R")
+    assert "dof.1.joint: unknown joint 'r'. Did you mean 'R'" in fault("z", "leg1.r", "leg2.R")
+    assert "dof.1.joint: unknown leg 'foot'" in fault("z", "foot.R", "leg2.R")
     assert "a spherical joint has no coordinate" in fault("z", "leg1.S", "leg2.R")
-    assert "those stated do not determine the others; write freedoms: [" in fault("leg1.R", "leg1.R.rotation", "z")
+    assert "those stated do not determine the others; write degrees of freedom: [" in fault(
+        "leg1.R", "leg1.R.rotation", "z"
+    )
     assert "motion: missing" in fault("z", {"name": "a", "axis": [0, 0, 1]}, "leg2.R")
     assert "give 'joint' or an axis" in fault("z", {"name": "a", "joint": "leg1.R", "axis": [0, 0, 1]}, "leg2.R")
     short = pp.load("kim-ryu")
     with pytest.raises(ValueError, match="kind PUS; coordinates of joints are those of chains"):
-        pp.Robot.model_validate({**short.model_dump(), "legs": short.legs, "freedoms": ["leg1.slide"]})
+        pp.Robot.model_validate({**short.model_dump(), "legs": short.legs, "dof": ["leg1.slide"]})
