@@ -23,8 +23,8 @@ from bench.compiled import casadi_rows, in_vectors
 from polypod.errors import UnphysicalWarning
 from polypod.export import export_c
 from polypod.kernels import Expression, machine
+from polypod.kernels.emit import Module
 from polypod.kernels.function import add_function
-from polypod.kernels.text import Module
 from polypod.model import Model
 from polypod.symbols.program import Program
 

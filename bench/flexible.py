@@ -18,14 +18,14 @@ import numpy as np
 import polypod as pp
 from bench.timing import best_time
 from polypod.errors import UnphysicalWarning
-from polypod.papers.long.hexagon import hexagon_modes
+from polypod.papers.long.cases import hexagon_modes
 
 COLD = """
 import os, time
 start = time.perf_counter()
 import numpy as np
 import polypod as pp
-from polypod.papers.long.hexagon import hexagon_modes
+from polypod.papers.long.cases import hexagon_modes
 loaded = time.perf_counter()
 modes = hexagon_modes(10)
 modes_ready = time.perf_counter()

@@ -83,7 +83,7 @@ def threads(model: Model, size: int = 100_000) -> list[Point]:
 
 def mode_growth(counts: tuple[int, ...] = (1, 3, 5, 9, 15)) -> list[Point]:
     """Time of one state of the flexible direct dynamics against the number of modes."""
-    from polypod.papers.long.hexagon import hexagon_modes
+    from polypod.papers.long.cases import hexagon_modes
 
     robot = load("long")
     return [Point(count, _flexible_seconds(Model(robot.on_modes(hexagon_modes(count))))) for count in counts]
@@ -119,8 +119,8 @@ def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
 def compile_growth(model: Model) -> list[Point]:
     """Seconds to make machine code against operations, for the functions of a robot (nothing cached)."""
     from polypod.kernels import machine
+    from polypod.kernels.emit import Module
     from polypod.kernels.function import add_function
-    from polypod.kernels.text import Module
 
     points = []
     for name in ("inverse_kinematics", "jacobian", "mass_matrix", "inverse_dynamics", "direct_dynamics"):

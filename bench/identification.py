@@ -18,8 +18,8 @@ from polypod.identification import LinearModel, excite, simulated_log
 from polypod.identification.base import base_parameters
 from polypod.identification.identify import Identification, identified
 from polypod.identification.logs import checked
+from polypod.identification.new_robot import Z95
 from polypod.identification.prepared import prepared
-from polypod.identification.prior import Z95
 
 CASES: dict[str, dict[str, Any]] = {
     "pedrammehr": {"rate": 200.0, "noise_q": 2e-6, "noise_force": 0.5},

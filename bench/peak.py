@@ -8,8 +8,8 @@ import numpy as np
 from bench.timing import take_turns
 from polypod.kernels import machine
 from polypod.kernels.block import Block, Signature, strided
+from polypod.kernels.emit import Module
 from polypod.kernels.function import add_function
-from polypod.kernels.text import Module
 from polypod.symbols.graph import Graph, Operation
 from polypod.symbols.program import Program
 

@@ -13,13 +13,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
-import reference_hexapod as ref
 from polypod.analysis import certified_box, certified_volume, full_workspace
 from polypod.analysis.certified import Enclosure
 from polypod.analysis.workspace import PoseCoordinates
-from polypod.analysis.workspace.compiled import predicate
+from polypod.analysis.workspace.quantities import predicate
 from polypod.kernels.threads import cores
 from polypod.model import Model
+from support.engines import reference_hexapod as ref
 
 
 def timed(function):  # type: ignore[no-untyped-def]

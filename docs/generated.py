@@ -48,11 +48,11 @@ from polypod.files.robot_files import expanded_document
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
 from polypod.motion import AROUND_HOME, PUBLISHED, MotionFile, PathKind, TimeLaw, TrajectoryKind, Waypoint, Wrench
-from polypod.motion.columns import COLUMN_UNITS
 from polypod.motion.contract import INTERVALS
+from polypod.motion.fields import COLUMN_UNITS
 from polypod.motion.sampling import MAX_SAMPLES
 from polypod.papers import MODULES, Measure
-from polypod.papers.shared.page import shown
+from polypod.papers.shared.report import shown
 from polypod.view.extras import EXTRAS
 
 CIRCLE = """name: circle

@@ -23,8 +23,8 @@ from PIL.PngImagePlugin import PngInfo
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from imports import imports, modules, package_of  # noqa: E402
-from test_layers import KNOWN, between_packages  # noqa: E402
+from support.imports import imports, modules, package_of  # noqa: E402
+from support.layers import KNOWN, between_packages  # noqa: E402
 
 PICTURE = HERE / "images" / "architecture.png"
 KEY = "Imports"

@@ -18,7 +18,7 @@ from polypod.results import study
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
-from browser import Browser  # noqa: E402
+from support.browser import Browser  # noqa: E402
 
 IMAGES = HERE / "images"
 EXAMPLES = {

@@ -17,7 +17,7 @@ from polypod.analysis import natural_modes
 from polypod.control import ComputedTorque, Reference
 from polypod.errors import UnphysicalWarning
 from polypod.motion import Poses
-from polypod.papers.long.hexagon import hexagon_modes
+from polypod.papers.long.cases import hexagon_modes
 from polypod.simulation import simulate
 
 RATE = 2000.0

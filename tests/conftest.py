@@ -34,4 +34,4 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", 0):
         # polypod is imported by those who run tests; who only hands them out starts them two seconds sooner
         config.addinivalue_line("filterwarnings", "ignore::polypod.errors.UnphysicalWarning")
-        config.pluginmanager.import_plugin("shared_models")
+        config.pluginmanager.import_plugin("support.shared_models")

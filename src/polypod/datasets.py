@@ -15,8 +15,8 @@ from .arrays import Array
 from .description import Robot
 from .errors import InputError, RobotFileError
 from .files import dumps, loads
-from .files.atomic import atomic_write
-from .files.netcdf import Variable, netcdf
+from .output.atomic import atomic_write
+from .output.netcdf import Variable, netcdf
 
 if TYPE_CHECKING:
     import xarray as xr

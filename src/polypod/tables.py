@@ -50,7 +50,7 @@ class Table:
 
     def csv(self) -> str:
         """As CSV text; numbers in full precision, NaN as an empty cell."""
-        from .files.safe_names import cell  # robot files come with it, which a table to read does not need
+        from .output.safe_names import cell
 
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")

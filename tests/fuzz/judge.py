@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import polypod as pp
-from chain_engine import Engine, Motion
 from polypod.cli import check
 from polypod.cli.terminal import show_json
 from polypod.errors import StateError
 from polypod.model import Model
-from random_chains import as_data
+from support.engines.chain_engine import Engine, Motion
+from support.robots.random_chains import as_data
 
 from .exact import Exact
 from .mutate import Mutant

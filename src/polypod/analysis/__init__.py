@@ -1,5 +1,6 @@
 """What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy."""
 
+from ..model.architecture import architecture
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
 from .certified import (
     CertifiedBox,
@@ -12,7 +13,7 @@ from .certified import (
     certify_motion,
 )
 from .linear import LinearModel, NaturalModes, linearise, natural_modes
-from .singularity import architecture, nearest_singularity, singularity
+from .singularity import nearest_singularity, singularity
 from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
 from .tolerances import Growth, Tolerance, Tolerances, load_tolerances
 from .workspace import (

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from .contract import Candidate, ComplexArray, pose_matrices, stacked
 from .laurent import nan_unless_root, quadratic_roots, resultant, roots_from_samples, roots_of_unity, substituted
 from .quadrics import QuadricPattern, Quadrics

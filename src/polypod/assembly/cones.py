@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from .chart import product
 from .contract import PERPENDICULAR, Candidate, ComplexArray, plane_basis, pose_matrices, stacked
 from .laurent import nan_unless_root, quadratic_roots, resultant, roots_from_samples, roots_of_unity, substituted

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..description import Robot
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from ..platforms import DegreesOfFreedom
 
 ComplexArray = NDArray[np.complex128]

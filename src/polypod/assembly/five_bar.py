@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from .contract import (
     PERPENDICULAR,
     Candidate,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from .contract import (
     PERPENDICULAR,
     Candidate,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from .contract import ComplexArray, Flags, Pattern, Solutions
 from .smale import LARGEST_ALPHA, alpha_and_radius, inverses, sizes
 

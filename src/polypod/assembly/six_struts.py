@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..legs.strut import Strut
+from ..legs.contract import Strut
 from .contract import Candidate, Pattern, Solutions, stacked
 from .six_distances import SixDistances
 

@@ -17,21 +17,26 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..kernels import Iteration, Kernel, Port, port
-from .complex_symbols import Complex, Factored, dot, from_rows, squares, to_rows
 from .distance_equations import (
     JOINTS,
     LENGTHS,
     UNKNOWNS,
     Change,
+    Complex,
+    Factored,
     JointPair,
     MovingJointPair,
     SeriesTerm,
     StudyCoordinates,
     Triple,
+    dot,
+    from_rows,
     jacobian,
     joint_pairs_of,
     residual,
     right_side,
+    squares,
+    to_rows,
 )
 
 ORDER = 6

@@ -58,11 +58,11 @@ def command(
 ) -> None:
     """Geometry of a robot from measured poses, as a new robot file; or where to measure."""
     from ..files import dumps
-    from ..files.atomic import atomic_write, check_target
-    from ..files.safe_names import file_name
     from ..identification import calibrate, plan
     from ..identification.calibrate import check_uncertainty
     from ..model import Model
+    from ..output.atomic import atomic_write, check_target
+    from ..output.safe_names import file_name
 
     if (poses is None) == (plan_count is None):
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
@@ -118,7 +118,7 @@ def _residual_text(found: Calibration) -> str:
 
 def numbers_table(found: Calibration) -> Table:
     """Every number with its step and interval."""
-    from ..identification.prior import Z95
+    from ..identification.new_robot import Z95
 
     half = Z95 * np.sqrt(np.diag(found.covariance))
     each = zip(found.geometry.numbers, found.steps, half, found.base.identifiability, strict=True)

@@ -87,7 +87,7 @@ def command(
     json_: Json = False,
 ) -> None:
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
-    from ..files.atomic import check_target
+    from ..output.atomic import check_target
 
     check_rate(rate)
     if picture is not None:

@@ -45,12 +45,12 @@ def command(
     json_: Json = False,
 ) -> None:
     """A motion within all limits of a robot that makes its inertias and friction visible."""
-    from ..files.atomic import atomic_write, check_target
-    from ..files.safe_names import file_name
     from ..identification import excite
     from ..identification.base import listed
     from ..model import Model
     from ..motion.files import dumps_motion
+    from ..output.atomic import atomic_write, check_target
+    from ..output.safe_names import file_name
 
     with working("searching") as progress:
         model = Model(with_overrides(robot, settings))

@@ -77,7 +77,7 @@ def export_robot(
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
-    from ..files.atomic import atomic_write, check_target
+    from ..output.atomic import atomic_write, check_target
 
     paths = [Path(folder) / name for name in texts]
     for path in paths:

@@ -37,8 +37,8 @@ def write_fmu(
 ) -> tuple[Path, Fmu]:
     """Write an FMU into a folder; returns its path and itself."""
     from ..export.fmu import export_fmu
-    from ..files.atomic import atomic_write
     from ..model import Model
+    from ..output.atomic import atomic_write
 
     model = Model(with_overrides(robot, settings))
     fmu = export_fmu(

@@ -54,10 +54,10 @@ def command(
     """The fastest motion along a path within limits of force, speed, power and reactions, as a motion file."""
     from ..fastest import Limits, fastest, prepare_grid
     from ..fastest.limits import long_strokes
-    from ..files.atomic import atomic_write, check_target
-    from ..files.safe_names import file_name
     from ..model import Model
     from ..motion import dumps_motion, find_motion, with_motion_lines
+    from ..output.atomic import atomic_write, check_target
+    from ..output.safe_names import file_name
 
     name, motion = resolve(robot, path)
     with working("finding the fastest motion") as progress:

@@ -117,7 +117,7 @@ def kind_of(name: str | Path) -> str:
 def _check_robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
     from ..description import Robot
     from ..files import load
-    from ..files.per_leg import merge_sentences
+    from ..files.faults import merge_sentences
     from ..files.robot_files import with_file_lines
     from ..model import Model
     from ..model.suspected_unit_errors import suspected_unit_errors

@@ -60,10 +60,10 @@ def command(
 ) -> None:
     """Inertias and friction of a robot from logs of its motion, as a new robot file and a report."""
     from ..files import dumps
-    from ..files.atomic import atomic_write, check_target
-    from ..files.safe_names import file_name
     from ..identification import identify
     from ..model import Model
+    from ..output.atomic import atomic_write, check_target
+    from ..output.safe_names import file_name
 
     model = Model(with_overrides(robot, settings))
     target = out_file or Path(f"{file_name(model.robot.name)}-identified.yaml")

@@ -49,7 +49,7 @@ def _force_unit(found: Identification) -> str:
 
 def whiteness_table(found: Identification) -> Table:
     """Residuals of the fit: size and whiteness by actuator."""
-    from ..identification.residuals import WHITE
+    from ..identification.identify import WHITE
 
     white = found.residuals
     rows = [(a.name, float(white.rms[k]), float(white.neighbours[k]), float(white.time[k]), float(white.p_value[k]),
@@ -166,8 +166,8 @@ def _force_curves(found: Identification, shown: Forces) -> Any:
 def _residual_curves(found: Identification, shown: Forces) -> Any:
     from matplotlib.figure import Figure
 
-    from ..identification.prior import Z95
-    from ..identification.residuals import autocorrelation
+    from ..identification.identify import autocorrelation
+    from ..identification.new_robot import Z95
 
     actuators, step = found.model.actuators, max(1, len(shown.time) // 3000)
     left = np.where(shown.good, shown.measured - shown.after, np.nan)

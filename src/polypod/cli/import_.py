@@ -62,8 +62,8 @@ def command(
 ) -> None:
     """Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it."""
     from ..exchange import import_robot
-    from ..files.atomic import atomic_write
-    from ..files.safe_names import file_name
+    from ..output.atomic import atomic_write
+    from ..output.safe_names import file_name
 
     home = _parse_joint_values(at or ())
     options = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": home, "close": close}

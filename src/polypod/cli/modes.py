@@ -76,8 +76,8 @@ def command(
     json_: Json = False,
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
-    from ..files.safe_names import file_name
     from ..model import Completeness
+    from ..output.safe_names import file_name
 
     with working("finding modes") as progress:
         progress("compiling the robot")

@@ -51,8 +51,8 @@ def new(
     file ``NAME.yaml`` in its place is where the file goes, unless ``out`` says otherwise.
     """
     from ..files import library
-    from ..files.atomic import atomic_write
     from ..motion import AROUND_HOME, PUBLISHED
+    from ..output.atomic import atomic_write
 
     if motion and flexible:
         raise InputError("--flexible: is about a robot's platform; leave it out for a motion file")

@@ -36,7 +36,7 @@ def command(
     from ..design.page import page, point_name
     from ..design.study import load_study
     from ..files import save
-    from ..results.report.folder import atomic_folder, check_target
+    from ..output.folder import atomic_folder, check_target
 
     with working("optimising") as progress:
         name = load_study(study).name

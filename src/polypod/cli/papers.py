@@ -17,7 +17,7 @@ from .options import Json, Replace
 from .terminal import Progress, err, out, report_errors, show_json, show_table
 
 if TYPE_CHECKING:
-    from ..papers.shared.outcome import Outcome
+    from ..papers.shared.report import Outcome
 
 EXAMPLE = "Example: polypod papers kim-ryu --out kim-ryu-again"
 DEFAULT = Path("polypod-papers")

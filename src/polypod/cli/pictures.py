@@ -27,7 +27,7 @@ def check_picture(path: Path, force: bool | None = None) -> None:
 
 def write_picture(path: Path, draw: Callable[..., Any], *given: Any, force: bool | None = None) -> None:
     """The figure that ``draw`` makes of what is given, as PNG, SVG or PDF by the name's ending."""
-    from ..files.atomic import atomic_write
+    from ..output.atomic import atomic_write
     from ..results.figures import without_mathtext
 
     check_picture(path, force)

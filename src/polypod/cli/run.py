@@ -113,7 +113,7 @@ def _folder(robot: str, motion: str, settings: Sequence[str] = ()) -> Path:
     >>> _folder("hexapod", "lift", ["platform.mass=60"]).as_posix()
     'polypod-results/hexapod/lift-platform.mass-60'
     """
-    from ..files.safe_names import file_name
+    from ..output.safe_names import file_name
 
     return Path("polypod-results") / file_name(robot) / file_name("-".join([motion, *settings]), "motion")
 

@@ -136,7 +136,7 @@ def command(
     force: Replace = False,
 ) -> None:
     """JSON schema of robot or motion files: an editor then offers their fields and marks faults."""
-    from ..files.atomic import atomic_write
+    from ..output.atomic import atomic_write
 
     text = json.dumps(schema(kind.value), indent=2) + "\n"
     if file is None:

@@ -118,7 +118,7 @@ def command(
     from ..description import Robot
     from ..files import load
     from ..files.robot_files import with_file_lines
-    from ..files.safe_names import file_name
+    from ..output.safe_names import file_name
 
     with working("showing") as progress:
         progress("compiling the robot")

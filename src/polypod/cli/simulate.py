@@ -52,7 +52,7 @@ def simulate(
     from ..motion import make_task, with_motion_lines
     from ..simulation import SimulationError
     from ..simulation import simulate as run
-    from ..simulation.diagnostics import annotate, external_wrench, needed_force
+    from ..simulation.result import annotate, external_wrench, needed_force
 
     name, wanted = resolve(robot, motion)
     model = Model(with_overrides(name, settings))
@@ -140,8 +140,7 @@ def command(
     json_: Json = False,
 ) -> None:
     """A robot under a controller that follows a motion: tracking error, forces, energies, events."""
-    from ..results.report.folder import check_target
-    from ..results.report.manifest import provenance
+    from ..output.folder import check_target, provenance
     from ..simulation import SimulationError
 
     check_rate(rate)
@@ -190,9 +189,9 @@ def write(
     mp4: bool = False,
 ) -> None:
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
+    from ..output.folder import atomic_folder
     from ..results.figures import SIMULATION_FIGURES, figures
     from ..results.figures.animation import animate
-    from ..results.report.folder import atomic_folder
     from ..simulation import save_result
 
     with atomic_folder(target, force, FILES, inputs) as folder:

@@ -19,7 +19,7 @@ def summary(result: xr.Dataset, saturation: float | None = None) -> dict[str, An
     """What ``--json`` prints."""
     from ..results.sizing import by_unit
     from ..simulation import events
-    from ..simulation.diagnostics import completed, excessive_force, remarks
+    from ..simulation.result import completed, excessive_force, remarks
 
     error = np.abs(result["error"].values)
     facts = {

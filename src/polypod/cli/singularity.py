@@ -51,7 +51,7 @@ def command(
     """How far a robot is from being singular, of which kind, and what its platform does there."""
     from ..analysis.singularity import nearest_singularity, singularity
     from ..analysis.workspace import PoseCoordinates
-    from ..results.report.folder import check_target
+    from ..output.folder import check_target
 
     if folder is not None:
         check_target(folder, force, FILES)
@@ -119,9 +119,9 @@ def _write(
 ) -> None:
     from ..analysis.singularity import singularity
     from ..datasets import save_result
+    from ..output.folder import atomic_folder
     from ..results.figures import singularity as figures
     from ..results.figures import without_mathtext
-    from ..results.report.folder import atomic_folder
 
     with atomic_folder(folder, force, FILES) as target:
         progress("sections")

@@ -43,11 +43,17 @@ def command(
     """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
     from ..datasets import save_result
     from ..design import prepare
-    from ..design.results import violations
+    from ..design.results import (
+        derivative_table,
+        design_table,
+        indices_table,
+        spread_table,
+        violations,
+        violations_table,
+    )
     from ..design.sensitivity import gradients, sobol
     from ..design.sweep import run
-    from ..design.tables import derivative_table, design_table, indices_table, spread_table, violations_table
-    from ..results.report.folder import atomic_folder, check_target
+    from ..output.folder import atomic_folder, check_target
 
     with working("sweeping") as progress:
         progress("compiling the robot")

@@ -34,9 +34,9 @@ def view(
 
     ``robot`` may also be what 'polypod simulate' kept, its folder or its simulation.nc. ``show`` names more to show.
     """
-    from ..files.atomic import atomic_write
     from ..model import Model
     from ..motion import make_task, with_motion_lines
+    from ..output.atomic import atomic_write
     from ..view import live_page
 
     kept = _simulation_file(robot)
@@ -62,8 +62,8 @@ def view(
 
 def _target(stem: str, out: str | Path | None, force: bool) -> Path:
     """The file to write, checked before the work is done."""
-    from ..files.atomic import check_target
-    from ..files.safe_names import file_name
+    from ..output.atomic import check_target
+    from ..output.safe_names import file_name
 
     target = Path(f"{file_name(stem)}.html") if out is None else Path(out)
     if target.is_dir():
@@ -85,7 +85,7 @@ def _simulation_file(name: str | None) -> Path | None:
 def _simulation_page(path: Path, out: str | Path | None, force: bool) -> Path:
     """Write the page of a simulation that was kept."""
     from ..datasets import load_result
-    from ..files.atomic import atomic_write
+    from ..output.atomic import atomic_write
     from ..view.document import result_page
 
     result = load_result(path)

@@ -36,8 +36,7 @@ def serve(
     from ..motion import make_task, with_motion_lines
     from ..simulation import InterruptedWarning, SimulationError
     from ..view.document import streamed_page
-    from ..view.server import serving
-    from ..view.stream import Restart, Stream
+    from ..view.stream import Restart, Stream, serving
 
     check_rate(rate)
     samples = RATE if rate is None else rate

@@ -145,8 +145,8 @@ def report_data(results: dict[str, xr.Dataset]) -> dict[str, Any]:
 def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: Progress = lambda step: None) -> None:
     """Write results as netCDF and their figures into a folder, whole or not at all."""
     from ..datasets import save_result
+    from ..output.folder import atomic_folder
     from ..results.figures import WORKSPACE_FIGURES, figures
-    from ..results.report.folder import atomic_folder
 
     with atomic_folder(target, force, FILES) as folder:
         (folder / "figures").mkdir()
@@ -195,7 +195,7 @@ def command(
     from ..analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
     from ..files.robot_files import with_file_lines
     from ..model import Model
-    from ..results.report.folder import check_target
+    from ..output.folder import check_target
 
     for option, count in (("points", points), ("full", full)):
         if count is not None and count < 2:

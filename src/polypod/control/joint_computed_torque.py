@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..motion import Trajectory
 from .contract import Measurement
-from .law import ComputedTorqueLaw
-from .measured import ActuatorMemory, ActuatorsMeasured
+from .law import ActuatorMemory, ActuatorsMeasured, ComputedTorqueLaw
 from .reference import Reference, reference_of
 
 

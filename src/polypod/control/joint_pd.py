@@ -12,8 +12,7 @@ from ..arrays import Array
 from ..model import Model
 from ..motion import Trajectory
 from .checked import check_rigid
-from .contract import Measurement
-from .gains import gain
+from .contract import Measurement, gain
 from .reference import Reference, Tabulated, reference_of
 
 

@@ -1,21 +1,28 @@
 """Computed torque: one law for all measurements.
 
 f = ID(x, a): inverse dynamics at the state x, measured or found from what is measured, with the desired acceleration
-corrected by the error as a. A measurement map gives x and a; see :mod:`polypod.control.measured`.
+corrected by the error as a. A measurement map gives x and a; see :mod:`polypod.control.law`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cache
+from typing import Any, Literal, NamedTuple, Protocol
 
+import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError, StateError
-from .checked import checked_call
-from .contract import Measurement
-from .measured import MeasuredState, MeasurementMap
+from ..kernels import Call, Expression, Kernel, Port, port
+from ..legs.contract import SMALLEST_MARGIN
+from ..platforms import DegreesOfFreedom
+from ..platforms.motion import frame_of
+from ..symbols.vectors import axial
+from .checked import check_rigid, checked_call
+from .contract import Measurement, gain
+from .reference import Reference, Tabulated
 
 
 class ComputedTorqueLaw:
@@ -42,3 +49,176 @@ class ComputedTorqueLaw:
         except StateError as error:
             error.time = time
             raise
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Measurement maps of computed torque: the platform's state and its corrected acceleration from what is measured.
+#
+# A map has two methods: ``start`` gives its memory before the first sample, ``read`` a state, an acceleration and the
+# memory for the next sample.
+
+_NONE, _STILL = np.zeros(0), np.zeros(6)
+# Forward kinematics ends at rounding; more than this part of the coordinates is no pose at all.
+_CLOSED = 1e-9
+
+
+class MeasuredState(NamedTuple):
+    """Pose (4, 4) and twist (6,) of the platform, elastic coordinates and rates (N,) of a flexible one."""
+
+    pose: Array
+    twist: Array
+    elastic: Array = _NONE
+    elastic_rate: Array = _NONE
+
+
+class MeasurementMap(Protocol):
+    """How a controller comes by the platform's state, and the acceleration it asks for there."""
+
+    def start(self, time: float, measurement: Measurement) -> Any:
+        """The memory before the first sample; None if there is none."""
+
+    def read(self, memory: Any, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, Any]:
+        """State, acceleration (6,) of the platform and the memory for the next sample."""
+
+
+class PlatformMeasured:
+    """Pose and twist are measured, and the elastic state too if the model has one: a = a_d + K_d (u_d - u) + K_p e.
+
+    With an exact model the error e = [p_d - p; phi], exp(phi~) = R_d R^T, obeys e'' + K_d e' + K_p e = 0.
+    """
+
+    def __init__(self, model: Any, reference: Reference, kp: ArrayLike, kd: ArrayLike) -> None:
+        self._reference, self._gains = reference, (gain("kp", kp, 6), gain("kd", kd, 6))
+        self._feedback = Call(feedback_kernel())
+        dof, follows = DegreesOfFreedom(model.robot), model.kernels.mechanism.platform.is_constrained
+        fixed = not (dof.full or follows)
+        self._allowed: Array | None = dof.basis @ dof.inverse if fixed else None
+        self._follow = checked_call(model, "follow") if follows else None
+
+    def start(self, time: float, measurement: Measurement) -> None:
+        """No state is kept between steps."""
+
+    def read(self, memory: None, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, None]:
+        """The state as measured; the part of the acceleration that the robot can make."""
+        state = MeasuredState(*measurement[2:])
+        acceleration = self._feedback(state.pose, state.twist, *self._reference.at(time), *self._gains)[0]
+        if self._follow is not None:
+            acceleration = self._follow(state.pose, state.twist, acceleration)[1].copy()
+        elif self._allowed is not None:
+            acceleration = self._allowed @ acceleration
+        return state, acceleration, None
+
+
+class ActuatorMemory(NamedTuple):
+    """The last pose found (4, 4), and the coordinates and time of the last sample (None before the first)."""
+
+    pose: Array
+    q: Array | None
+    time: float
+
+
+class ActuatorsMeasured:
+    """Only encoders: the pose is found from q (Newton from the last one), the twist from J u = qdot.
+
+    J a + Jdot u = qddot_d + K_d (qdot_d - qdot) + K_p (q_d - q) gives the acceleration a of the platform.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        reference: Reference,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        velocity: Literal["measured", "differences"] = "measured",
+        guess: ArrayLike | None = None,
+    ) -> None:
+        """``velocity`` takes qdot as measured, or from differences of q (zero at the first sample).
+
+        ``guess`` (4, 4) is where forward kinematics starts: the reference's start unless given.
+        """
+        if velocity not in ("measured", "differences"):
+            raise InputError(f"velocity: 'measured' or 'differences', got {velocity!r}")
+        check_rigid(model)
+        count = len(model.actuators)
+        self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
+        self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
+        self._forward = Call(model.kernel("forward_kinematics"))
+        self._twist, self._acceleration = checked_call(model, "twist"), checked_call(model, "acceleration")
+
+        def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
+            q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
+            return q, qdot, model.accelerations(pose, twist, acceleration, errors="raise")
+
+        self._desired = Tabulated(reference, desired)
+
+    def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
+        """Nothing sampled yet; forward kinematics starts from the guess."""
+        return ActuatorMemory(self._guess, None, time)
+
+    def read(
+        self, memory: ActuatorMemory, time: float, measurement: Measurement
+    ) -> tuple[MeasuredState, Array, ActuatorMemory]:
+        """The state found from q and qdot."""
+        q, qdot = measurement.q, self._speed(memory, time, measurement)
+        pose = self._pose(q, memory.pose)
+        twist = self._twist(pose, qdot)[0].copy()
+        desired_q, desired_qdot, desired_qddot = self._desired.at(time)
+        command = desired_qddot + self._kd * (desired_qdot - qdot) + self._kp * (desired_q - q)
+        acceleration = self._acceleration(pose, twist, command)[0].copy()
+        return MeasuredState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
+
+    def _pose(self, q: Array, guess: Array) -> Array:
+        """The pose (4, 4) near the last one with coordinates q."""
+        pose, residual, _, quality = self._forward(q, guess)
+        if not (residual[0] <= _CLOSED * (1 + np.abs(q).max()) and quality[0] > SMALLEST_MARGIN):
+            reason = f"forward kinematics found no pose near the last one for q = {q.tolist()}"
+            raise StateError(reason, np.array([0]), [reason])
+        return pose.copy()
+
+    def _speed(self, memory: ActuatorMemory, time: float, measurement: Measurement) -> Array:
+        if self._velocity == "measured":
+            return measurement.qdot
+        if memory.q is None:
+            return np.zeros_like(measurement.q)
+        return (measurement.q - memory.q) / (time - memory.time)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Commanded accelerations from errors of pose and twist: one compiled kernel for all robots.
+
+
+@cache
+def feedback_kernel() -> Kernel:
+    """The compiled :func:`feedback`."""
+    return Kernel(feedback)
+
+
+def feedback() -> Expression:
+    """a = a_d + K_d (u_d - u) + K_p e with e = [p_d - p; phi], exp(phi~) = R_d R^T, base axes (6)."""
+    pose, desired = ca.SX.sym("pose", 16), ca.SX.sym("desired_pose", 16)
+    twist, desired_twist, desired_acceleration, kp, kd = (
+        ca.SX.sym(name, 6) for name in ("twist", "desired_twist", "desired_acceleration", "kp", "kd")
+    )
+    error = pose_error(desired, pose)
+    command = desired_acceleration + kd * (desired_twist - twist) + kp * error
+    inputs = (
+        Port("pose", pose, (4, 4)),
+        Port("twist", twist, (6,)),
+        Port("desired_pose", desired, (4, 4)),
+        Port("desired_twist", desired_twist, (6,)),
+        Port("desired_acceleration", desired_acceleration, (6,)),
+        Port("kp", kp, (6,)),
+        Port("kd", kd, (6,)),
+    )
+    return Expression("feedback", inputs, (port("acceleration", command), port("error", error)))
+
+
+def pose_error(desired: ca.SX, pose: ca.SX) -> ca.SX:
+    """[p_d - p; phi] of row-major poses (16), phi the rotation vector of R_d R^T."""
+    difference = frame_of(desired).axes @ frame_of(pose).axes.T
+    twice_sine = axial(difference)
+    sine, cosine = 0.5 * ca.norm_2(twice_sine), 0.5 * (ca.trace(difference) - 1)
+    # angle over sine; the tiny bound only keeps 0/0 away, where the vector it multiplies is zero
+    stretch = ca.atan2(sine, cosine) / ca.fmax(sine, 1e-150)
+    position = ca.vertcat(*[desired[k] - pose[k] for k in (3, 7, 11)])
+    return ca.vertcat(position, 0.5 * stretch * twice_sine)

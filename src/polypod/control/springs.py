@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError
-from .contract import Measurement
-from .gains import each, gain
+from .contract import Measurement, each, gain
 
 
 class Springs:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import model_validator
 
+from ..arrays import Array
 from ..errors import UnknownNameError
 from .quantities import Data, Direction
 
@@ -79,3 +80,23 @@ def check_dof(dof: tuple[DegreeOfFreedom, ...]) -> None:
         axes = np.array([f.axis for f in dof if f.motion == motion and f.axis is not None])
         if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
             raise ValueError(f"dof: the axes of the {motion}s must be independent")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Which motion of a platform its actuators drive least, in words.
+
+_NAMES = ("x", "y", "z", "about x", "about y", "about z")
+
+
+def undriven_motion(rows: Array, basis: Array, size: float) -> str:
+    """A sentence on the velocity u that moves the coordinates least: the last right singular vector of J.
+
+    ``rows`` are J (n, m) with qdot = J u, ``basis`` is S (6, m) with twist = S u, ``size`` the platform's [m].
+    """
+    if not np.isfinite(rows).all():
+        return "a leg does not close there"
+    scale = np.where(np.abs(basis[3:]).sum(axis=0) > 0, 1 / size, 1.0)
+    twist = basis @ (np.linalg.svd(rows * scale, full_matrices=True)[2][-1] * scale)
+    twist = twist / twist[np.abs(twist).argmax()]
+    parts = [f"{x:.3g} {name}" for x, name in zip(twist, _NAMES, strict=True) if abs(x) > 1e-6]
+    return f"nothing drives the motion {', '.join(parts)} (m and rad) of the platform's origin"

@@ -19,13 +19,12 @@ from pydantic import (
 
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
-from ..yaml12.loader import Loader
+from ..yaml12 import Loader
 from .body import Body
 from .file_names import check_inside
 from .modes import Integrals, Modes, Plate, load_modes
-from .modes.files import parse_modes
-from .modes.outline import distance
-from .modes.tables import to_text
+from .modes.files import parse_modes, to_text
+from .modes.plate import distance
 from .quantities import Data, Length, Mass, Number
 
 KINDS = ("rigid", "flexible")

@@ -18,8 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from ..errors import short_repr
 from ..lazy import lazy
-from .advice import list_advice
-from .units import in_si
+from .units import in_si, list_advice
 
 _DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 ROUNDING = 1e-3

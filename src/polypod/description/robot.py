@@ -14,13 +14,12 @@ from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_va
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
-from .dof import DegreeOfFreedom, check_dof, leg_and_joint
+from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
 from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of
-from .undriven import undriven_motion
 
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..analysis.fingerprint import fingerprint
+from ..analysis.workspace import PoseCoordinates
+from ..analysis.workspace.extent import extent
+from ..analysis.workspace.pose_coordinates import WorkspaceTest
+from ..analysis.workspace.quantities import Quantities
 from ..arrays import Array
 from ..datasets import units
-from ..errors import AS_RIGID, InputError
-from ..kernels import Kernel
+from ..description import Robot
+from ..errors import AS_RIGID, InputError, UnknownNameError
+from ..formulations.elasticity import springs_of
+from ..kernels import Expression, Kernel, Port, port
+from ..kernels.reduction import Fold, Folds, ReductionKernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism import Mechanism
+from ..mechanism.closing import closed
+from ..mechanism.dependent_coordinates import motion
 from ..mechanism.verdict import BAD_INPUT
 from ..model import Model
 from ..model.designs import DesignFunctions, Designs
 from ..model.kernels import FUNCTIONS
 from ..motion import Task
-from ..parameters.paths import unit_at, value_at
-from .checks import check_quantities, varied_paths
-from .folding import OWN_FUNCTIONS, Folding
-from .load_cases import LoadCase, workspace_poses
+from ..parameters.paths import matching_paths, unit_at, value_at
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity
-from .ranges import Inside
-from .reduce import Reduction
-from .study import Study, Varied, in_unit, scaled
+from .study import Study, Varied, Workspace, in_unit, scaled
 
 IN_CACHE = 4096
 """States of all designs of a call together: some hundred kilobytes of results, which stay in the second cache."""
@@ -262,3 +272,402 @@ def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
         elif kind == "verdict":
             result = np.where((result == 0) & (value.max(axis=1) >= BAD_INPUT), np.int8(4), result)
     return result.astype(np.int8)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Load cases of a study, by which all its designs are judged: motions, and workspaces as poses at rest.
+
+MOST_POSES = 1_000_000
+"""More poses of a workspace are a slip rather than a wish."""
+
+
+@dataclass(frozen=True)
+class LoadCase:
+    """A motion that all designs must make: name, inputs of functions by name (T, ...), shares of the time (T,).
+
+    Or a workspace, whose poses they must take ``within`` their ranges and cones: at rest, all poses alike.
+    """
+
+    name: str
+    inputs: dict[str, Array]
+    shares: Array
+    within: bool = False
+
+    @staticmethod
+    def of(task: Task) -> LoadCase:
+        """The load case of a sampled motion; shares of the time by the trapezoidal rule."""
+        motion, time = task.motion, task.time
+        ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
+        wrench = np.zeros((1, 6)) if task.wrench is None else task.wrench
+        inputs = {"pose": motion.pose, "twist": motion.twist, "acceleration": motion.acceleration, "wrench": wrench}
+        own = {name: np.empty(value.shape) for name, value in inputs.items()}
+        for name, value in inputs.items():
+            # not a copy: an array that another process sent has a dtype object of its own, which kernels do not take
+            own[name][...] = value
+        return LoadCase(task.name, own, np.diff(ends) / (time[-1] - time[0]))
+
+    @staticmethod
+    def poses(name: str, poses: Array) -> LoadCase:
+        """The states of poses (n, 4, 4) held at rest."""
+        still = {name: np.zeros((1, 6)) for name in ("twist", "acceleration", "wrench")}
+        return LoadCase(name, {"pose": poses, **still}, np.full(len(poses), 1.0 / len(poses)), within=True)
+
+    def rows(self, kernel: Kernel, states: slice = slice(None)) -> list[Array]:
+        """The inputs of a function for some of the states; weights are one and a preload is zero."""
+        given = []
+        for one in kernel.inputs:
+            rows = self.inputs.get(one.name, np.full((1, *one.shape), 1.0 if one.name == "weights" else 0.0))
+            given.append(rows if len(rows) == 1 else np.ascontiguousarray(rows[states]))
+        return given
+
+
+def workspace_poses(model: Model, k: int, workspace: Workspace) -> Array:
+    """Poses (n, 4, 4) of a workspace: all combinations of the places of each coordinate."""
+    field = f"workspaces.{k}"
+    try:
+        space = PoseCoordinates(model, workspace.pivot)
+        levels = {}
+        for name, (low, high) in workspace.box.items():
+            unit = space.units[space.index(name)]
+            ends = [in_unit(value, unit, f"box.{name}") for value in (low, high)]
+            if not ends[0] < ends[1]:
+                raise InputError(f"box.{name}: goes from small to large, got {[low, high]}")
+            levels[space.index(name)] = np.linspace(ends[0], ends[1], workspace.points)
+    except UnknownNameError as error:
+        raise InputError(f"{field}.box: {error}") from error
+    except InputError as error:
+        raise InputError(f"{field}.{error}") from error
+    if workspace.points ** len(levels) > MOST_POSES:
+        raise InputError(
+            f"{field}.points: {workspace.points} places of {len(levels)} coordinates are more than {MOST_POSES} poses"
+        )
+    grid = np.meshgrid(*levels.values(), indexing="ij")
+    x = np.zeros((grid[0].size, len(space.names)))
+    for place, column in zip(levels, grid, strict=True):
+        x[:, place] = column.ravel()
+    poses = space.poses(x)
+    if np.isnan(poses).any():
+        raise InputError(f"{field}.box: the legs of {model.robot.name!r} do not allow all of its poses")
+    return poses
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Poses within ranges and cones of designs: workspaces to hold, and how large workspaces are, in machine code.
+
+POINTS = {1: 2048, 2: 160, 3: 32}
+"""Cells a coordinate of the grid, by displacements, on which a workspace is counted: a volume is right to about 1 %."""
+_ROOM = 1.25
+"""Size of that grid over the workspace of the robot as it is."""
+_DOUBLINGS = 5
+"""How often the grid is doubled for a design whose workspace meets its edge."""
+
+
+def ranges(mechanism: Mechanism) -> Expression:
+    """Largest use of a range or cone of a pose: 0 in the middle of all, 1 at the edge of one."""
+    pose = mechanism.inputs().pose
+    found = Quantities.at(mechanism, pose.symbols)
+    use = ca.SX(0)
+    for requirement in found.requirements:
+        use = ca.fmax(use, 1 - requirement.margin)
+    outputs = port("use", use, ()), port("quality", found.closing, ())
+    return Expression("ranges", (pose,), outputs, mechanism.port)
+
+
+def _inside(mechanism: Mechanism) -> Folds:
+    """Whether a pose is within all ranges and cones, its legs close and det J has a ``sign``; and so at an ``edge``."""
+    pose = mechanism.inputs().pose
+    given, outputs = _judged_poses(mechanism, pose.symbols)
+    function = Expression("inside", (pose, *given), outputs, mechanism.port)
+    return Folds(closed(mechanism, function), ("total", "most", "least"))
+
+
+def _followed(mechanism: Mechanism) -> Folds:
+    """The same of coordinates ``x`` of a platform that follows its legs: each design has a pose of its own there."""
+    found = motion(mechanism)
+    reached = {p.name: p.symbols for p in found.outputs}
+    given, outputs = _judged_poses(mechanism, reached["pose"], reached["quality"])
+    inputs = (found.inputs[0], *given)
+    function = replace(found, name="inside_followed", inputs=inputs, outputs=outputs)
+    return Folds(function, ("total", "most", "least"))
+
+
+def _judged_poses(
+    mechanism: Mechanism, pose: ca.SX, quality: ca.SX | None = None
+) -> tuple[tuple[Port, Port], tuple[Port, ...]]:
+    """Inputs ``sign`` and ``edge`` and outputs of what says whether a pose, of a ``quality``, is inside."""
+    sign, edge = (Port(name, ca.SX.sym(name), ()) for name in ("sign", "edge"))
+    found = Quantities.at(mechanism, pose)
+    closing = found.closing if quality is None else ca.fmin(found.closing, quality)
+    inside = ca.logic_and(closing > SMALLEST_MARGIN, found.determinant * sign.symbols > 0)
+    for requirement in found.requirements:
+        inside = ca.logic_and(inside, requirement.holds)
+    return (sign, edge), (port("share", inside, ()), port("met", inside * edge.symbols, ()), port("taken", inside, ()))
+
+
+class Inside:
+    """Workspaces of designs, about the home of the robot as it is."""
+
+    def __init__(self, functions: DesignFunctions) -> None:
+        self._functions = functions
+        self.space = PoseCoordinates(functions.model)
+        mechanism = functions.kernels.mechanism
+        self._mechanism = mechanism
+        self._sign = np.full(1, self.space.sign)
+
+    @lazy
+    def _of_poses(self) -> ReductionKernel:
+        return ReductionKernel(lambda: _inside(self._mechanism), self._functions.varied)
+
+    @lazy
+    def _of_coordinates(self) -> ReductionKernel:
+        return ReductionKernel(lambda: _followed(self._mechanism), self._functions.varied)
+
+    def taken(self, values: Array, poses: Array) -> Array:
+        """Whether designs (D, k) take all of some poses (n, 4, 4): 1 or 0 (D,)."""
+        inputs = {"pose": poses, "sign": self._sign, "edge": np.zeros(1)}
+        return self._of_poses(values, inputs, np.zeros(len(poses)))["taken"]
+
+    @lazy
+    def box(self) -> Array:
+        """Lows and highs (c, 2) of displacements from home within which workspaces are counted first."""
+        space = self.space
+        names = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
+        found = extent(WorkspaceTest(space), names, space.point())
+        middle, half = found.mean(axis=1), 0.5 * _ROOM * np.ptp(found, axis=1)
+        return np.stack([middle - half, middle + half], axis=1)
+
+    def volumes(self, values: Array) -> Array:
+        """Volume (D,) of the positions that designs (D, k) reach in their home orientation; NaN if nothing bounds it.
+
+        [m^3], or m^2 and m of robots of fewer displacements. Positions are cells of a grid; one that a workspace meets
+        the edge of is doubled.
+        """
+        volume, left, box = np.full(len(values), np.nan), np.arange(len(values)), self.box
+        for _ in range(_DOUBLINGS + 1):
+            if not len(left):
+                break
+            x, edge, cell = self._grid(box)
+            found = self._at(values[left], x, edge, np.full(len(x), cell))
+            whole = found["met"] == 0
+            volume[left[whole]] = found["share"][whole]
+            left = left[~whole]
+            middle, half = box.mean(axis=1), np.ptp(box, axis=1)
+            box = np.stack([middle - half, middle + half], axis=1)
+        return volume
+
+    def _at(self, values: Array, x: Array, edge: Array, weights: Array) -> dict[str, Array]:
+        """Folds over coordinates (n, m); each design that follows its legs has poses of its own there."""
+        given = {"sign": self._sign, "edge": edge}
+        if self._mechanism.platform.is_constrained:
+            return self._of_coordinates(values, given | {"x": x}, weights)
+        return self._of_poses(values, given | {"pose": self.space.poses(x)}, weights)
+
+    def _grid(self, box: Array) -> tuple[Array, Array, float]:
+        """Coordinates (n, m) at the middles of cells, which are at the edge (n,), and the volume of a cell."""
+        points = POINTS[len(box)]
+        steps = np.ptp(box, axis=1) / points
+        axes = [low + step * (np.arange(points) + 0.5) for (low, _), step in zip(box, steps, strict=True)]
+        places = np.stack(np.meshgrid(*[np.arange(points)] * len(axes), indexing="ij"), axis=-1).reshape(-1, len(axes))
+        x = np.zeros((len(places), len(self.space.names)))
+        x[:, ~self.space.turns] = np.stack([axis[places[:, k]] for k, axis in enumerate(axes)], axis=1)
+        edge = ((places == 0) | (places == points - 1)).any(axis=1)
+        return x, edge.astype(np.float64), float(np.prod(steps))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The quantities of a study as one compiled function, reduced over the states of a motion where they are computed.
+
+_SOURCES = "design/evaluate.py", "design/quantities.py", "design/evaluate.py", "analysis/workspace/quantities.py"
+OWN_FUNCTIONS = {"ranges": ranges}
+"""Functions of a state that studies have beside those of models."""
+_ABOUT: dict[str, Fold] = {"quality": "least", "converged": "least", "verdict": "most"}
+"""Outputs that say whether there is an answer, and how the worst of all states is found."""
+
+
+class _Reduced(NamedTuple):
+    """A reduction as folds of functions of a number, and the result from their values."""
+
+    folds: tuple[tuple[Fold, Callable[[ca.SX], ca.SX]], ...]
+    finish: Callable[..., Array]
+
+
+def _itself(value: ca.SX) -> ca.SX:
+    return value
+
+
+_REDUCED = {
+    "peak": _Reduced((("most", ca.fabs),), np.positive),
+    "rms": _Reduced((("total", lambda value: value * value),), np.sqrt),
+    "most": _Reduced((("most", _itself),), np.positive),
+    "least": _Reduced((("least", _itself),), np.positive),
+    "span": _Reduced((("most", _itself), ("least", _itself)), np.subtract),
+}
+
+
+class Folding:
+    """Quantities ``asked`` for, by name, of the functions ``names`` of designs."""
+
+    def __init__(
+        self, functions: DesignFunctions, names: Sequence[str], asked: Mapping[str, Quantity], friction: bool
+    ) -> None:
+        self._asked = dict(asked)
+        kernels, mechanism = functions.kernels.kernels, functions.kernels.mechanism
+        verdict = mechanism.platform.is_constrained
+
+        def build() -> Folds:
+            theirs = [name for name in names if name in FUNCTIONS]
+            own = [OWN_FUNCTIONS[name](mechanism) for name in names if name in OWN_FUNCTIONS]
+            function = kernels.merged(mechanism, theirs, friction, verdict, own)
+            known = {p.name: p.symbols for p in function.outputs}
+            outputs, folds = [], []
+            for name, quantity in asked.items():
+                symbols = SOURCES[quantity.source].symbols
+                assert symbols is not None
+                for number, (fold, of) in enumerate(_REDUCED[quantity.reduce].folds):
+                    outputs.append(port(f"{name} {number}", ca.densify(of(symbols(known)))))
+                    folds.append(fold)
+            for p in function.outputs:
+                fold_ = _ABOUT.get(p.name.rpartition(".")[2])
+                if fold_ is not None:
+                    outputs.append(p)
+                    folds.append(fold_)
+            return Folds(replace(function, outputs=tuple(outputs)), tuple(folds))
+
+        what = repr((tuple(names), friction, verdict, [(name, *q[2:4]) for name, q in asked.items()]))
+        cache_key = kernels.cache_key(what, mechanism)
+        if cache_key is not None:
+            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES).encode()).digest()
+        self._folded = ReductionKernel(build, functions.varied, cache_key)
+
+    def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:
+        """Quantities (D,) by name, and what is known of the answers (D, 1), of designs (D, k) at states."""
+        rows = dict(inputs)
+        for p in self._folded.inputs:  # weights are one and a preload is zero
+            rows.setdefault(p.name, np.full((1, *p.shape), 1.0 if p.name == "weights" else 0.0))
+        found = self._folded(values, rows, shares)
+        result = {}
+        for name, quantity in self._asked.items():
+            reduced = _REDUCED[quantity.reduce]
+            parts = [found[f"{name} {number}"] for number in range(len(reduced.folds))]
+            result[name] = quantity.worst(reduced.finish(*parts), axis=1)
+        return result | {name: found[name][:, None] for name in found if name.rpartition(".")[2] in _ABOUT}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Reductions over states, in pieces: each is started, fed with arrays (D, T, k) and finished.
+
+
+def folded(values: Array, combine: Any) -> Array:
+    """(D, k) from (D, T, k) by halving T: long inner loops are ten times as fast as sums over the middle of three axes.
+
+    The order is the same whatever D is, and with it every bit. ``values`` is overwritten.
+    """
+    n = values.shape[1]
+    while n > 8:
+        half, rest = n // 2, n - n // 2
+        combine(values[:, :half], values[:, rest:n], out=values[:, :half])
+        n = rest
+    return np.asarray(combine.reduce(values[:, :n], axis=1))
+
+
+class Reduction:
+    """One reduction of D designs; ``add`` takes numbers (D, T, k) and the states' shares of the time (T,).
+
+    ``space`` gives an array of a shape to work in, which need not be new each time: new ones cost a third of the time.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._high: Array | None = None
+        self._low: Array | None = None
+
+    def add(self, values: Array, shares: Array, space: Callable[[tuple[int, ...]], Array] = np.empty) -> None:
+        """Take further states into the reduction."""
+        work = space(values.shape)
+        if self.kind == "rms":
+            np.multiply(values, values, out=work)
+            work *= np.repeat(shares, values.shape[2]).reshape(values.shape[1:])  # whole rows: long inner loops
+            part = folded(work, np.add)
+            self._high = part if self._high is None else self._high + part
+            return
+        if self.kind in ("most", "span", "peak"):
+            high = folded((np.abs if self.kind == "peak" else np.positive)(values, out=work), np.maximum)
+            self._high = high if self._high is None else np.maximum(self._high, high)
+        if self.kind in ("least", "span"):
+            low = folded(np.positive(values, out=work), np.minimum)
+            self._low = low if self._low is None else np.minimum(self._low, low)
+
+    def finish(self) -> Array:
+        """The reduced values (D, k) of D designs and k columns."""
+        if self.kind == "rms":
+            assert self._high is not None
+            return np.sqrt(self._high)
+        if self.kind == "span":
+            assert self._high is not None
+            assert self._low is not None
+            return self._high - self._low
+        result = self._low if self.kind == "least" else self._high
+        assert result is not None
+        return result
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Whether a study makes sense for its robot: the numbers it varies, and the quantities it asks for.
+
+
+def varied_paths(study: Study, robot: Robot) -> list[list[str]]:
+    """Paths of the robot's numbers that each varied one sets; errors for what its pattern is not about."""
+    paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
+    for k, varied in enumerate(study.vary):
+        _check_pattern(robot, k, paths[k], varied.numbers, varied.pattern)
+    _check_overlaps(study, paths)
+    return paths
+
+
+def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
+    """The numbers that a pattern names; an error lists what all legs have once."""
+    try:
+        return matching_paths(robot, pattern)
+    except UnknownNameError as error:
+        alike = dict.fromkeys(re.sub(r"^legs\.\d+\.", "legs.*.", path) for path in error.known)
+        raise InputError(f"vary.{k}.numbers: {UnknownNameError('number', pattern, tuple(alike))}") from error
+
+
+def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern: str) -> None:
+    shapes = {np.shape(value_at(robot, path)) for path in paths}
+    wanted = PATTERNS[pattern].shape
+    if wanted is not None and shapes != {wanted}:
+        what = "points" if wanted == (3,) else "ranges"
+        raise InputError(f"vary.{k}.pattern: {pattern} is of {what}; {numbers!r} names other numbers")
+    if len(shapes) != 1:
+        raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
+
+
+def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
+    """Two that vary the same number must both count: the second must not put its own in the place of the first."""
+    vary = study.vary
+    for j, k in combinations(range(len(vary)), 2):
+        second = vary[k].pattern
+        replaces = second == "value" or (second == vary[j].pattern and second not in ("factor", "turn"))
+        both = sorted(set(paths[k]) & set(paths[j]))
+        if replaces and both:
+            raise InputError(
+                f"vary.{k}.numbers: {both[0]} is varied by {vary[j].label!r} already, whose values would be lost; "
+                "vary it once"
+            )
+
+
+def check_quantities(study: Study, model: Model) -> None:
+    """Raise for quantities that the robot does not have: stiffness without springs, a volume without displacements."""
+    robot = model.robot
+    elastic = [name for name in study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
+    if elastic and not springs_of(model.kernels.mechanism):
+        raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
+    if elastic and robot.base_stiffness is not None:
+        raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not count")
+    turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)
+    if turning and "workspace volume" in study.quantities:
+        raise InputError(
+            f"report: workspace volume: the platform of {robot.name!r} only turns, about {', '.join(model.dof)}; "
+            "hold a box of its angles instead (workspaces)"
+        )

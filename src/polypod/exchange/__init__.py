@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from ..errors import InputError, UnknownNameError
 from .embedded import UNCHANGED, EmbeddedRobot
-from .linkage import Linkage
-from .of_robot import linkage_of
+from .linkage import Linkage, linkage_of
 from .to_robot import Imported, ImportOptions, to_robot
 
 

@@ -9,14 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 from pydantic import ValidationError
 
 from ..arrays import Array
-from ..description import Body
+from ..description import Body, Robot
 from ..description.body import parallel_axis
-from ..errors import InputError
+from ..errors import AS_RIGID, InputError, UnknownNameError
+from ..legs import Chain
 from ..legs.chain import ChainJoint
+from ..legs.contract import Placement, field_at
+from ..symbols.vectors import Frame
 
 BASE = "base"
 
@@ -150,3 +154,235 @@ def extent(points: Iterable[Iterable[float]]) -> float:
 def axes_of(joint: ChainJoint) -> list[Array]:
     """The axes (3,) of a joint at home, base frame: two of a universal joint, none of a spherical or fixed one."""
     return [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The linkage of a robot, of any leg kind: its bodies and joints at home, from where the legs place them.
+
+PLATFORM = "platform"
+_LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power", "force_speed", "max_stroke")
+
+
+def linkage_of(robot: Robot) -> Linkage:
+    """Bodies and joints of a rigid robot at home; those of a leg have its name in front (``leg1-rod``).
+
+    >>> from polypod.files import load
+    >>> linkage = linkage_of(load("hexapod"))
+    >>> len(linkage.bodies), len(linkage.joints), linkage.joints[1].name
+    (14, 18, 'leg1-prismatic')
+    """
+    if robot.flexible:
+        raise InputError(f"robot: {robot.name!r} bends, which other programs' files cannot say; {AS_RIGID}")
+    home = robot.home.matrix
+    bodies = {BASE: EMPTY_BODY, PLATFORM: moved(robot.loaded_platform, home)}
+    joints: list[ChainJoint] = []
+    for leg in robot.legs:
+        if isinstance(leg, Chain):
+            own, held = chain_parts(leg)
+            bodies |= own
+            joints += held
+        else:
+            placed = _Placed(leg, home)
+            bodies |= placed.bodies()
+            joints += placed.joints()
+    return Linkage(
+        robot.name,
+        bodies,
+        tuple(joints),
+        {PLATFORM: Mark(PLATFORM, home)},
+        gravity=robot.gravity,
+        platform=PLATFORM,
+    )
+
+
+def chain_parts(leg: Chain) -> tuple[dict[str, Body], list[ChainJoint]]:
+    """Bodies and joints of a general leg, its name in front of theirs."""
+    bodies = {f"{leg.name}-{name}": moved(one, np.eye(4)) for name, one in leg.bodies.items()}
+    joints = [
+        changed(j, name=f"{leg.name}-{j.name}", between=tuple(_named(leg.name, n) for n in j.between), **_rotor(j))
+        for j in leg.joints
+    ]
+    return bodies, joints
+
+
+def _rotor(joint: ChainJoint) -> dict[str, Any]:
+    """A motor's inertia behind a screw or gear as inertia of the coordinate, which other programs know."""
+    return {} if joint.rotor_inertia is None else {"rotor": joint.rotor + joint.reflected, "rotor_inertia": None}
+
+
+def _named(leg: str, name: str) -> str:
+    return name if name in (BASE, PLATFORM) else f"{leg}-{name}"
+
+
+class _Placed:
+    """A leg that states where its bodies are, in numbers at home."""
+
+    def __init__(self, leg: Any, home: Array) -> None:
+        self.leg = leg
+        tip = Frame.symbols("tip")
+        self.placement: Placement = leg.place(tip)
+        arm = home[:3, :3] @ np.array(leg.attachment(home[:3, 3], home[:3, :3]), dtype=float)
+        self._inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        self._home = np.r_[home[:3, 3] + arm, home[:3, :3].T.ravel()]
+
+    def _number(self, value: Any) -> Array:
+        expression, u = ca.SX(value), self.placement.unknowns
+        if u is not None:
+            still = ca.SX.zeros(u.move.numel())
+            expression = ca.substitute(expression, ca.vertcat(u.place, u.move), ca.vertcat(u.home, still))
+        return np.array(ca.Function("at_home", [self._inputs], [ca.densify(expression)])(self._home))
+
+    def bodies(self) -> dict[str, Any]:
+        found = {}
+        for placed in self.placement.bodies:
+            frame = pose_of(self._number(placed.frame.axes), self._number(placed.frame.origin).ravel())
+            inertia = placed.moments
+            mass = float(self._number(inertia.mass).item())
+            com, tensor = self._number(inertia.com).ravel(), self._number(inertia.central_tensor)
+            found[_named(self.leg.name, placed.name)] = moved(body(mass, com, tensor), frame)
+        return found
+
+    def joints(self) -> list[ChainJoint]:
+        found = []
+        for placed in self.placement.bodies:
+            if placed.on:
+                at = self._number(placed.frame.origin).ravel()
+                found.append(self._joint(f"{placed.name} on {placed.on}", "fixed", (placed.on, placed.name), at))
+        for joint in self.placement.joints:
+            at = self._number(joint.point).ravel()
+            axes = [tuple(self._number(axis).ravel().tolist()) for axis in joint.axes]
+            ends = (joint.parent, joint.child)
+            friction = {"friction": field_at(self.leg, joint.friction)} if joint.friction else {}
+            if joint.kind == "universal" and joint.cross_body:
+                middle = joint.cross_body
+                first = self._joint(f"{joint.name} 1", "revolute", (ends[0], middle), at, axis=axes[0], **friction)
+                second = self._joint(f"{joint.name} 2", "revolute", (middle, ends[1]), at, axis=axes[1], **friction)
+                found += [first, second]
+                continue
+            data: dict[str, Any] = dict(friction)
+            if joint.kind == "universal":
+                data["axes"] = tuple(axes)
+            elif joint.kind in ("revolute", "prismatic"):
+                data["axis"] = axes[0]
+                data |= self._drive(joint.name)
+            found.append(self._joint(joint.name, joint.kind, ends, at, **data))
+        return found
+
+    def _joint(self, name: str, kind: str, ends: tuple[str, str], at: Array, **data: Any) -> ChainJoint:
+        between = tuple(_named(self.leg.name, end) for end in ends)
+        named = {"name": f"{self.leg.name}-{name}", "kind": kind, "between": between, "at": tuple(at.tolist())}
+        return checked_joint({**named, **data})
+
+    def _drive(self, joint: str) -> dict[str, Any]:
+        actuator = self.placement.actuator_of(joint)
+        if actuator is None:
+            return {}
+        offset, ratio = (float(self._number(value).item()) for value in (actuator.coordinate, actuator.ratio))
+        data: dict[str, Any] = {"actuated": True, "offset": offset, "ratio": ratio}
+        data["rotor"] = float(self._number(actuator.rotor).item())
+        for limit in self.placement.limits:
+            if ca.is_equal(limit.value, actuator.coordinate, 10):
+                low, high = (float(self._number(value).item()) for value in (limit.low, limit.high))
+                if low <= offset <= high:
+                    data["range"] = (low, high)
+        drive = self.leg.drive(actuator.name)
+        return data | {name: value for name in _LIMITS if (value := getattr(drive, name)) is not None}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Which body is the platform, what is between it and the base, and which legs that makes.
+
+
+def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
+    """Body and frame of the platform, by the name of a body or of a frame on one, and how it was chosen."""
+    name = wanted or linkage.platform
+    if name is not None:
+        if name not in linkage.marks:
+            raise UnknownNameError("platform", name, tuple(linkage.marks))
+        mark = linkage.marks[name]
+        if mark.body == BASE:
+            raise InputError(f"platform: {name!r} does not move; choose a body that loops hold")
+        return mark, "given" if wanted else "named by the file"
+    candidates = [body for body in linkage.bodies if body != BASE]
+    if not candidates:
+        raise InputError("no body moves: all are fixed to the base")
+    named = {mark.body: name for name, mark in reversed(list(linkage.marks.items())) if mark.only}
+    far, loops = joint_distances(linkage.joints), _in_loops(linkage.joints)
+    measure = {
+        body: (
+            len([joint for joint in loops if body in joint.between]),
+            far.get(body, -1),
+            body in named,
+            linkage.bodies[body].mass,
+        )
+        for body in candidates
+    }
+    best = max(candidates, key=lambda body: measure[body])
+    why = (
+        f"proposed: {measure[best][0]} joints of loops are on it and it is {measure[best][1]} joints away from the base"
+        + (f", with the frame {named[best]} on it" if best in named else "")
+        + "; --platform NAME chooses another body or frame"
+    )
+    return linkage.marks[named.get(best, best)], why
+
+
+def _in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
+    """Joints that are part of a loop: their two bodies stay connected without them."""
+    listed = list(joints)
+    pairs = [joint.between for joint in listed]
+    return [
+        joint
+        for number, joint in enumerate(listed)
+        if joint.between[1] in _reached(pairs[:number] + pairs[number + 1 :], {joint.between[0]})
+    ]
+
+
+def dangling_joints(joints: Iterable[ChainJoint], platform: str) -> list[ChainJoint]:
+    """Joints on no path between base and platform: taking one body away cuts their bodies off from both."""
+    listed = list(joints)
+    ends = {BASE, platform}
+    bodies = {name for joint in listed for name in joint.between}
+    kept = bodies - ends
+    for cut in bodies:
+        rest = [joint.between for joint in listed if cut not in joint.between]
+        kept &= _reached(rest, ends - {cut}) | {cut}
+    return [joint for joint in listed if not set(joint.between) <= kept | ends]
+
+
+def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
+    """Bodies connected by joints (``pairs`` of bodies) to those of ``start``, which are among them."""
+    found, size = set(start), -1
+    while len(found) != size:
+        size = len(found)
+        for a, b in pairs:
+            if a in found or b in found:
+                found |= {a, b}
+    return found
+
+
+def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[ChainJoint]]:
+    """Joints by leg: a leg is a connected component of what is left without base and platform."""
+    legs: list[tuple[set[str], list[ChainJoint]]] = []
+    for joint in joints:
+        inner = set(joint.between) - {BASE, platform}
+        touched = [leg for leg in legs if leg[0] & inner]
+        merged = (inner.union(*(leg[0] for leg in touched)), [j for leg in touched for j in leg[1]] + [joint])
+        place = min((legs.index(leg) for leg in touched), default=len(legs))
+        legs = [leg for leg in legs if leg not in touched]
+        legs.insert(place, merged)
+    order = {joint.name: k for k, joint in enumerate(joints)}
+    return [sorted(leg, key=lambda joint: order[joint.name]) for _, leg in legs]
+
+
+def joint_distances(joints: Iterable[ChainJoint]) -> dict[str, int]:
+    """For every body connected to the base the number of joints on the shortest path to it."""
+    listed, found, front = list(joints), {BASE: 0}, [BASE]
+    while front:
+        after = []
+        for joint in listed:
+            for here, there in (joint.between, joint.between[::-1]):
+                if here in front and there not in found:
+                    found[there] = found[here] + 1
+                    after.append(there)
+        front = after
+    return found

@@ -13,10 +13,20 @@ from ..arrays import Array
 from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
-from ..mechanism.mobility import known_mobility, proposed_dof
+from ..mobility.mobility import known_mobility, proposed_dof
 from .closing import close_loops
-from .graph import choose_platform, dangling_joints, legs_between
-from .linkage import BASE, Linkage, Mark, axes_of, body, changed, checked_joint
+from .linkage import (
+    BASE,
+    Linkage,
+    Mark,
+    axes_of,
+    body,
+    changed,
+    checked_joint,
+    choose_platform,
+    dangling_joints,
+    legs_between,
+)
 from .simplify import nearest_axisymmetric, simplified
 
 _PARALLEL = 1e-5

@@ -22,8 +22,7 @@ from ..files.robot_files import expanded_document
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from .closing import LoopSolver
-from .linkage import BASE, EMPTY_BODY, Linkage
-from .of_robot import PLATFORM, chain_parts
+from .linkage import BASE, EMPTY_BODY, PLATFORM, Linkage, chain_parts
 
 _STILL = 1e-7
 """Rates over the largest up to which a joint stands still, and equations follow from others."""

@@ -11,11 +11,9 @@ from ..kernels import Expression
 from ..model import Model
 from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
-from .c import HELPERS, SINGLE, STEP, Precision, checked_precision, control_step, definition, helpers
+from .c import HELPERS, SINGLE, STEP, Precision, Struct, checked_precision, control_step, definition, helpers
 from .code import Dialect, identifier, named_expression, namespace, ports
-from .example import cpp_file
-from .header import Target, comment
-from .struct import Struct
+from .header import Target, comment, cpp_file
 
 _DOUBLE = Dialect(
     "C++",

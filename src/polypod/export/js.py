@@ -9,8 +9,7 @@ from ..kernels import Expression
 from ..model import Model
 from ..symbols.expression import Iteration
 from .code import Dialect, body, named_expression, ports
-from .example import script_file
-from .header import Target, comment
+from .header import Target, comment, script_file
 
 MAX_ITERATIONS = 1000
 """Iterations end by themselves long before; a page must not hang on one that does not."""

@@ -20,17 +20,16 @@ from ..arrays import Array
 from ..description import Friction
 from ..errors import InputError
 from ..exchange import linkage_of
-from ..exchange.left_out import left_out
+from ..exchange.embedded import left_out
 from ..exchange.linkage import BASE, massless
 from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, embed_robot
 from ..files import dumps
-from ..kernels.interpret import interpreted
+from ..kernels.kernel import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
-from .example import LEAST
-from .shapes import bars
+from .header import LEAST
 from .text import add, document, file_name, numbers
-from .tree import Node, Tree, elementary_joints, tree_of
+from .tree import Node, Tree, bars, elementary_joints, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""

@@ -13,15 +13,14 @@ import numpy as np
 
 from ..errors import InputError
 from ..exchange import linkage_of
-from ..exchange.left_out import left_out
+from ..exchange.embedded import left_out
 from ..exchange.linkage import BASE
 from ..exchange.simplify import simplified
 from ..exchange.urdf import INERTIA_ENTRIES
 from ..legs.chain import ChainJoint
 from ..model import Model
-from .shapes import bars, roll_pitch_yaw
 from .text import add, document, file_name, numbers
-from .tree import ElementaryJoint, Tree, elementary_joints, reversed_joint, tree_of
+from .tree import ElementaryJoint, Tree, bars, elementary_joints, reversed_joint, roll_pitch_yaw, tree_of
 
 _KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
 _FREE = 1e16

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..files import safe_names
 from ..model import Model
+from ..output import safe_names
 
 
 def numbers(values: Any) -> str:

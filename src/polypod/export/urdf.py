@@ -13,17 +13,15 @@ from typing import Any
 import numpy as np
 
 from ..exchange import linkage_of
-from ..exchange.left_out import left_out
+from ..exchange.embedded import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.loops_file import SUFFIX, Motor
-from ..exchange.urdf import INERTIA_ENTRIES, embed_robot
+from ..exchange.urdf import INERTIA_ENTRIES, SUFFIX, Motor, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
-from .shapes import bars, roll_pitch_yaw
 from .text import add, document, file_name
-from .tree import ElementaryJoint, Tree, elementary_joints, tree_of
+from .tree import ElementaryJoint, Tree, bars, elementary_joints, roll_pitch_yaw, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""

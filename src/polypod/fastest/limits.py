@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description import Drive
-from ..description.curve import curve_use
+from ..description.drive import curve_use
 from ..errors import InputError
 
 if TYPE_CHECKING:

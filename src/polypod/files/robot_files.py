@@ -34,8 +34,7 @@ from ..errors import (
 )
 from ..yaml12 import Dumper, to_yaml
 from .documents import parse, read
-from .faults import line_of, place_of, structure_faults, validation_faults
-from .per_leg import merge_remarks
+from .faults import line_of, merge_remarks, place_of, structure_faults, validation_faults
 from .rounded_axes import align_rounded_axes
 from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand

@@ -21,7 +21,7 @@ from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import JointWrenches
 from ..platforms import Inputs
 from ..symbols.expression import Expression, Iteration, port
-from ..symbols.fixed_point import fixed_point
+from ..symbols.iterations import fixed_point
 from ..symbols.vectors import dot, norm
 from . import newton_euler, virtual_power
 from .newton_euler import GeneralBalance

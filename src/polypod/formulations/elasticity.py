@@ -10,7 +10,7 @@ import casadi as ca
 
 from ..legs import Joint
 from ..mechanism import Mechanism
-from ..mechanism.joint_rates import joint_rate
+from ..mechanism.leg_at_state import joint_rate
 from ..platforms import PlatformState
 from ..platforms.lower_mobility import LowerMobilityState
 from ..platforms.motion import frame_of

@@ -9,7 +9,7 @@ from ..friction import Loads, has_dry_friction
 from ..mechanism import Mechanism
 from ..platforms.flexible import ModalPlatform
 from ..symbols.expression import Iteration, port
-from ..symbols.fixed_point import changes
+from ..symbols.iterations import changes
 from ..symbols.linear import solve_general
 from . import newton_euler, virtual_power
 from .dry_friction import DryFriction, joint_loads

@@ -6,16 +6,18 @@ from .joints import (
     GivenForces,
     JointFriction,
     Loads,
+    SlidingJoint,
     actuator_friction,
     dry_drives,
+    dry_joints,
     friction_pairs,
     has_dry_friction,
     has_friction,
     loaded_joints,
     loaded_pairs,
+    sliding_joints,
 )
 from .laws import LAWS, FrictionLaw, Smooth, law_of
-from .sliding import SlidingJoint, dry_joints, sliding_joints
 from .stick import INSTANT, FrictionIteration, friction_iteration, next_modes, resumed_tries
 
 __all__ = [

@@ -27,7 +27,7 @@ import casadi as ca
 
 from ..symbols.linear import SymmetricFactor
 from ..symbols.vectors import absent, norm
-from .sliding import SlidingJoint
+from .joints import SlidingJoint
 
 # How much stiffer than the mass it holds a joint's multiplier step is: one round is exact to 1/STIFFNESS of its change.
 STIFFNESS = 1e6

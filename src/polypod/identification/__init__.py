@@ -5,16 +5,12 @@
 """
 
 from .base import BaseParameters, base_parameters
-from .calibrate import calibrate
-from .calibration import Calibration
+from .calibrate import Calibration, Plan, calibrate, identifiable, plan
 from .excite import Excitation, excite
-from .identifiability import identifiable
 from .identify import Identification, identify
 from .linear_model import LinearModel
-from .logs import Log, read_log
+from .logs import Log, read_log, save_log, simulated_log
 from .measured import Measurements, measurements, read_measurements
-from .plan import Plan, plan
-from .simulated_log import save_log, simulated_log
 
 __all__ = [
     "BaseParameters",

@@ -18,8 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
-from .linear_model import LinearModel
-from .naming import LinearNumber
+from .linear_model import LinearModel, LinearNumber
 from .sampling import random_motion
 
 Identifiability = Literal["alone", "together", "not"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,18 +16,15 @@ from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
-from .base import base_of_rows
-from .calibration import Calibration
+from .base import BaseParameters, base_of_rows
 from .geometry import Geometry
-from .identifiability import measurement_jacobian, measurement_rows
-from .measured import Measurements, read_measurements
-from .new_robot import Change, file_value, with_changes
-from .overdetermined import nearest_poses
-from .prior import Z95
-from .sampling import random_poses
+from .measured import COLUMNS, MeasurementKind, Measurements, measurements, predicted, read_measurements
+from .new_robot import Z95, Change, file_value, with_changes
+from .sampling import nearest_poses, random_poses
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 _FAR = 10.0  # sizes of a robot from home, beyond which nothing of it is
 GEOMETRY_UNCERTAINTY = 0.02
@@ -297,3 +295,190 @@ def _moving(residual: Array, groups: NDArray[np.int64]) -> list[NDArray[np.int64
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What measured poses say about a robot's geometry.
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What measured poses say about a robot's geometry.
+
+    ``steps`` (k,) of the numbers from the file's values with ``covariance`` (k, k), by measurements and file together;
+    ``base`` has the combinations that the measurements show. ``residuals`` (n, c) are measured less computed,
+    ``outliers`` the rows (n,) that do not count. ``noise`` is that of lengths [m] and angles [rad] (NaN if none).
+    """
+
+    robot: Robot
+    geometry: Geometry
+    base: BaseParameters
+    steps: Array
+    covariance: Array
+    residuals: Array
+    before: Array
+    outliers: NDArray[np.bool_]
+    noise: Array
+    base_frame: Array
+    tool_frame: Array
+    changes: list[Change]
+    notes: tuple[str, ...]
+
+    @property
+    def offsets(self) -> dict[str, float]:
+        """What is to be added to the readings of actuators whose file cannot hold it [m or rad]."""
+        values = self.geometry.reading_offsets(self.steps)
+        return {self.geometry.model.actuators[k].name: float(values[k]) for k in self.geometry.offsets}
+
+    def to_dataset(self) -> xr.Dataset:
+        """Numbers, steps and intervals, residuals, as labelled arrays."""
+        import xarray as xr
+
+        numbers = self.geometry.numbers
+        return xr.Dataset(
+            {
+                "file": ("number", [n.value for n in numbers]),
+                "step": ("number", self.steps),
+                "half_width": ("number", Z95 * np.sqrt(np.diag(self.covariance))),
+                "identifiability": ("number", list(self.base.identifiability)),
+                "residual": (("row", "value"), self.residuals),
+                "outlier": ("row", self.outliers),
+                "base_frame": (("i", "j"), self.base_frame),
+                "tool_frame": (("i", "j"), self.tool_frame),
+            },
+            {"number": [n.name for n in numbers], "unit": ("number", [n.unit for n in numbers])},
+            {"robot": self.robot.name, "identifiable": self.base.count, "numbers": len(numbers)},
+        )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Which geometric numbers measurements show: derivatives of what is measured, and the combinations that they
+# determine.
+
+
+def identifiable(
+    model: Model | Robot | str | Path,
+    poses: Array,
+    kind: MeasurementKind = "pose",
+    *,
+    numbers: Sequence[str] = (),
+    offsets: bool = True,
+    frames: bool = False,
+    tool: Any = (0.0, 0.0, 0.0),
+    anchor: Any = (0.0, 0.0, 0.0),
+) -> BaseParameters:
+    """Which combinations of geometric numbers measurements of a kind at poses (n, 4, 4) will show, in names."""
+    model = model if isinstance(model, Model) else Model(model)
+    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
+
+
+def measurement_rows(geometry: Geometry, poses: Array, kind: MeasurementKind, tool: Any, anchor: Any) -> Array:
+    """Derivatives (n c, k) of what is measured at poses, by all numbers, at the file's values."""
+    pose = np.asarray(poses, dtype=float)
+    blank = np.zeros((len(pose), len(COLUMNS[kind]))) if kind in COLUMNS else np.zeros((len(pose), 0))
+    data = measurements(geometry.model, kind, np.zeros((len(pose), geometry.readings)), blank, tool=tool, anchor=anchor)
+    return measurement_jacobian(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(
+        -1, geometry.count
+    )
+
+
+def measurement_jacobian(
+    geometry: Geometry, data: Measurements, pose: Array, p: Array, base: Array, tool: Array
+) -> tuple[Array, Array]:
+    """What is seen (n, c) of poses, and its derivatives (n, c, k) by all numbers."""
+    values, by_pose, by_base, by_tool = predicted(data, pose, base, tool)
+    columns = [by_pose @ geometry.derivatives(pose, p)]
+    if geometry.frames:
+        columns += [by_base, by_tool]
+    return values, np.concatenate(columns, axis=2)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Where to measure: poses within the workspace that tell the most about a robot's geometry (D-optimal).
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Poses to measure at (n, 4, 4), their coordinates q (n, a), and what they will show.
+
+    ``half_widths`` (k,) are those of the 95 % intervals to expect, with the noise stated.
+    """
+
+    poses: Array
+    q: Array
+    base: BaseParameters
+    half_widths: Array
+    log_determinant: float
+
+
+def plan(
+    model: Model | Robot | str | Path,
+    count: int,
+    kind: MeasurementKind = "pose",
+    *,
+    numbers: Sequence[str] = (),
+    offsets: bool = True,
+    frames: bool = False,
+    tool: Any = (0.0, 0.0, 0.0),
+    anchor: Any = (0.0, 0.0, 0.0),
+    noise: tuple[float, float] = (1e-5, 2e-5),
+    candidates: int = 400,
+    seed: int = 0,
+) -> Plan:
+    """The ``count`` poses whose measurements have the largest log det of information about the geometry.
+
+    Chosen from ``candidates`` random poses of the workspace one by one, then exchanged as long as that helps. ``noise``
+    is that of lengths [m] and angles [rad].
+    """
+    model = model if isinstance(model, Model) else Model(model)
+    if kind not in COLUMNS:
+        raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {kind!r}")
+    if not 1 <= count <= candidates:
+        raise InputError(f"count: 1 to {candidates} poses can be chosen, got {count}")
+    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    poses = random_poses(model, candidates, seed)
+    rows = measurement_rows(geometry, poses, kind, tool, anchor)
+    each = np.array([noise[int(quantity == "angle")] for _, quantity in COLUMNS[kind]])
+    blocks = rows.reshape(candidates, len(each), -1) / each[:, None] * GEOMETRY_UNCERTAINTY
+    chosen = _exchanged(blocks, _greedy(blocks, count))
+    information = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
+    half = Z95 * GEOMETRY_UNCERTAINTY * np.sqrt(np.diag(np.linalg.inv(information)))
+    seen = base_of_rows(measurement_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
+    return Plan(poses[chosen], np.asarray(model.inverse_kinematics(poses[chosen])), seen, half,
+                float(np.linalg.slogdet(information)[1]))  # fmt: skip
+
+
+def _gains(blocks: Array, covariance: Any) -> Array:
+    """log det(1 + A C A^T) of every candidate (n,)."""
+    inner = np.einsum("nck,kl,ndl->ncd", blocks, covariance, blocks, optimize=True)
+    return np.asarray(np.linalg.slogdet(np.eye(blocks.shape[1]) + inner)[1])
+
+
+def _greedy(blocks: Array, count: int) -> list[int]:
+    information, chosen = np.eye(blocks.shape[2]), list[int]()
+    for _ in range(count):
+        gains = _gains(blocks, np.asarray(np.linalg.inv(information)))
+        gains[chosen] = -np.inf
+        chosen.append(int(np.argmax(gains)))
+        information = information + blocks[chosen[-1]].T @ blocks[chosen[-1]]
+    return chosen
+
+
+def _exchanged(blocks: Array, chosen: list[int], iterations: int = 3) -> list[int]:
+    """Each pose in turn given up for the best of the others, while that helps."""
+    chosen = list(chosen)
+    whole = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
+    for _ in range(iterations):
+        changed = False
+        for place, old in enumerate(chosen):
+            without = whole - blocks[old].T @ blocks[old]
+            gains = _gains(blocks, np.linalg.inv(without))
+            gains[[c for c in chosen if c != old]] = -np.inf
+            best = int(np.argmax(gains))
+            if best != old and gains[best] > gains[old] + 1e-9:
+                chosen[place], changed = best, True
+                whole = without + blocks[best].T @ blocks[best]
+        if not changed:
+            break
+    return chosen

@@ -7,12 +7,14 @@ log det of the information Y_I^T Y_I/sigma^2 about the base parameters, by evolu
 
 from __future__ import annotations
 
+import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..description import Robot
@@ -20,11 +22,10 @@ from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
-from ..motion import MotionFile
+from ..motion import Coordinates, Euler, IndependentCoordinates, MotionFile, Path, Rest, Sine, Sum
 from .base import BaseParameters, base_parameters
-from .linear_model import LinearModel
-from .prior import Z95
-from .search import SAMPLES, Criterion, Search
+from .linear_model import LinearModel, MotionRows
+from .new_robot import Z95, uncertainties
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -113,3 +114,242 @@ def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) 
         search.file(genes, rate=rate), search.base, 2 * float(np.log(np.maximum(values, 1e-300)).sum()),
         float(values[0] / max(values[-1], 1e-300)), relative * search.weight, invisible, noise, rate, tried,
     )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The search for a motion: finite Fourier series made larger up to a limit, the better of neighbours kept.
+
+Criterion = Literal["determinant", "condition"]
+SAMPLES = 120
+"""Instants of a period at which limits and information are looked at while searching."""
+CHECKED = 2000
+"""Instants at which limits of the final motion are looked at."""
+FAMILY = 8
+"""Fourier series that are tried before the step size is adapted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Series(Path):
+    """x = offset + sum_k a_k cos(k w t) + b_k sin(k w t), a and b (m, K): what the file says, unchecked."""
+
+    offset: Array
+    a: Array
+    b: Array
+    duration: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.offset.shape
+
+    def evaluate(self, t: Array) -> Coordinates:
+        w = 2 * np.pi * np.arange(1, self.a.shape[1] + 1) / self.duration
+        c, s = np.cos(np.multiply.outer(t, w)), np.sin(np.multiply.outer(t, w))
+        x = self.offset + c @ self.a.T + s @ self.b.T
+        return Coordinates(x, (c * w) @ self.b.T - (s * w) @ self.a.T, -(c * w**2) @ self.a.T - (s * w**2) @ self.b.T)
+
+
+class Search:
+    """Series of one period within all limits of a robot, and the information of each about the base parameters."""
+
+    def __init__(
+        self,
+        linear: LinearModel,
+        base: BaseParameters,
+        duration: float,
+        harmonics: int,
+        criterion: Criterion,
+        max_acceleration: float | None,
+        reach: float,
+    ) -> None:
+        self.linear, self.model, self.base = linear, linear.model, base
+        self.duration, self.harmonics, self.criterion = duration, harmonics, criterion
+        self.max_acceleration = max_acceleration
+        self.series = _rest_to_rest(harmonics)
+        m = self.model.mobility.count
+        size = max(self.model.size, 0.05)
+        turns = [f.motion == "rotation" for f in self.model.robot.dof] or [False] * 3 + [True] * 3
+        self.scale = reach * np.where(turns, 1.0, size)
+        self.shape = (m, self.series.shape[1])
+        home = self.model.robot.home.matrix
+        self.worst = 3.0 * float(self.model.conditioning(home).condition)
+        self.convention, self.home = _angles(self.model.robot)
+        self.limits = _actuator_limits(self.model.robot)
+        self.weight = np.maximum(uncertainties(linear, None)[list(base.independent)], 1e-300)
+
+    # -- motions -----------------------------------------------------------------------------------------------------
+
+    def coefficients(self, genes: Array) -> tuple[Array, Array]:
+        """a and b (..., m, K) of genes (..., m, g), the largest excursion of a coordinate being its scale."""
+        both = genes @ self.series.T
+        k = self.harmonics
+        return both[..., :k] * self.scale[:, None], both[..., k:] * self.scale[:, None]
+
+    def motion(self, genes: Array, samples: int) -> MotionRows:
+        """States of one series at even instants of its period."""
+        a, b = self.coefficients(genes)
+        path = Series(self.home - a.sum(axis=-1), a, b, self.duration)
+        found = self._trajectory(path).for_model(self.model).at(np.linspace(0, self.duration, samples, endpoint=False))
+        return MotionRows(found.pose, found.twist, found.acceleration)
+
+    def _trajectory(self, path: Path) -> Euler | IndependentCoordinates:
+        return (
+            Euler(path=path, convention=self.convention)
+            if self.model.mobility.full
+            else IndependentCoordinates(path=path)
+        )
+
+    def file(self, genes: Array, name: str = "excitation", rate: float = 1000.0) -> MotionFile:
+        """The series as a motion file: sines at once with a rest at home."""
+        a, b = self.coefficients(genes)
+        parts: list[Any] = [Rest(point=(self.home - a.sum(axis=-1)).tolist(), duration=self.duration)]
+        for k in range(self.harmonics):
+            amplitude = np.hypot(a[:, k], b[:, k])
+            parts.append(
+                Sine(
+                    amplitude=amplitude.tolist(),
+                    frequency=(k + 1) / self.duration,
+                    phase=np.arctan2(a[:, k], b[:, k]).tolist(),
+                    duration=self.duration,
+                )
+            )
+        trajectory = self._trajectory(Sum(parts=tuple(parts)))
+        title = f"{self.harmonics} harmonics of {1 / self.duration:g} Hz that make inertias and friction visible"
+        return MotionFile(name=name, title=title, robot=self.model.robot.name, rate=rate, trajectory=trajectory)
+
+    # -- limits and information ----------------------------------------------------------------------------------------
+
+    def within_limits(self, motion: MotionRows) -> bool:
+        """Whether a motion keeps all limits."""
+        if not np.isfinite(motion.pose).all():
+            return False
+        model = self.model
+        quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(motion.pose))[1]
+        if not (quality > 1e-3).all():
+            return False
+        report = model.limits(motion.pose)
+        if report.names and not report.ok:
+            return False
+        if (model.conditioning(motion.pose).condition > self.worst).any():
+            return False
+        speed, force, index = self.limits
+        if len(index):
+            rates = np.abs(model.rates(motion.pose, motion.twist))[:, index]
+            if (rates > speed).any():
+                return False
+            if (np.abs(model.inverse_dynamics(*motion.arrays, errors="nan"))[:, index] > force).any():
+                return False
+        if self.max_acceleration is not None:
+            return bool(np.abs(model.accelerations(*motion.arrays)).max() <= self.max_acceleration)
+        return True
+
+    def grown_to_limits(self, genes: Array, samples: int = SAMPLES) -> Array | None:
+        """The series scaled up as far as all limits allow, by bisection; None if no size keeps them."""
+        genes = genes / max(_extent(self.series, genes), 1e-300)
+        low, high = 0.0, 1.0
+        if self.within_limits(self.motion(genes, samples)):
+            return genes
+        for _ in range(6):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.within_limits(self.motion(middle * genes, samples)) else (low, middle)
+        return low * genes if low > 0 else None
+
+    def information(self, genes: Array, samples: int = SAMPLES) -> Array:
+        """Triangle R (r, r) of the base regressor over a period, in units of the file's uncertainties."""
+        motion = self.motion(genes, samples)
+        rows = self.linear.derivatives(motion, self.linear.values, self.base.independent) * self.weight
+        return np.asarray(np.linalg.qr(np.nan_to_num(rows).reshape(-1, self.base.count), mode="r"))
+
+    def score(self, genes: Array) -> float:
+        """What is to be large: log det of the information, or minus the log of the condition number."""
+        values = np.linalg.svd(self.information(genes), compute_uv=False)
+        if self.criterion == "condition":
+            return -float(np.log(values[0] / max(values[-1], 1e-300)))
+        return 2 * float(np.log(np.maximum(values, 1e-12 * values[0])).sum())
+
+    def run(
+        self, budget: float, tries: int | None, rng: np.random.Generator, progress: Callable[[str], None]
+    ) -> tuple[Array, int]:
+        """Evolution: the best of random series, then better neighbours of it, steps that shrink when none is found.
+
+        It ends after ``budget`` seconds or, if given, ``tries`` motions.
+        """
+        best: Array | None = None
+        top, tried, step, end = -np.inf, 0, 0.5, clock.monotonic() + budget
+
+        def over() -> bool:
+            return clock.monotonic() >= end if tries is None else tried >= tries
+
+        while tried < FAMILY or (not over() and step > 1e-3):
+            better = False
+            for _ in range(FAMILY):
+                draw = rng.standard_normal(self.shape)
+                spread = np.linalg.norm(best) / np.sqrt(draw.size) if best is not None else 1.0
+                genes = self.grown_to_limits(
+                    draw if best is None or tried < 2 * FAMILY else best + step * spread * draw
+                )
+                tried += 1
+                if genes is None:
+                    continue
+                value = self.score(genes)
+                if value > top:
+                    best, top, better = genes, value, True
+                if over() and best is not None:
+                    break
+            step = min(1.3 * step, 1.0) if better else 0.7 * step
+            progress(f"{tried} motions tried")
+        if best is None:
+            raise InputError(
+                f"robot: {self.model.robot.name!r} can make none of {tried} motions around home within its limits; "
+                "is home at the edge of its workspace? Try a smaller reach"
+            )
+        return best, tried
+
+    def shrunk_to_limits(self, genes: Array) -> Array:
+        """The same series, made smaller until a close look finds no limit broken."""
+        for _ in range(30):
+            if self.within_limits(self.motion(genes, CHECKED)):
+                return genes
+            genes = 0.97 * genes
+        raise InputError("robot: the motion found breaks limits between its samples; try fewer harmonics")
+
+
+def _rest_to_rest(harmonics: int) -> Array:
+    """Directions (2 K, g) of [a, b] with sum k b_k = 0 and sum k^2 a_k = 0; higher harmonics are smaller."""
+    k = np.arange(1, harmonics + 1)
+    conditions = np.zeros((2, 2 * harmonics))
+    conditions[0, harmonics:] = k
+    conditions[1, :harmonics] = k**2
+    scale = np.tile(1.0 / k, 2)
+    _, _, right = np.linalg.svd(conditions * scale)
+    return np.asarray(right[2:].T * scale[:, None])
+
+
+def _extent(series: Array, genes: Array) -> float:
+    """Largest excursion of any coordinate over a period, in units of its scale."""
+    both = genes @ series.T
+    k = series.shape[0] // 2
+    angle = np.outer(np.arange(1, k + 1), np.linspace(0, 2 * np.pi, 200))
+    x = both[:, :k] @ (np.cos(angle) - 1) + both[:, k:] @ np.sin(angle)
+    return float(np.abs(x).max())
+
+
+def _angles(robot: Robot) -> tuple[str, Array]:
+    """An order of angles that is far from its singular pose at home, and the coordinates of home in it."""
+    if robot.dof:
+        return "", np.zeros(len(robot.dof))
+    turn = Rotation.from_matrix(np.array(robot.home.rotation))
+    for order in (robot.euler, "XYZ", "ZYX", "ZXY"):
+        if len(set(order.lower())) == 3:
+            angles = turn.as_euler(order)
+            if abs(angles[1]) < 1.0:
+                return order, np.concatenate([robot.home.position, angles])
+    raise InputError("robot: home is turned so that no order of angles describes motions around it")
+
+
+def _actuator_limits(robot: Robot) -> tuple[Array, Array, list[int]]:
+    """Largest speeds and forces of the actuators whose drives state one, and these actuators' numbers."""
+    drives = [leg.drive(name) for leg in robot.legs for name in leg.actuator_names()]
+    index = [k for k, drive in enumerate(drives) if drive.max_speed is not None or drive.max_force is not None]
+    speed = [np.inf if drives[k].max_speed is None else drives[k].max_speed for k in index]
+    force = [np.inf if drives[k].max_force is None else drives[k].max_force for k in index]
+    return np.array(speed), np.array(force), index

@@ -6,30 +6,108 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..datasets import units
 from ..description import Robot
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
+from ..parameters.paths import value_at
+from ..parameters.vector import MOMENTS
 from .base import BaseParameters, base_parameters, listed
-from .changes import changes_of
-from .fit import Fit
+from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
 from .linear_model import LinearModel
 from .logs import Log, read_log
-from .new_robot import Change, with_changes
-from .prepared import Prepared, prepared
-from .prior import Z95, uncertainties
-from .residuals import Whiteness
-from .rows import coordinate_noise
-from .solution import solve
+from .new_robot import Z95, Change, body_changes, file_value, uncertainties, with_changes
+from .physical import cones, inside, most_likely
+from .prepared import Prepared, lag, prepared, refined
+from .sampling import evenly_spaced
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Residuals of forces: their size, whether they are white, what stands out.
+
+OUTLIER = 6.0
+"""Residuals beyond this many times the channel's usual size (by its median) are outliers."""
+LAGS = 20
+WHITE = 0.01
+"""Residuals of a smaller p-value are not white."""
+
+
+class Whiteness(NamedTuple):
+    """Of each channel (a,): rms, correlation of neighbours, correlation time in samples, p-value of Ljung and Box."""
+
+    rms: Array
+    neighbours: Array
+    time: Array
+    p_value: Array
+
+    @property
+    def widening(self) -> Array:
+        """By how much intervals widen (a,): the correlation time of residuals that are not white, else 1."""
+        return np.where(self.p_value < WHITE, self.time, 1.0)
+
+
+def whiteness(residual: Array, good: NDArray[np.bool_]) -> Whiteness:
+    """Of residuals (n, a); samples that are not good count as zero. By autocorrelations rho_j:
+
+    time tau = 1 + 2 sum rho_j up to the first window of 5 tau (Sokal), Q = n (n + 2) sum rho_j^2/(n - j) over 20 lags.
+    """
+    from scipy.special import chdtrc
+
+    n = len(residual)
+    r, rho = _correlations(residual, good)
+    running = 1 + 2 * np.cumsum(rho[1:], axis=0)
+    window = np.arange(1, len(running) + 1)[:, None] >= 5 * running
+    times = np.array([
+        running[int(np.argmax(window[:, k])) if window[:, k].any() else -1, k] for k in range(r.shape[1])
+    ])  # fmt: skip
+    lags = min(LAGS, len(rho) - 1)
+    q = n * (n + 2) * (rho[1 : lags + 1] ** 2 / (n - np.arange(1, lags + 1))[:, None]).sum(axis=0)
+    rms = np.sqrt((r**2).sum(axis=0) / np.maximum(good.sum(axis=0), 1))
+    return Whiteness(rms, rho[1], np.maximum(times, 1.0), chdtrc(lags, q))
+
+
+def _correlations(residual: Array, good: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Residuals (n, a) without their mean, and their autocorrelations rho_0 ... (n/2, a)."""
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    r = np.where(good, residual, 0.0)
+    r = r - np.where(good, r.sum(axis=0) / np.maximum(good.sum(axis=0), 1), 0.0)
+    n = len(r)
+    size = next_fast_len(n + n // 2, real=True)  # lags up to n/2 do not come round
+    spectrum = rfft(np.ascontiguousarray(r.T), size)
+    auto = irfft(spectrum.real**2 + spectrum.imag**2, size)[:, : n // 2].T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return r, np.nan_to_num(auto / auto[0])
+
+
+def autocorrelation(residual: Array, good: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Array]:
+    """Lags 1 ... (l,) and the autocorrelations (l, a) of residuals (n, a) at them."""
+    rho = _correlations(residual, good)[1][1 : LAGS + 1]
+    return np.arange(1, len(rho) + 1), rho
+
+
+def outliers(residual: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Good samples whose residual stands out of its channel."""
+    # the usual size of many residuals is that of some of them
+    some = slice(None, None, max(len(residual) // 10_000, 1))
+    masked = np.where(good, residual, np.nan)[some]
+    middle = np.nanmedian(masked, axis=0)
+    size = 1.4826 * np.nanmedian(np.abs(masked - middle), axis=0)
+    return good & (np.abs(residual - middle) > OUTLIER * size)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Identification: inertias and friction of a robot from logs of its coordinates and forces.
 
 WORSE = 1.05
 """Errors of held-out forces that grow by this factor are no chance."""
@@ -102,7 +180,6 @@ class Identification:
 
     def to_dataset(self) -> xr.Dataset:
         """Everything as labelled arrays; forces are those of the last validation log, or of the last run."""
-        from .dataset import labelled
 
         return labelled(self)
 
@@ -239,3 +316,219 @@ def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers
 def _note(runs: list[Prepared], goods: list[NDArray[np.bool_]]) -> str:
     names = ", ".join(run.log.name for run in runs)
     return f"identified from {names} ({sum(int(g.any(axis=1).sum()) for g in goods)} samples)"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Numbers that logs and file together say: iterations of friction with reactions, of coordinates, and of outliers.
+
+ITERATIONS = 8
+"""Most iterations of Gauss-Newton."""
+CONVERGED = 0.05
+"""Base parameters that move by this part of their standard uncertainty have converged, or would with the next step,
+which is about as much smaller as this one is than the last."""
+
+
+class Solution(NamedTuple):
+    """What :func:`solve` finds; see :class:`polypod.identification.Identification`.
+
+    ``runs`` are the logs on coordinates that fit forces too, ``goods`` the samples used, ``notes`` what is to be said.
+    """
+
+    fit: Fit
+    beta: Array
+    deviations: Array
+    numbers: Array
+    covariance: Array
+    constrained: bool
+    residuals: Whiteness
+    runs: list[Prepared]
+    goods: list[NDArray[np.bool_]]
+    notes: list[str]
+
+
+def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
+    """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
+    every_sigma, sigma = sigma, np.where([s == "not" for s in base.identifiability], 0.0, sigma)
+    notes = _late(linear, base, runs)
+    dof = linear.model.mobility.count if linear.redundant else None
+    goods, noise = [run.good for run in runs], None
+    coordinates = [run.smooth.noise for run in runs]
+    numbers, beta, moved, marked = prior, base.values(prior), np.inf, 0
+    for turn in range(ITERATIONS):
+        data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
+        fit = weighted_least_squares(data, coordinates, noise=noise, dof=dof)
+        noise = fit.noise
+        coordinates = [old if new is None else new for old, new in zip(coordinates, fit.coordinates, strict=True)]
+        numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
+        # where friction bends forces, straight lines hold where numbers are, not where data alone would have them
+        now = base.values(numbers) if linear.loaded else fit.beta
+        last, moved = moved, _moved(now - beta, now, fit)
+        beta = now
+        # the first round knows no noise: whether coordinates are to be sought is seen in the second
+        converged = turn > 0 and (moved <= CONVERGED or moved**2 <= CONVERGED * last)
+        if not converged:
+            runs = [run if step is None else refined(linear.model, run, step)
+                    for run, step in zip(runs, fit.steps, strict=True)]  # fmt: skip
+        left = [run.force - linear.forces(run.motion, numbers) for run in runs]
+        marks = [outliers(one, g) for one, g in zip(left, goods, strict=True)]
+        fresh = sum(int(m.sum()) for m in marks)
+        if converged and fresh == 0:
+            break
+        marked += fresh
+        goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
+    else:
+        notes.append(
+            f"{ITERATIONS} iterations were too few: base parameters last moved by {moved:.2g} of their standard "
+            "uncertainty, "
+            f"with {fresh} new outliers; intervals may be too narrow"
+        )
+    if marked:
+        notes.append(f"{marked} outliers of forces (beyond 6 times the usual residual): not used")
+    if not all(g.any() for g in goods):
+        raise InputError("logs: no sample of forces is left to use")
+    white = _whiteness(left, goods)
+    if (white.widening > 1).any():
+        # this only widens intervals: weights by channel hardly move the values
+        fit = weighted_least_squares(data, coordinates, white.widening, noise=noise, dof=dof)
+    real = cones(linear, base, every_sigma)
+    numbers, covariance, constrained = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
+    beta, wide = fit.beta, fit.covariance
+    loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
+    if linear.loaded:
+        # forces bend with the numbers: straight lines hold where numbers are, not where data alone would have them
+        beta, wide = base.values(loose), base.matrix @ whole @ base.matrix.T
+    if constrained:
+        moving = [c.across_flat(prior, sigma > 0) for c in real if (sigma[c.places] > 0).any()]
+        paths = dict.fromkeys(linear.numbers[c.places[0]].path for c in moving if not inside([c], loose))
+        more = f" and {len(paths) - 4} more" if len(paths) > 4 else ""
+        notes.append(
+            "numbers are held where real bodies (or friction above zero) can have them; the least squares alone would "
+            f"be none for {', '.join(list(paths)[:4])}{more}"
+        )
+    deviations = np.sqrt(np.maximum(np.diag(wide), 0.0))
+    return Solution(fit, beta, deviations, numbers, covariance, constrained, white, runs, goods, notes)
+
+
+def _moved(step: Array, beta: Array, fit: Fit) -> float:
+    """The largest step of a base parameter by its standard uncertainty; steps that are rounding do not count."""
+    wide = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
+    beyond = np.abs(step) > 1e-12 * np.abs(beta)
+    return float(np.max(np.abs(step)[beyond] / np.maximum(wide[beyond], 1e-300), initial=0.0))
+
+
+def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
+    notes = []
+    for run in runs:
+        rows = evenly_spaced(run.motion, max(1000, 2 * len(base.independent)))
+        columns = linear.derivatives(run.motion[rows], linear.values, base.independent)
+        sound = np.isfinite(columns).all(axis=(1, 2))
+        columns, at = columns[sound], run.smooth.rows[rows][sound]
+        force, half = np.nan_to_num(run.log.force), len(at) // 2
+        shift = lag(columns, force, at)
+        if shift is None:
+            continue
+        step = float(np.median(np.diff(run.log.time)))
+        first, second = ((lag(columns[part], force, at[part]) or 0.0) for part in (slice(half), slice(half, None)))
+        if abs(second - first) > max(0.5 * abs(shift), 1.0):
+            notes.append(
+                f"{run.log.name}: forces come {first * step:.4g} s after the coordinates in the first half and "
+                f"{second * step:.4g} s in the second (clocks run at different rates): bring them to one clock first"
+            )
+            continue
+        notes.append(
+            f"{run.log.name}: forces come {abs(shift) * step:.4g} s {'after' if shift > 0 else 'before'} the "
+            f"coordinates (clocks do not match): pass delay={shift * step:.4g} (--delay on the command line)"
+        )
+    return notes
+
+
+def _whiteness(left: list[Array], goods: list[NDArray[np.bool_]]) -> Whiteness:
+    longest = max(range(len(left)), key=lambda k: len(left[k]))
+    return whiteness(left[longest], goods[longest])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What an identification changes in a robot file: fields of bodies and friction, with their intervals.
+
+
+def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[Change]:
+    """Fields of the file that forces show something of, for all legs."""
+    entries = linear.to_entries @ numbers
+    entry_covariance = linear.to_entries @ covariance @ linear.to_entries.T
+    before = np.array([e.value for e in linear.entries])
+    place = {(e.path, e.index): k for k, e in enumerate(linear.entries)}
+    changes: list[Change] = []
+    for path in dict.fromkeys(e.path for e in linear.entries):
+        if not any(np.abs(entry_covariance[k, k]) > 0 for k, e in enumerate(linear.entries) if e.path == path):
+            continue
+        own = [(m, place[path, m]) for m in MOMENTS if (path, m) in place]
+        if not own:
+            k = place[path, ()]
+            half = Z95 * np.sqrt(max(entry_covariance[k, k], 0.0))
+            unit = next((n.unit for n in linear.numbers if n.path == path), "")
+            changes.append(Change(path, unit, file_value(linear.robot, path), np.array(entries[k]), np.array(half)))
+            continue
+        body = value_at(linear.robot, path)
+        slots, places = [MOMENTS.index(m) for m, _ in own], [k for _, k in own]
+        old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
+        old[slots], new[slots] = before[places], entries[places]
+        wide[np.ix_(slots, slots)] = entry_covariance[np.ix_(places, places)]
+        shown = _shown(body_changes(path, body, old, new, wide))
+        if not wide[1:, 1:].any():
+            # a body that does not turn: forces show its mass alone, and the rest of it stays as the file has it
+            shown = [change for change in shown if change.path == f"{path}.mass"]
+        changes += shown
+    return changes
+
+
+def _shown(changes: list[Change]) -> list[Change]:
+    return [c for c in changes if np.any(c.half > 0)]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# An identification as labelled arrays.
+
+
+def labelled(found: Any) -> xr.Dataset:
+    """An ``Identification``: parameters, numbers, noise and whiteness by actuator, forces along the log that judges."""
+    import xarray as xr
+
+    base, linear = found.base, found.linear
+    shown = (found.validation or found.runs)[-1]
+    force = units(found.model)[1]
+    along: dict[str, Any] = {
+        "measured": (("time", "actuator"), shown.measured, {"units": force, "long_name": "measured force"}),
+        "before": (("time", "actuator"), shown.before, {"units": force, "long_name": "force by the file's numbers"}),
+        "after": (("time", "actuator"), shown.after, {"units": force, "long_name": "force by the new numbers"}),
+        "used": (("time", "actuator"), shown.good.astype(np.int8), {"long_name": "sample used"}),
+    }
+    white = found.residuals
+    return xr.Dataset(
+        {
+            "base_value": ("parameter", found.beta),
+            "base_file": ("parameter", base.values(linear.values)),
+            "base_half_width": ("parameter", found.half_widths),
+            "value": ("number", found.numbers),
+            "file": ("number", linear.values),
+            "half_width": ("number", Z95 * np.sqrt(np.maximum(np.diag(found.covariance), 0.0))),
+            "identifiability": ("number", list(base.identifiability)),
+            "noise": ("actuator", found.fit.noise),
+            "rms": ("actuator", white.rms),
+            "neighbours": ("actuator", white.neighbours),
+            "correlation_time": ("actuator", white.time),
+            "white_p_value": ("actuator", white.p_value),
+            "error_before": ("actuator", shown.error(shown.before)),
+            "error_after": ("actuator", shown.error(shown.after)),
+            **along,
+        },
+        {
+            "parameter": list(base.names),
+            "parameter_unit": ("parameter", list(base.units)),
+            "number": list(linear.names),
+            "number_unit": ("number", [n.unit for n in linear.numbers]),
+            "actuator": [a.name for a in found.model.actuators],
+            "time": ("time", shown.time, {"units": "s"}),
+        },
+        {"robot": found.robot.name, "log": shown.log.name, "held_out": "yes" if found.validation else "no",
+         "notes": "\n".join(found.notes)},
+    )  # fmt: skip

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import AS_RIGID, InputError
@@ -21,12 +22,13 @@ from ..formulations.dry_friction import DryFriction, converged_loads, load_jacob
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..lazy import lazy
+from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
 from ..parameters.paths import value_at
-from ..parameters.vector import Parameter
-from .naming import Naming, is_friction, is_linear
+from ..parameters.vector import MOMENTS, Parameter
+from ..symbols.inertia import SECOND_MOMENTS
 
 
 @dataclass(frozen=True)
@@ -210,3 +212,309 @@ class LinearModel:
             actuators = len(self.model.actuators)
             given += [np.ones((1, actuators)), np.zeros((1, actuators))]
         return np.asarray(self._forces_kernel.at(self.port_values(p))(*given)[0])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Numbers in which forces are linear, in words: from entries of the parameter port to numbers of one meaning each.
+
+FRICTION = ("viscous", "coulomb", "drag")
+_WORDS = {
+    "m": "mass",
+    **{f"s{a}": f"mass x com {a}" for a in "xyz"},
+    **{f"S{a}": f"second moment {a}" for a in ("xx", "yy", "zz", "xy", "xz", "yz")},
+    "along": "mass x com along",
+    "Salong": "second moment along",
+    "Sacross": "second moment across",
+}
+_UNITS = {"m": "kg", "s": "kg m", "S": "kg m^2", "a": "kg m"}
+
+
+class LinearNumber(NamedTuple):
+    """One number p: its path (of a body with ``moment``, or of a field), name in words, unit and value in the file."""
+
+    path: str
+    moment: str
+    name: str
+    unit: str
+    value: float
+
+    @property
+    def key(self) -> str:
+        """Its path as the regressor names it, ``legs.0.lower.sx``."""
+        return f"{self.path}.{self.moment}" if self.moment else self.path
+
+
+class Naming:
+    """Numbers p and T (entries, numbers) of the entries of a robot's parameter port that forces are linear in.
+
+    A number stands for one entry, for a moment of a rod that spins freely, or, with ``same_legs``, for the same of
+    every leg.
+    """
+
+    def __init__(self, mechanism: Mechanism, entries: list[Parameter], same_legs: bool) -> None:
+        self.mechanism, self.robot, self.entries, self.same_legs = mechanism, mechanism.robot, entries, same_legs
+        self._joints: dict[str, dict[str, set[str]]] = {}
+
+    def numbers(self) -> tuple[tuple[LinearNumber, ...], Array]:
+        """The numbers p and T (entries, numbers)."""
+        place = {(e.path, e.index): k for k, e in enumerate(self.entries)}
+        rods = rod_moments(self.mechanism)
+        numbers: list[LinearNumber] = []
+        columns: list[Array] = []
+        for path in dict.fromkeys(e.path for e in self.entries):
+            own = [e for e in self.entries if e.path == path]
+            if path in rods and isinstance(own[0].index, str):
+                basis = rods[path]
+                moments = np.array([next((e.value for e in own if e.index == m), 0.0) for m in MOMENTS])
+                values = np.linalg.lstsq(basis, moments, rcond=None)[0]
+                for name, column, value in zip(("m", "along", "Salong", "Sacross"), basis.T, values, strict=True):
+                    numbers.append(self._number(path, name, float(value)))
+                    columns.append(self._column(place, path, column))
+                continue
+            for e in own:
+                moment = e.index if isinstance(e.index, str) else ""
+                numbers.append(self._number(path, moment, e.value))
+                column = np.zeros(len(self.entries))
+                column[place[e.path, e.index]] = 1.0
+                columns.append(column)
+        to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+        if not self.same_legs:
+            return tuple(numbers), to_entries
+        return self._shared(numbers, to_entries)
+
+    def _column(self, place: dict[tuple[str, Any], int], path: str, moments: Array) -> Array:
+        column = np.zeros(len(self.entries))
+        for name, value in zip(MOMENTS, moments, strict=True):
+            if (path, name) in place:
+                column[place[path, name]] = value
+        return column
+
+    def _number(self, path: str, moment: str, value: float) -> LinearNumber:
+        owner, _, field = path.rpartition(".")
+        where = self._spoken(path if moment else owner)
+        if moment:
+            return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
+        unit = _field_unit(self._kinds(owner), field)
+        return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", unit, value)
+
+    def _kinds(self, owner: str) -> set[str]:
+        """Kinds of the joints that a friction or a joint of the file at a path stands for."""
+        if ".joints." in owner:
+            joint, _, motion = owner.partition(".frictions.")
+            return {MOTIONS[motion] if motion else str(value_at(self.robot, joint.removesuffix(".friction")).kind)}
+        leg = owner.rpartition(".")[0]
+        if leg not in self._joints:
+            self._joints[leg] = value_at(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}
+        return self._joints[leg].get(owner.rpartition(".")[2], set())
+
+    def _spoken(self, path: str) -> str:
+        """A path as people say it: ``legs.0.prismatic_friction`` is ``leg1 prismatic friction``."""
+        parts = path.split(".")
+        if parts[0] == "legs":
+            leg = self.robot.legs[int(parts[1])]
+            parts = ["every leg" if self.same_legs else leg.name, *parts[2:]]
+            if "joints" in parts:
+                joint = value_at(self.robot, ".".join(path.split(".")[:4]))
+                parts[1:3] = [joint.name]
+        return " ".join(part.replace("_", " ") for part in parts if part != "bodies")
+
+    def _shared(self, numbers: list[LinearNumber], to_entries: Array) -> tuple[tuple[LinearNumber, ...], Array]:
+        """One number for the same number of every leg; legs drawn at home are turned into each other."""
+        turns = turned_moments(self.robot)
+        kept: list[LinearNumber] = [n for n in numbers if not n.path.startswith("legs.")]
+        columns = [to_entries[:, k] for k, n in enumerate(numbers) if not n.path.startswith("legs.")]
+        first = [(k, n) for k, n in enumerate(numbers) if n.path.startswith("legs.0.")]
+        by_key = {n.key: k for k, n in enumerate(numbers)}
+        for k, n in first:
+            column = to_entries[:, k].copy()
+            for leg in range(1, len(self.robot.legs)):
+                path = f"legs.{leg}.{n.path.split('.', 2)[2]}"
+                if n.moment in MOMENTS and turns is not None:
+                    for moment, factor in zip(MOMENTS, turns[leg][:, MOMENTS.index(n.moment)], strict=True):
+                        column = column + factor * to_entries[:, by_key[f"{path}.{moment}"]]
+                    continue
+                twin = n._replace(path=path).key
+                if twin not in by_key:
+                    raise InputError(f"same_legs: {twin} is missing: the legs of {self.robot.name!r} are not alike")
+                column = column + to_entries[:, by_key[twin]]
+            kept.append(n)
+            columns.append(column)
+        return tuple(kept), np.stack(columns, axis=1)
+
+
+def is_friction(entry: Parameter) -> bool:
+    """Whether a number is a coefficient of friction."""
+    return entry.path.rpartition(".")[2] in FRICTION
+
+
+def is_linear(entry: Parameter) -> bool:
+    """Whether forces are linear in a number of the port: a moment, an inertia of an actuator or cross, friction."""
+    if isinstance(entry.index, str):
+        return True
+    field = entry.path.rpartition(".")[2]
+    return field in FRICTION or field in ("cross_inertia", "rotor", "rotor_mass", "rotor_inertia")
+
+
+_FIELD_UNITS = {
+    "viscous": ("N s/m", "N m s/rad"),
+    "coulomb": ("", "m"),
+    "drag": ("N", "N m"),
+    "rotor": ("kg", "kg m^2"),
+}
+_OTHER_UNITS = {"cross_inertia": "kg m^2", "rotor_mass": "kg", "rotor_inertia": "kg m^2"}
+
+
+def _field_unit(kinds: set[str], field: str) -> str:
+    """Unit of friction or of an inertia, of joints of these kinds: those that slide or those that turn."""
+    if field in _OTHER_UNITS:
+        return _OTHER_UNITS[field]
+    slides, turns = _FIELD_UNITS[field]
+    if kinds <= {"prismatic"}:
+        return slides
+    return f"{slides or '1'} or {turns}" if kinds & {"prismatic", "cylindrical"} else turns
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Moments of bodies as linear functions of fewer numbers: rods that spin freely, legs that are copies of each other.
+
+_ALIKE = 1e-6
+
+
+def ten_moments(mass: float, first: Array, second: Array) -> Array:
+    """Ten moments (10,) from m, s (3,) and Sigma (3, 3)."""
+    return np.array([mass, *first, *(second[i, j] for i, j in SECOND_MOMENTS)])
+
+
+def parts_of(moments: Array) -> tuple[Array, Array, Array]:
+    """m (...), s (..., 3) and Sigma (..., 3, 3) from ten moments (..., 10)."""
+    second = np.zeros((*moments.shape[:-1], 3, 3))
+    for k, (i, j) in enumerate(SECOND_MOMENTS):
+        second[..., i, j] = second[..., j, i] = moments[..., 4 + k]
+    return moments[..., 0], moments[..., 1:4], second
+
+
+def moment_transform(turn: Array, shift: Array) -> Array:
+    """A (10, 10): moments of a body after x -> R x + t, in the same frame.
+
+    m' = m, s' = R s + m t, Sigma' = R Sigma R^T + R s t^T + t (R s)^T + m t t^T.
+    """
+    columns = []
+    for unit in np.eye(10):
+        mass, first, second = parts_of(unit)
+        s = turn @ first
+        across = np.outer(s, shift)
+        columns.append(
+            ten_moments(
+                float(mass),
+                s + mass * shift,
+                turn @ second @ turn.T + across + across.T + mass * np.outer(shift, shift),
+            )
+        )
+    return np.stack(columns, axis=1)
+
+
+def spinning_bodies(mechanism: Mechanism) -> dict[str, tuple[int, str, str]]:
+    """Bodies that spin freely about the line of two spherical joints: leg and names of the joints, by path."""
+    found: dict[str, tuple[int, str, str]] = {}
+    for number, placed in enumerate(mechanism.placed):
+        leg: Any = mechanism.robot.legs[number]
+        for joint in placed.placement.joints:
+            if joint.spins_about is None:
+                continue
+            for body in leg.bodies.keys() & {joint.parent, joint.child}:
+                ends = [j for j in placed.placement.joints if body in (j.parent, j.child)]
+                if len(ends) == 2 and all(j.spins_about is not None for j in ends):
+                    found[f"legs.{number}.bodies.{body}"] = number, ends[0].name, ends[1].name
+    return found
+
+
+def _ends(robot: Any, number: int, *names: str) -> list[Array]:
+    """Where joints of a leg are (3,) each."""
+    at = {j.name: np.array(j.at) for j in robot.legs[number].joints}
+    return [at[name] for name in names]
+
+
+def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
+    """For every body that spins freely about the line of its two spherical joints, by path: B (10, 4).
+
+    Its moments are B [m, s, a, b]: centre of mass s/m along the line from the first joint, second moments a along and b
+    across the line, all about that joint.
+    """
+    found: dict[str, Array] = {}
+    for path, place in spinning_bodies(mechanism).items():
+        start, end = _ends(mechanism.robot, *place)
+        line = (end - start) / np.linalg.norm(end - start)
+        along = np.outer(line, line)
+        local = [
+            ten_moments(1.0, np.zeros(3), np.zeros((3, 3))),
+            ten_moments(0.0, line, np.zeros((3, 3))),
+            ten_moments(0.0, np.zeros(3), along),
+            ten_moments(0.0, np.zeros(3), np.eye(3) - along),
+        ]
+        found[path] = moment_transform(np.eye(3), start) @ np.stack(local, axis=1)
+    return found
+
+
+def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array]) -> dict[str, Array]:
+    """Moments (10,) by path of bodies that spin between joints which have moved: they stay on the line of these.
+
+    ``joints`` are the new places by path, ``legs.0.joints.2.at``. A body turns with the line between its joints, and
+    its centre of mass stays at the same part of it.
+    """
+    robot: Any = mechanism.robot
+    found = {}
+    for path, (number, *names) in spinning_bodies(mechanism).items():
+        order = [j.name for j in robot.legs[number].joints]
+        old = _ends(robot, number, *names)
+        new = [joints.get(f"legs.{number}.joints.{order.index(n)}.at", o) for n, o in zip(names, old, strict=True)]
+        if all(np.array_equal(a, b) for a, b in zip(old, new, strict=True)):
+            continue
+        body: Any = value_at(robot, path)
+        com = np.array(body.com)
+        before, after = old[1] - old[0], new[1] - new[0]
+        part = float((com - old[0]) @ before / (before @ before))
+        turn = Rotation.align_vectors(after[None], before[None])[0].as_matrix()
+        moments = ten_moments(body.mass, body.mass * com, np.array(body.second_moment))
+        found[path] = moment_transform(turn, new[0] + part * after - turn @ (old[0] + part * before)) @ moments
+    return found
+
+
+def turned_moments(robot: Any) -> dict[int, Array] | None:
+    """Moments of a body of each leg from those of the first leg's (10, 10); None if frames turn with the legs.
+
+    Legs that are drawn at home (``chain``) are turned into each other by their joints.
+    """
+    legs = robot.legs
+    kinds = {leg.kind for leg in legs}
+    if len(kinds) > 1:
+        raise InputError(f"same_legs: the legs of {robot.name!r} are of kinds {', '.join(sorted(kinds))}")
+    if not hasattr(legs[0], "joints"):
+        return None
+    first = _marks(legs[0])
+    result = {}
+    for number, leg in enumerate(legs[1:], 1):
+        own = _marks(leg)
+        if own.shape != first.shape:
+            raise InputError(f"same_legs: {leg.name} has other joints than {legs[0].name}")
+        a, b = first - first.mean(axis=0), own - own.mean(axis=0)
+        left, _, right = np.linalg.svd(b.T @ a)
+        turn = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right
+        shift = own.mean(axis=0) - turn @ first.mean(axis=0)
+        off = float(np.abs(first @ turn.T + shift - own).max())
+        if off > _ALIKE * float(np.abs(own).max()):
+            raise InputError(
+                f"same_legs: {leg.name} is no copy of {legs[0].name}, its joints are up to {off:.3g} m off; "
+                "identify the legs one by one"
+            )
+        result[number] = moment_transform(turn, shift)
+    return result
+
+
+def _marks(leg: Any) -> Array:
+    """Points of a leg's joints and the ends of their axes (k, 3)."""
+    points = []
+    for joint in leg.joints:
+        at = np.array(joint.at)
+        axes = joint.axes or ((joint.axis,) if joint.axis is not None else ())
+        points += [at, *(at + np.array(axis) for axis in axes)]
+    return np.array(points)

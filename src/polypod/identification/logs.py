@@ -7,6 +7,7 @@ each with a unit in brackets: ``leg1.q [mm]``, ``leg1.force [N]``. A pose, if me
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,11 +21,12 @@ from ..arrays import Array
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..model import Model
+from ..motion import MotionFile, Trajectory
 from ..motion.tables import TimeTable, check_unit, read_table
-from .saturation import clipped
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 SLOWEST = 1.0
 """Samples farther apart [s] show no motion of a robot."""
@@ -245,3 +247,100 @@ def _jumps(q: Array, steps: Array, gaps: NDArray[np.int64]) -> NDArray[np.int64]
     extent = np.ptp(q, axis=0)
     off[gaps] = 0.0
     return np.argwhere((off > JUMP * usual) & (off > LEAST_JUMP * extent))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Forces at the limit of a drive: values that stand still at a channel's largest or smallest.
+
+BAND = 8.0
+"""A top within so many times a channel's noise is looked at."""
+LONG = 16
+"""Samples that a top lasts at least, to count as one and not as a peak."""
+
+
+def clipped(force: Array) -> NDArray[np.bool_]:
+    """Samples (n, a) that have a channel's largest or smallest value itself, three samples or more in a row."""
+    found = np.zeros(force.shape, dtype=bool)
+    for k, column in enumerate(force.T):
+        finite = column[np.isfinite(column)]
+        if len(finite) == 0 or np.ptp(finite) == 0:
+            continue
+        for end in (finite.max(), finite.min()):
+            at = column == end
+            if (at[2:] & at[1:-1] & at[:-2]).any():
+                found[:, k] |= at
+    return found
+
+
+def flat_tops(force: Array) -> NDArray[np.bool_]:
+    """Samples (n, a) of flat tops and bottoms under noise: candidates of a drive at its limit.
+
+    Of a peak the middle half of what lies within :data:`BAND` times the noise stands 4 sigma above its outer half, as
+    of any parabola; of a flat top both are level.
+    """
+    found = np.zeros(force.shape, dtype=bool)
+    for k, column in enumerate(force.T):
+        if len(column) < 4 * LONG:
+            continue
+        # third differences of a smooth curve are noise: their variance is 20 times its
+        noise = float(np.median(np.abs(np.diff(column, 3)))) / 0.6745 / np.sqrt(20)
+        if not 0 < BAND * noise < 0.2 * np.ptp(column):
+            continue
+        for sign in (1.0, -1.0):
+            found[:, k] |= _flat(sign * column, noise)
+    return found
+
+
+def _flat(x: Array, noise: float) -> NDArray[np.bool_]:
+    """Samples (n,) at the level of a flat top, if the longest top is flat."""
+    near = np.concatenate([[False], x > x.max() - BAND * noise, [False]])
+    edges = np.flatnonzero(np.diff(near.astype(np.int8)))
+    starts, ends = edges[::2], edges[1::2]
+    longest = int(np.argmax(ends - starts))
+    top = x[starts[longest] : ends[longest]]
+    quarter = len(top) // 4
+    level = float(top[quarter : len(top) - quarter].mean()) if len(top) >= LONG else np.inf
+    outer = float(np.concatenate([top[:quarter], top[len(top) - quarter :]]).mean()) if quarter else -np.inf
+    return np.asarray(x > level - 4 * noise) if level - outer < noise else np.zeros(len(x), dtype=bool)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Logs made from a model, with noise: to try out a motion and an identification before the machine runs.
+
+
+def simulated_log(
+    model: Model,
+    motion: MotionFile | Trajectory,
+    *,
+    rate: float = 1000.0,
+    noise_q: float = 0.0,
+    noise_force: float = 0.0,
+    repeats: int = 1,
+    seed: int = 0,
+    name: str = "simulated",
+) -> Log:
+    """A log of a motion as the model makes it: coordinates and forces with white noise [m or rad, N or N m].
+
+    A motion that starts and ends at rest in one pose may be repeated.
+    """
+    if not rate > 0 or repeats < 1:
+        raise InputError(f"rate, repeats: above 0 are needed, got {rate} and {repeats}")
+    trajectory = (motion.trajectory if isinstance(motion, MotionFile) else motion).for_model(model)
+    count = int(np.floor(trajectory.duration * rate)) * repeats
+    time = np.arange(count) / rate
+    at = trajectory.at(time % trajectory.duration)
+    q, force = model.inverse_kinematics(at.pose), model.inverse_dynamics(at.pose, at.twist, at.acceleration)
+    draw = np.random.default_rng(seed)
+    return Log(
+        name, time, q + noise_q * draw.standard_normal(q.shape), force + noise_force * draw.standard_normal(q.shape)
+    )
+
+
+def save_log(model: Model, log: Log, path: str | Path) -> None:
+    """Write a log as a CSV file that :func:`read_log` reads."""
+    header = ["time [s]", *(f"{a.name}.q [{a.unit}]" for a in model.actuators),
+              *(f"{a.name}.force [{a.force_unit}]" for a in model.actuators)]  # fmt: skip
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(np.column_stack([log.time, log.q, log.force]).tolist())

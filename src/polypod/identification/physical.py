@@ -7,12 +7,21 @@ barrier mu going to zero: the J_i are linear in p, so the problem is convex and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..description import Body
 from ..errors import InputError
+from ..files.suspected_unit_errors import densest_radius
+from ..parameters.paths import value_at
+from ..parameters.vector import MOMENTS
+from ..symbols.inertia import SECOND_MOMENTS
 from .base import BaseParameters
-from .cones import Cone, inside
+from .linear_model import LinearModel
 
 BARRIERS = (1.0, 1e-2, 1e-4, 1e-6)
 """mu, in units of the objective, which is a log-likelihood, or as a part of it where it is large: the last one changes
@@ -159,3 +168,159 @@ def _solved(curvature: Array, gradient: Array) -> Array:
     values, vectors = np.linalg.eigh(curvature / size / size[:, None])
     along = vectors.T @ (gradient / size)
     return np.asarray(vectors @ (along / np.maximum(values, 1e-15 * values[-1])) / size)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What real bodies can have: matrices, linear in the numbers, that must be positive definite.
+
+FLAT = 1e-9
+"""A body is flat across a direction where its second moment is below this part of the largest, as files are checked."""
+
+HEAVIER = 2.0
+"""A body that is found to be no more than so many times as heavy as the file's is no denser than any material."""
+
+
+@dataclass(frozen=True)
+class Cone:
+    """A matrix sum p_j E_j (d, d) of the numbers ``places`` that must be positive definite; E are ``parts`` (k, d, d).
+
+    ``spare`` (k,) are uncertainties of numbers that forces do not show: they stay as they are unless the body could not
+    be real with them.
+    """
+
+    places: NDArray[np.int64]
+    parts: Array
+    spare: Array
+
+    def at(self, p: Array) -> Array:
+        """The matrix at numbers p."""
+        return np.asarray(np.tensordot(p[self.places], self.parts, axes=1))
+
+    def across_flat(self, p: Array, free: NDArray[np.bool_]) -> Cone:
+        """The matrix across directions u in which the body is flat whatever the free numbers are.
+
+        J(p) u = 0 and E_j u = 0 for all that are free: J is positive semidefinite if it is so across all u.
+        """
+        if len(self.places) == 1:
+            return self
+        size = _sizes(self.at(p))
+        parts = self.parts / size / size[:, None]
+        values, vectors = np.linalg.eigh(np.tensordot(p[self.places], parts, axes=1))
+        flat = vectors[:, values < FLAT * values[-1]]
+        if not flat.size:
+            return self
+        moving = parts[free[self.places]]
+        moving = moving / np.abs(moving).max(axis=(1, 2), keepdims=True)
+        _, seen, turn = np.linalg.svd((moving @ flat).reshape(-1, flat.shape[1]))
+        stays = flat @ turn[int((seen > FLAT).sum()) :].T
+        if not stays.size:
+            return self
+        across = np.linalg.svd(stays)[0][:, stays.shape[1] :]
+        return replace(self, parts=across.T @ parts @ across)
+
+    def interior(self, p: Array, sigma: Array) -> Array | None:
+        """Numbers strictly inside: p with more mass all over the body, in units of sigma; None if none are."""
+        values = np.linalg.eigvalsh(self.parts)
+        grows = values[:, 0] > -1e-12 * values[:, -1]
+        step = np.where(grows, np.trace(self.parts, axis1=1, axis2=2) * sigma[self.places], 0.0)
+        p, share = p.copy(), 1e-3
+        size = _sizes(self.at(p) + share * np.tensordot(step, self.parts, axes=1))
+        while np.linalg.eigvalsh(self.at(p) / size / size[:, None])[0] < FLAT:
+            if share > 1e9:
+                return None
+            p[self.places] += share * step
+            share *= 2
+        return p
+
+
+def _sizes(matrix: Array) -> Array:
+    """Scales (d,) of a pseudo-inertia: the largest second moment for all directions, and the mass."""
+    diagonal = np.abs(np.diag(matrix))
+    size = np.sqrt(np.append(np.full(len(diagonal) - 1, diagonal[:-1].max(initial=0.0)), diagonal[-1]))
+    return np.where(size > 0, size, 1.0)
+
+
+def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]:
+    """What must be positive: pseudo-inertias of bodies that the file does not exempt, masses, friction, rotors.
+
+    Of a body of which forces show the mass alone (it does not turn) only the mass must be. Pseudo-inertias are about
+    the file's centre of mass, where they are checked: bodies may be far from their origins. ``sigma`` (k,) is the
+    uncertainty of all numbers, also of those that forces do not show.
+    """
+    found = []
+    place = {n.key: k for k, n in enumerate(linear.numbers)}
+    bodies = dict.fromkeys(n.path for n in linear.numbers if n.moment)
+    for path in bodies:
+        body: Any = value_at(linear.robot, path)
+        assert isinstance(body, Body)
+        if body.check == "none":
+            continue
+        seen = {n.moment for k, n in enumerate(linear.numbers) if n.path == path and base.identifiability[k] != "not"}
+        if seen <= {"m"}:
+            found.append(_scalar(place[f"{path}.m"]))
+        elif f"{path}.Sacross" in place:
+            names = ("m", "along", "Salong")
+            parts = np.array([[[0, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [0, 0]]], dtype=float)
+            found.append(Cone(np.array([place[f"{path}.{n}"] for n in names]), parts, np.zeros(3)))
+            found.append(_scalar(place[f"{path}.Sacross"]))
+            places = np.append(found[-2].places, found[-1].places)
+            m, s, second = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2]])
+            found += _spread_out(linear, Cone(places, parts, np.zeros(4)), m, s[:, None], second, body.mass)
+        else:
+            used = [m for m in MOMENTS if f"{path}.{m}" in place]
+            places = np.array([place[f"{path}.{m}"] for m in used])
+            shift = np.eye(4)
+            shift[:3, 3] = -np.array(body.com)
+            parts = shift @ _pseudo_inertia()[[MOMENTS.index(m) for m in used]] @ shift.T
+            found.append(Cone(places, parts, np.where([m in seen | {"m"} for m in used], 0.0, sigma[places])))
+            second = np.trace(parts[:, :3, :3], axis1=1, axis2=2)
+            found += _spread_out(linear, found[-1], parts[:, 3, 3], parts[:, :3, 3], second, body.mass)
+    found += [_scalar(k) for k, n in enumerate(linear.numbers) if not n.moment]
+    return found
+
+
+def _spread_out(linear: LinearModel, whole: Cone, m: Array, s: Array, second: Array, mass: float) -> list[Cone]:
+    """[[m 1, s], [s^T, tr(Sigma) - k m]]: second moments about the centre of mass at least those of the densest ball.
+
+    A ball has tr(Sigma) = 3/5 m R^2; k is that of ``HEAVIER`` times the file's ``mass``. ``m`` (k,), ``s`` (k, d) and
+    ``second`` tr(Sigma) (k,) are shares of the numbers. Nothing is asked of a body that the file has as a point.
+    """
+    d = s.shape[1]
+    parts = np.zeros((len(m), d + 1, d + 1))
+    parts[:, :d, :d] = m[:, None, None] * np.eye(d)
+    parts[:, :d, d] = parts[:, d, :d] = s
+    parts[:, d, d] = second - 0.6 * densest_radius(HEAVIER * mass) ** 2 * m
+    own = parts.any(axis=(1, 2))  # products of inertia have no share
+    cone = Cone(whole.places[own], parts[own], whole.spare[own])
+    held = np.linalg.eigvalsh(_unit_diagonal(cone.at(linear.values)))[0] > FLAT
+    return [cone] if held else []
+
+
+def _scalar(place: int) -> Cone:
+    return Cone(np.array([place]), np.ones((1, 1, 1)), np.zeros(1))
+
+
+def _pseudo_inertia() -> Array:
+    """E (10, 4, 4): the pseudo-inertia of each moment alone."""
+    parts = np.zeros((10, 4, 4))
+    parts[0, 3, 3] = 1.0
+    for k in range(3):
+        parts[1 + k, k, 3] = parts[1 + k, 3, k] = 1.0
+    for k, (i, j) in enumerate(SECOND_MOMENTS):
+        parts[4 + k, i, j] = parts[4 + k, j, i] = 1.0
+    return parts
+
+
+def inside(constraints: list[Cone], p: Array) -> bool:
+    """Whether all matrices are positive semidefinite to rounding."""
+    for cone in constraints:
+        values = np.linalg.eigvalsh(_unit_diagonal(cone.at(p)))
+        if values[0] < -1e-12 * max(abs(values[-1]), 1e-300):
+            return False
+    return True
+
+
+def _unit_diagonal(matrix: Array) -> Array:
+    """A matrix with its rows and columns scaled to a unit diagonal where it has one."""
+    d = np.sqrt(np.maximum(np.abs(np.diag(matrix)), 1e-300))
+    return np.asarray(matrix / d / d[:, None])

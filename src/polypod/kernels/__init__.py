@@ -3,8 +3,7 @@
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.graph import Graph
 from .block import Signature
-from .call import Call, CheckedCall, SmallBatch
-from .kernel import Bound, Kernel
+from .kernel import Bound, Call, CheckedCall, Kernel, SmallBatch
 from .machine import COMPILING
 
 __all__ = [

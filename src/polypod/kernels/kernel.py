@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import copy
+import ctypes
+import hashlib
+from array import array as words_of
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Self
+from functools import cache, partial
+from math import prod
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..errors import StateError
+from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
+from ..symbols.program import Program
 from . import machine
-from .block import Block, Signature, Strided, address_of, common_rows, strided
-from .builtin import without_arguments
-from .code import CompiledCode
-from .interpret import interpreted, row_of
+from .block import Block, Signature, Strided, address_of, common_rows, plain_address, strided
+from .emit import Module, check
+from .function import add_function
 from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
 
 # A thread takes about 20 us to wake; with fewer operations for each it does not pay.
@@ -266,3 +272,309 @@ class Bound(partial[None]):
         self.arrays, self.results = tuple(arrays), tuple(results)
         self._kept = kernel, words, code  # the code, its derived numbers and the addresses live as long
         return self
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a kernel and all its designs share: the expression, and the machine code made from it or found in the cache.
+
+Part = Literal["prepare", "batch", "small_batch", "per_state"]
+_PREPARED = 2
+"""Designs prepared side by side. Vectors of 8 take two to four times as long to compile and gain 60 ns a design."""
+
+
+class CompiledCode:
+    """Functions of one expression, each called with the address of a block (see :mod:`polypod.kernels.function`).
+
+    ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``small_batch`` up to as
+    many as ``narrow_width``; they read one row of derived numbers a design. ``per_state`` reads one for each state.
+    Each but ``prepare`` is compiled when first used: most programs call with many states or with one, and never pay for
+    the other. The machine code is freed with this object.
+    """
+
+    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None) -> None:
+        self._build, self._cache_key = build, cache_key
+        self._linked: dict[Part, machine.Linked] = {}
+        self._level = machine.optimisation()  # one for all parts, which must agree to the bit
+        self.narrow_width = machine.narrow_width() or 0
+        with machine.COMPILING:
+            prepare = self._compiled("prepare")
+            self.about = prepare.about
+            if self.about["parameters"]:
+                self._linked["prepare"] = machine.Linked(prepare.code)
+                self.prepare = self._linked["prepare"].function("prepare")
+
+    @lazy
+    def expression(self) -> Expression | Iteration:
+        """What the code computes, in symbols."""
+        return self._build()
+
+    @lazy
+    def batch(self) -> Callable[[int], None]:
+        """Many states side by side; those of code that is not optimised no more than a few."""
+        return self._function("small_batch" if self.narrow_width and self._level == 0 else "batch")
+
+    @lazy
+    def small_batch(self) -> Callable[[int], None]:
+        """The function for batches of up to ``narrow_width`` states."""
+        return self._function("small_batch") if self.narrow_width else self.batch
+
+    @lazy
+    def one(self) -> int:
+        """Where the function for one state is."""
+        part: Part = "small_batch" if self.narrow_width else "batch"
+        self._function(part)
+        return self._linked[part].address(part)
+
+    @lazy
+    def per_state(self) -> Callable[[int], None]:
+        """States side by side, each with derived numbers of its own."""
+        return self._function("per_state")
+
+    def _function(self, part: Part) -> Callable[[int], None]:
+        with machine.COMPILING:
+            if part not in self._linked:
+                self._linked[part] = machine.Linked(self._compiled(part).code)
+            return self._linked[part].function(part)
+
+    @lazy
+    def _content(self) -> bytes:
+        """All that determines the code."""
+        if self._cache_key is not None:
+            return self._cache_key
+        return hashlib.sha256(repr(self.expression.program).encode()).digest()
+
+    def _compiled(self, part: Part) -> machine.Compiled:
+        key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
+        compiled = machine.load(key)
+        if compiled is None:
+            code = _object_code(part, self.expression.program, self._level)
+            compiled = machine.Compiled(_description(self.expression), code)
+            machine.keep(key, compiled)
+        return compiled
+
+
+def _width(part: Part, level: int) -> int:
+    """States, or designs, side by side; one where code is not optimised, which compiles in less than half the time."""
+    if level == 0:
+        return 1
+    if part == "prepare":
+        return _PREPARED
+    return (part == "small_batch" and machine.narrow_width()) or machine.vector_width()
+
+
+def _object_code(part: Part, program: Program, level: int) -> bytes:
+    """The code of one part; none to prepare a program without parameters."""
+    module = Module()
+    if part == "prepare":
+        for graph in program.graphs:
+            check(graph)  # what cannot be compiled is said before the rest is asked for
+        if program.prepare is None:
+            return b""
+        program = Program(None, program.prepare)
+    add_function(module, part, program, _width(part, level), own_design=part == "per_state")
+    return machine.compile_module(module, level)
+
+
+def _description(expression: Expression | Iteration) -> dict[str, Any]:
+    """What a caller must know, as JSON data."""
+    program, parameters = expression.program, expression.parameters
+    return {
+        "name": expression.name,
+        "iterative": isinstance(expression, Iteration),
+        "operations": program.operations,
+        "cost": program.cost,
+        "inputs": [(p.name, p.shape) for p in expression.inputs],
+        "outputs": [(p.name, p.shape) for p in expression.outputs],
+        "parameters": None if parameters is None else (parameters.name, parameters.shape),
+        "derived": 0 if program.prepare is None else len(program.prepare.outputs[0]),
+    }
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A compiled function and its block as a function of Python without arguments, as fast to call as those built in.
+#
+# ``ctypes`` turns arguments and results into C and back at every call, which takes a fifth of the time of inverse
+# dynamics. A function built into Python is a C function of one object: here a few instructions read from it, a plain
+# number, where function and block are, call one with the other, and give None.
+
+_POINTER_OF, _INCREASE = "polypod_pointer_of", "polypod_increase"
+_CODE = f"""
+declare ptr @{_POINTER_OF}(ptr)
+declare void @{_INCREASE}(ptr)
+define ptr @builtin(ptr %self, ptr %none) {{
+  %words = call ptr @{_POINTER_OF}(ptr %self)
+  %function = load ptr, ptr %words
+  %second = getelementptr inbounds i64, ptr %words, i64 1
+  %block = load ptr, ptr %second
+  call void %function(ptr %block)
+  %third = getelementptr inbounds i64, ptr %words, i64 2
+  %nothing = load ptr, ptr %third
+  call void @{_INCREASE}(ptr %nothing)
+  ret ptr %nothing
+}}
+"""
+_NO_ARGUMENTS = 0x0004  # METH_NOARGS of Python's C interface
+
+
+class _Method(ctypes.Structure):
+    """PyMethodDef."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("about", ctypes.c_char_p),
+    )
+
+
+def without_arguments(function: int, block: int) -> tuple[Callable[[], None], object]:
+    """What calls the function at one address with a block at another, and what must live as long.
+
+    The call keeps the interpreter to itself: to let other threads run and come back takes longer than a short one.
+    """
+    words = np.array([function, block, id(None)], dtype=np.uint64)
+    method, new_function, linked = _method()
+    return new_function(ctypes.byref(method), words.ctypes.data, None), (words, method, linked)
+
+
+@cache
+def _method() -> tuple[_Method, Any, machine.Linked]:
+    """The entry for Python, what makes an object of it, and the code, which is kept with the kernels."""
+    python = ctypes.pythonapi
+    machine.name_address(_POINTER_OF, python.PyLong_AsVoidPtr)
+    machine.name_address(_INCREASE, python.Py_IncRef)
+    key = machine.key_of(_CODE.encode(), 1)
+    compiled = machine.load(key)
+    if compiled is None:
+        module = Module()
+        module.add(_CODE)
+        compiled = machine.Compiled({}, machine.compile_module(module))
+        machine.keep(key, compiled)
+    linked = machine.Linked(compiled.code)
+    new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+        ("PyCFunction_NewEx", python)
+    )
+    return _Method(b"kernel", linked.address("builtin"), _NO_ARGUMENTS, None), new_function, linked
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Kernels called with one state, as loops of control and simulation need them.
+
+_ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
+
+
+class Call:
+    """A kernel tied to arrays of its own; results are views that the next call overwrites. Not for several threads."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        inputs = tuple(np.zeros((1, *p.shape)) for p in kernel.inputs)
+        # one stretch of memory, so that one look tells whether all results are finite
+        lengths = [prod(p.shape) for p in kernel.outputs]
+        self._flat = np.zeros(sum(lengths))
+        parts = np.split(self._flat, np.cumsum(lengths)[:-1])
+        outputs = tuple(part.reshape(1, *p.shape) for part, p in zip(parts, kernel.outputs, strict=True))
+        self._rows = tuple(a[0] if a.ndim > 1 else a for a in inputs)
+        self._results = tuple(a[0] if a.ndim > 1 else a for a in outputs)
+        self._bound = Bound(kernel, inputs, outputs)
+
+    def __call__(self, *values: Array | float) -> tuple[Array, ...]:
+        """Outputs for one state; a scalar output is an array of one number."""
+        for row, value in zip(self._rows, values, strict=True):
+            row[...] = value
+        self._bound()
+        return self._results
+
+
+class SmallBatch:
+    """A kernel of one design called with a few states at a time, with no more bookkeeping than their addresses take.
+
+    ``rest`` are its last inputs, a row (1, *shape) each that all states share.
+    """
+
+    def __init__(self, kernel: Kernel, rest: Sequence[Array]) -> None:
+        self._kernel, self._rest = kernel, rest  # which live as long as their addresses are used
+        self._inputs = [(p.shape, p.length) for p in kernel.inputs[: len(kernel.inputs) - len(rest)]]
+        self._outputs = [(p.shape, p.length) for p in kernel.outputs]
+        self._shared = [word for row in rest for word in (address_of(row), 0, 0)] + kernel.design_words
+        self._max_states = 2 * OPERATIONS_PER_THREAD // max(kernel.cost, 1)
+
+    def __call__(self, *arrays: Any) -> list[Array] | None:
+        """Outputs (n, *shape); None if the arrays are not plain rows (n, *shape), few enough for one thread."""
+        n, words = len(arrays[0]), [1, len(arrays[0])]
+        if not 0 < n <= self._max_states:
+            return None
+        try:
+            for array, (shape, length) in zip(arrays, self._inputs, strict=True):
+                if type(array) is not _ARRAY or array.dtype is not _DOUBLE or array.shape != (n, *shape):
+                    return None
+                words += (plain_address(array), length, 0)
+        except (TypeError, ValueError):  # not contiguous, or read-only
+            return None
+        words += self._shared
+        results = []
+        for shape, length in self._outputs:
+            results.append(np.empty((n, *shape)))
+            words += (plain_address(results[-1]), length, 0)
+        block = words_of("q", words)  # named: it must outlive the call, which lets other threads run
+        self._kernel.function(n)(block.buffer_info()[0])
+        return results
+
+
+class CheckedCall(Call):
+    """A call that gives an answer or an error: no number where the kernel reports that there is none.
+
+    An answer has a ``quality`` above ``least_quality``, an iteration that ``converged`` (where the kernel has such
+    outputs), and finite results. ``explain`` says in words why the quality is lost, from the call's own values.
+    """
+
+    def __init__(self, kernel: Kernel, least_quality: float, explain: Callable[..., str]) -> None:
+        super().__init__(kernel)
+        self._name, self._least, self._explain = kernel.name, least_quality, explain
+        by_name = dict(zip((p.name for p in kernel.outputs), self._results, strict=True))
+        always = np.full(1, np.inf)
+        self._quality, self._converged = by_name.get("quality", always), by_name.get("converged", always)
+
+    def attempt(self, *values: Array | float) -> tuple[Array, ...] | None:
+        """Outputs for one state; None if it has no answer."""
+        for row, value in zip(self._rows, values, strict=True):
+            row[...] = value
+        self._bound()
+        if not self._quality[0] > self._least or self._converged[0] == 0.0:
+            return None
+        # the zero byte of a False; for a few numbers faster than np.isfinite(...).all()
+        return None if b"\0" in np.isfinite(self._flat).tobytes() else self._results
+
+    def __call__(self, *values: Array | float) -> tuple[Array, ...]:
+        """Outputs for one state; a :class:`~polypod.errors.StateError` with the reason if it has no answer."""
+        results = self.attempt(*values)
+        if results is not None:
+            return results
+        if not self._quality[0] > self._least:
+            reason = self._explain(*values)
+        elif self._converged[0] == 0.0:
+            reason = "the friction iteration did not converge: friction coefficients too large for this state"
+        else:
+            reason = "the result is too large for a floating-point number"
+        raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Functions of one state by CasADi's interpreter: slow, and independent of the code generation.
+
+
+def row_of(array: Array, signature: Signature, design: int, state: int) -> Array:
+    """The numbers of one state of one design."""
+    own = array[design] if array.ndim - len(signature.shape) == 2 else array
+    return np.ravel(own[0 if len(own) == 1 else state])
+
+
+def interpreted(expression: Expression | Iteration, values: list[Array], parameters: list[Array]) -> Any:
+    """Outputs of one state; ``parameters`` is empty or has one row."""
+    if isinstance(expression, Expression):
+        return expression.function.call([*values, *parameters])
+    start, step, finish = expression.functions
+    (state,) = start.call([*values, *parameters])
+    while True:
+        (state,) = step.call([*values, state, *parameters])
+        if float(state[-1]) != 0.0:
+            return finish.call([*values, state, *parameters])

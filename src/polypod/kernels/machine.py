@@ -18,7 +18,7 @@ from llvmlite import binding as llvm
 
 from ..errors import InputError
 from . import store
-from .text import Module
+from .emit import Module
 from .threads import BackgroundTask
 
 COMPILING = threading.RLock()
@@ -76,7 +76,7 @@ def _emitter_digest() -> bytes:
     symbols = folder.parent / "symbols"
     files = [
         *folder.glob("*.py"),
-        *(symbols / f"{name}.py" for name in ("split", "expression", "graph", "program", "design_program", "sums")),
+        *(symbols / f"{name}.py" for name in ("split", "expression", "graph", "program")),
     ]
     return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 

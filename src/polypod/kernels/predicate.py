@@ -23,10 +23,8 @@ from ..symbols.program import Program
 from ..symbols.split import split_by_dependency
 from . import machine
 from .block import Block, Signature, address_of, strided
-from .emit import Emitter, check
-from .function import add_function
-from .rows import block_words, pointer
-from .text import DOUBLE, INTEGER, Module, Writer, vector
+from .emit import DOUBLE, INTEGER, Emitter, Module, Writer, check, vector
+from .function import add_function, block_words, pointer
 from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
 
 Bits = NDArray[np.uint8]

@@ -17,16 +17,13 @@ import numpy as np
 
 from ..arrays import Array
 from ..lazy import lazy
-from ..symbols.design_program import DesignProgram
 from ..symbols.expression import Expression, Iteration
 from ..symbols.graph import Graph
-from ..symbols.program import Program
+from ..symbols.program import DesignProgram, Program
 from . import machine
 from .block import Signature, address_of
-from .emit import Emitter, check
-from .function import Source, values_of
-from .rows import RowArray, States, block_words, pointer
-from .text import INTEGER, Module, Writer
+from .emit import INTEGER, Emitter, Module, Writer, check
+from .function import RowArray, Source, States, block_words, pointer, values_of
 
 Fold = Literal["most", "least", "total"]
 _INITIAL = {"most": -np.inf, "least": np.inf, "total": 0.0}

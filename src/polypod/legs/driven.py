@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
+import casadi as ca
 from pydantic import Field, model_validator
 
+from ..description import ConeLimit
 from ..description.drive import Bearing, Drive, drive_fields
-from ..description.quantities import Frozen
+from ..description.quantities import Frozen, Number
 from ..errors import UnknownNameError
-from ..symbols.vectors import Frame
+from ..symbols.vectors import Frame, dot, vector
+from .contract import Limit, Spring
 from .leg import Leg
 
 Bearings = Annotated[dict[str, Bearing], Frozen, Field(json_schema_extra={"rating": "yes"})]
@@ -49,3 +52,33 @@ class DrivenLeg(Drive, Leg):
     def bearing(self, joint: str) -> Bearing:
         """The rating of a joint's bearing."""
         return self.bearings.get(joint, Bearing())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Limits that several leg kinds share.
+
+
+def range_limit(name: str, value: ca.SX, allowed: tuple[Any, Any] | None) -> tuple[Limit, ...]:
+    """A length that must stay in a range [m]; none where none is given."""
+    return () if allowed is None else (Limit(name, value, *allowed, "m"),)
+
+
+def cone_limit(name: str, n: ca.SX, cone: ConeLimit | None, axes: ca.SX | None = None) -> tuple[Limit, ...]:
+    """A leg direction n that must stay in a cone, fixed to the base or to ``axes`` [rad]."""
+    if cone is None:
+        return ()
+    axis = vector(cone.axis) if axes is None else axes @ vector(cone.axis)
+    return (Limit.of_angle(name, dot(n, axis), cone.half_angle),)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Compliances that several leg kinds share.
+
+Stiffness = Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N/m"})]
+"""Stiffness [N/m] of a part of a leg, which is rigid if none is given."""
+
+
+def springs(load: Any, **parts: Any) -> tuple[Spring, ...]:
+    """Springs of the parts that deflect, in series with the leg's actuator; ``load`` is that of all but ``drive``."""
+    given = {name: value for name, value in parts.items() if value is not None}
+    return tuple(Spring(name, value, 1.0 if name == "drive" else load) for name, value in given.items())

@@ -15,9 +15,7 @@ from ..arrays import Array
 from ..description import Friction, LegData
 from ..description.units import unit_mismatch
 from ..symbols.vectors import Frame
-from .consistency import Consistency
-from .contract import SMALLEST_MARGIN, LegFrame, Placement
-from .strut import Strut
+from .contract import SMALLEST_MARGIN, Joint, LegFrame, Placement, Strut
 
 
 class Leg(LegData):
@@ -115,3 +113,205 @@ class Leg(LegData):
 
 def _has_text(data: dict[str, Any]) -> bool:
     return any(isinstance(value, str) for value in data.values())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Is a leg's placement consistent: do its bodies stay rigid and its joints stay in them when the platform moves?
+#
+# A hinge that cannot turn so, degrees of freedom the joints do not allow, or a coordinate that does not move as its
+# joint
+# does would give numbers all the same; here they are faults.
+
+# Positions and directions of order one, a few roundings each.
+_SAME = 1e-9
+_AXES = {"prismatic": 1, "revolute": 1, "cylindrical": 1, "universal": 2, "spherical": 0}
+"""How many axes a joint of each kind has."""
+_DRIVEN = ("prismatic", "revolute")
+# A joint that moves less than this [m or rad], over poses a twentieth of the platform's size from home, does not move.
+_STILL = 1e-9
+
+
+class Consistency:
+    """A leg's bodies and joints as numbers at several poses of the platform."""
+
+    def __init__(self, placement: Placement, tip: Frame) -> None:
+        self.placement = placement
+        x = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        frames = [ca.densify(ca.horzcat(b.frame.axes, b.frame.origin)) for b in placement.bodies]
+        joints = [ca.densify(ca.horzcat(*(j.axes or (ca.SX.zeros(3),)), j.point)) for j in placement.joints]
+        margins = ca.vertcat(*[c.margin for c in placement.conditions], 1)
+        driven = ca.vertcat(*[ca.horzcat(a.coordinate, a.ratio) for a in placement.actuators], ca.SX(0, 2))
+        self._function = ca.Function("consistency", [x], [margins, ca.densify(driven), *frames, *joints])
+
+    def faults(self, tips: Sequence[tuple[Array, Array]]) -> list[str]:
+        """What moves in a body that should not, over the tips (origin, axes) that the leg reaches."""
+        kinds = [f"joint {j.name!r} has the unknown kind {j.kind!r}; known: {', '.join(_AXES)}"
+                 for j in self.placement.joints if j.kind not in _AXES]  # fmt: skip
+        counts = [
+            f"joint {j.name!r} ({j.kind}) needs {_AXES[j.kind]} axes, got {len(j.axes)}"
+            for j in self.placement.joints
+            if j.kind in _AXES and len(j.axes) != _AXES[j.kind]
+        ]
+        bodies = ("base", "platform", *(b.name for b in self.placement.bodies))
+        unknown = [
+            f"joint {j.name!r} names no body of the leg: got {name!r}, known: {', '.join(bodies)}"
+            for j in self.placement.joints
+            for name in (j.parent, j.child)
+            if name not in bodies
+        ]
+        if kinds or counts or unknown:
+            return kinds + counts + unknown
+        named = self._actuator_faults()
+        if named:
+            return named
+        drives = _Drives(self.placement)
+        seen: dict[str, list[Array]] = {}
+        faults: list[str] = []
+        for origin, axes in tips:
+            margins, driven, *parts = (np.array(v) for v in self._function(np.r_[origin, axes.T.ravel()]))
+            if not (margins > SMALLEST_MARGIN).all():
+                continue
+            frames = {"base": np.eye(3, 4), "platform": np.column_stack([axes, origin])}
+            frames |= dict(zip((b.name for b in self.placement.bodies), parts, strict=False))
+            faults += [
+                f"body {name!r} does not stay rigid: its axes are not perpendicular to each other"
+                for name, frame in frames.items()
+                if np.abs(frame[:, :3].T @ frame[:, :3] - np.eye(3)).max() > _SAME
+            ]
+            for joint, numbers in zip(self.placement.joints, parts[len(self.placement.bodies) :], strict=True):
+                if joint.kind == "universal" and abs(numbers[:, 0] @ numbers[:, 1]) > _SAME:
+                    faults.append(f"the axes of the universal joint {joint.name!r} are not perpendicular to each other")
+                for what, value in _fixed(joint, numbers, frames):
+                    seen.setdefault(what, []).append(value)
+            drives.note(
+                driven,
+                frames,
+                dict(zip((j.name for j in self.placement.joints), parts[-len(self.placement.joints) :], strict=True)),
+            )
+        faults += [
+            f"{what} when the platform does; such a joint does not allow the robot's degrees of freedom"
+            for what, values in seen.items()
+            if np.abs(np.array(values) - values[0]).max() > _SAME * max(1.0, np.abs(values[0]).max())
+        ]
+        # a body that is not rigid or a joint that wanders is said first: its displacement means nothing
+        return list(dict.fromkeys(faults or drives.faults()))
+
+    def _actuator_faults(self) -> list[str]:
+        """Actuators that cannot be, from their statement alone."""
+        joints = {joint.name: joint for joint in self.placement.joints}
+        actuators, faults = self.placement.actuators, []
+        for number, actuator in enumerate(actuators):
+            who = f"actuator {actuator.name!r}"
+            joint = joints.get(actuator.joint)
+            if joint is None:
+                faults.append(f"{who} names no joint of the leg: got {actuator.joint!r}, known: {', '.join(joints)}")
+            elif joint.kind not in _DRIVEN:
+                faults.append(
+                    f"{who} drives the {joint.kind} joint {joint.name!r}; only a prismatic or revolute joint has one "
+                    "coordinate to drive"
+                )
+            for other in actuators[:number]:
+                if other.name == actuator.name:
+                    faults.append(f"two actuators have the name {actuator.name!r}; every one needs its own")
+                if other.joint == actuator.joint:
+                    faults.append(
+                        f"actuators {other.name!r} and {actuator.name!r} drive the same joint {other.joint!r}"
+                    )
+                if ca.is_equal(other.coordinate, actuator.coordinate, 10):
+                    faults.append(f"actuators {other.name!r} and {actuator.name!r} have the same coordinate")
+            if actuator.unit not in ("m", "rad"):
+                faults.append(f"{who}: the unit of its coordinate is 'm' or 'rad', got {actuator.unit!r}")
+        return faults
+
+
+class _Drives:
+    """Coordinates of actuators beside the displacements of the joints they drive, over several poses."""
+
+    def __init__(self, placement: Placement) -> None:
+        self._actuators = placement.actuators
+        self._joints = [next(j for j in placement.joints if j.name == a.joint) for a in placement.actuators]
+        self._coordinates: list[Array] = []
+        self._displacements: list[list[float]] = []
+        self._home: list[tuple[Array, Array, Array]] = []
+        self._ratios: Array = np.zeros(0)
+
+    def note(self, driven: Array, frames: dict[str, Array], joints: dict[str, Array]) -> None:
+        """One pose: coordinates and ratios (a, 2), the bodies' frames, and the joints' axes and points."""
+        relative = [_relative(frames[j.parent], frames[j.child]) for j in self._joints]
+        if not self._home:
+            self._ratios = driven[:, 1]
+            for j, (turn, _) in zip(self._joints, relative, strict=True):
+                parent, child = frames[j.parent], frames[j.child]
+                axis, point = joints[j.name][:, 0], joints[j.name][:, -1]
+                self._home.append((turn, parent[:, :3].T @ axis, child[:, :3].T @ (point - child[:, 3])))
+        self._coordinates.append(driven[:, 0])
+        moved = []
+        for j, (turn, origin), (start, axis, inside) in zip(self._joints, relative, self._home, strict=True):
+            if j.kind == "prismatic":
+                moved.append(float(axis @ (origin + turn @ inside)))
+            else:
+                spin = turn @ start.T
+                sine = axis @ [spin[2, 1] - spin[1, 2], spin[0, 2] - spin[2, 0], spin[1, 0] - spin[0, 1]]
+                moved.append(float(np.arctan2(sine, np.trace(spin) - 1)))
+        self._displacements.append(moved)
+
+    def faults(self) -> list[str]:
+        """Coordinates that do not move as their joint does times the stated ratio."""
+        if len(self._coordinates) < 2 or not self._actuators:
+            return []
+        q, s = np.array(self._coordinates), np.array(self._displacements)
+        moved, found = s[1:] - s[0], []
+        for k, (actuator, joint, ratio) in enumerate(zip(self._actuators, self._joints, self._ratios, strict=True)):
+            change, size = q[1:, k] - q[0, k], float(np.abs(moved[:, k]).max())
+            if not size > _STILL:
+                found.append(f"joint {joint.name!r} of actuator {actuator.name!r} does not move when the platform does")
+                continue
+            if joint.kind == "revolute":  # an angle by atan2 may jump by a turn
+                turn = 2 * np.pi * ratio
+                change = change - turn * np.round((change - ratio * moved[:, k]) / turn)
+            if np.abs(change - ratio * moved[:, k]).max() <= _SAME * max(abs(ratio) * size, np.abs(q[:, k]).max()):
+                continue
+            slope = float(change @ moved[:, k] / (moved[:, k] @ moved[:, k]))
+            coordinate = (
+                f"the coordinate of actuator {actuator.name!r} moves {slope:.9g} for a unit of joint {joint.name!r}"
+            )
+            if np.abs(change - slope * moved[:, k]).max() <= 1e-6 * abs(slope) * size:
+                found.append(f"{coordinate}; state ratio={slope:.9g} (it is {ratio:.9g})")
+            else:
+                found.append(
+                    f"{coordinate}, not the same everywhere; it must be a fixed ratio of the joint's displacement"
+                )
+        return found
+
+
+def _relative(parent: Array, child: Array) -> tuple[Array, Array]:
+    """Rotation and origin of a child's frame seen from its parent's."""
+    return parent[:, :3].T @ child[:, :3], parent[:, :3].T @ (child[:, 3] - parent[:, 3])
+
+
+def _fixed(joint: Joint, numbers: Array, frames: dict[str, Array]) -> list[tuple[str, Array]]:
+    """What a joint of its kind holds still: words for the fault if it moves, and its value at a pose."""
+    axes, point = numbers[:, :-1].T, numbers[:, -1]
+    result = []
+    if joint.kind == "prismatic":
+        turn, origin = _relative(frames[joint.parent], frames[joint.child])
+        along = frames[joint.parent][:, :3].T @ axes[0]
+        where = f"{joint.child!r} against {joint.parent!r} on the prismatic joint {joint.name!r}"
+        result.append((f"the rotation of {where} changes", turn))
+        result.append((f"the place of {where} changes across the slide", origin - (along @ origin) * along))
+    for role, body in (("parent", joint.parent), ("child", joint.child)):
+        rotation, origin = frames[body][:, :3], frames[body][:, 3]
+        inside = [rotation.T @ axis for axis in axes]
+        where = f"of the {joint.kind} joint {joint.name!r} in {body!r}"
+        centre = rotation.T @ (point - origin)
+        if joint.kind == "prismatic":
+            result.append((f"the slide {where} moves", inside[0]))
+        elif joint.kind == "cylindrical":
+            result.append((f"the centre {where} moves across its axis", centre - (inside[0] @ centre) * inside[0]))
+        else:
+            result.append((f"the centre {where} moves", centre))
+        if joint.kind in ("revolute", "cylindrical"):
+            result.append((f"the axis {where} moves", inside[0]))
+        if joint.kind == "universal":
+            result.append((f"the axis {where} moves", inside[0 if role == "parent" else 1]))
+    return result

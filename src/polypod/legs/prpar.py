@@ -10,11 +10,9 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .limits import range_limit
+from .contract import Actuator, Condition, Joint, PlacedBody, Placement, Strut
+from .driven import Stiffness, range_limit, springs
 from .rail import RailLeg, guide, slide
-from .springs import Stiffness, springs
-from .strut import Strut
 
 _MASSLESS = Body(mass=0.0)
 

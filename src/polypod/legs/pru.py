@@ -10,9 +10,8 @@ from ..description import Body, Friction
 from ..description.quantities import Direction, Range
 from ..symbols.vectors import Frame, columns, cross, vector
 from .contract import Actuator, Joint, PlacedBody, Placement
-from .limits import range_limit
+from .driven import Stiffness, range_limit, springs
 from .rail import RailLeg, guide, slide
-from .springs import Stiffness, springs
 
 
 class PRU(RailLeg, kind="PRU"):

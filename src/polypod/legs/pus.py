@@ -13,11 +13,9 @@ from ..arrays import Array
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .limits import cone_limit, range_limit
+from .contract import Actuator, Condition, Joint, PlacedBody, Placement, Strut
+from .driven import Stiffness, cone_limit, range_limit, springs
 from .rail import RailLeg, guide, slide
-from .springs import Stiffness, springs
-from .strut import Strut
 
 
 class PUS(RailLeg, kind="PUS"):

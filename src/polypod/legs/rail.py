@@ -13,9 +13,8 @@ from pydantic import model_validator
 from ..arrays import Array
 from ..description.quantities import Direction, Length, Position
 from ..symbols.vectors import cross, dot, unit, vector
-from .contract import Condition
+from .contract import Condition, Strut
 from .driven import DrivenLeg
-from .strut import Strut
 
 
 @dataclass(frozen=True)

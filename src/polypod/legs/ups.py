@@ -13,11 +13,8 @@ from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, LegFrame, PlacedBody, Placement
-from .driven import DrivenLeg
-from .limits import cone_limit, range_limit
-from .springs import Stiffness, springs
-from .strut import Strut
+from .contract import Actuator, Condition, Joint, LegFrame, PlacedBody, Placement, Strut
+from .driven import DrivenLeg, Stiffness, cone_limit, range_limit, springs
 
 
 class UPS(DrivenLeg, kind="UPS"):

@@ -12,8 +12,8 @@ from dataclasses import replace
 import casadi as ca
 
 from ..platforms.motion import frame_of, pose_of
-from ..symbols.continuation import NewtonStep, continuation
 from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.iterations import NewtonStep, continuation
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
 from .mechanism import Mechanism

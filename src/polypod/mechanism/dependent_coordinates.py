@@ -17,9 +17,9 @@ import numpy as np
 from ..errors import InputError
 from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
 from ..platforms.motion import pose_of
-from ..symbols.blocks import BlockFactor
-from ..symbols.continuation import NewtonStep, continuation
 from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.iterations import NewtonStep, continuation
+from ..symbols.linear import BlockFactor
 from ..symbols.vectors import Frame, dot, skew
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism

@@ -12,8 +12,8 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
+from .leg import VectorRef
 from .leg_at_state import LegAtState
-from .vectors import VectorRef
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import casadi as ca
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration, Port, port
-from ..symbols.linear import Solution, solve_general, solve_least_squares
-from ..symbols.singular_values import extreme_singular_values
+from ..symbols.linear import Solution, extreme_singular_values, solve_general, solve_least_squares
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 

@@ -12,14 +12,13 @@ from ..description.robot import AT_ORIGIN
 from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
+from ..mobility.mobility import known_mobility
 from ..parameters import Parameter, ParameterVector
 from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs, Platform, PlatformState, RigidPlatform, platform_of
-from ..symbols.expression import Port
-from ..symbols.mapped import mapped
+from ..symbols.expression import Port, mapped
 from ..symbols.vectors import Frame
 from .leg import LegModel, PlacedLeg
 from .leg_at_state import LegAtState
-from .mobility import known_mobility
 from .simplify import Simplification
 
 

@@ -9,9 +9,9 @@ import scipy
 
 from ..arrays import Array
 from ..description import Robot
+from ..mobility.numeric_robot import poses_from_home
 from ..platforms import DegreesOfFreedom
 from .mechanism import Mechanism
-from .numeric_robot import poses_from_home
 
 _FROM_HOME: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple[Array, Array]]]] = WeakKeyDictionary()
 """Poses that legs were followed to, which takes as long as deriving a function: each function asks for the same."""

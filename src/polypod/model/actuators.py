@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..description import Drive, undriven
+from ..description import Drive, dof
 from ..mechanism import Mechanism
 
 _UNLIMITED = Drive()
@@ -46,4 +46,4 @@ def actuators_of(mechanism: Mechanism) -> tuple[ActuatorInfo, ...]:
 def undriven_motion(model: Any) -> str:
     """A sentence on the motion at home that no actuator drives: the velocity u that moves them least."""
     matrix = model.jacobian(model.robot.home.matrix, errors="nan")[:, : model.mobility.count]
-    return undriven.undriven_motion(matrix, model.mobility.basis, model.size)
+    return dof.undriven_motion(matrix, model.mobility.basis, model.size)

@@ -12,7 +12,7 @@ from ..description import Robot
 from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
-from ..mechanism.least_gap import least_gap
+from ..mobility.numeric_leg import least_gap
 from ..parameters.design import Design
 from .changed_robots import with_numbers
 from .design_calls import NOT_ALLOWED

@@ -22,7 +22,7 @@ from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed, closed_places
 from ..platforms.motion import frame_of, pose_of
-from ..symbols.mapped import Mapped
+from ..symbols.expression import Mapped
 from ..symbols.vectors import Frame, skew
 from .kernels import Kernels, function_of
 

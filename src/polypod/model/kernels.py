@@ -45,7 +45,17 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
 }
 _WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
-_SOURCES = ("symbols", "description", "legs", "parameters", "platforms", "mechanism", "friction", "formulations")
+_SOURCES = (
+    "symbols",
+    "description",
+    "legs",
+    "parameters",
+    "platforms",
+    "mobility",
+    "mechanism",
+    "friction",
+    "formulations",
+)
 """Folders whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
 _SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()

@@ -14,13 +14,11 @@ array([0. , 0. , 1.5])
 from . import paths
 from .arc_length import ArcLengthPath, PathSample
 from .contract import Coordinates, Motion, Path, Trajectory
-from .files import dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
+from .files import MotionFile, Task, dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
 from .laws import ConstantSpeed, Cosine, Quintic, TimeLaw, Trapezoid
-from .motion_file import MotionFile, Task
 from .paths import *  # noqa: F403 - all kinds, as their own list has them
-from .published import PUBLISHED, Published, default_motion
 from .sampling import sample_times
-from .tasks import AROUND_HOME, around_home, find_motion, make_task
+from .tasks import AROUND_HOME, PUBLISHED, Published, around_home, default_motion, find_motion, make_task
 from .trajectories import CONVENTIONS, AxisTurn, Euler, IndependentCoordinates, Poses, Retimed, TrajectoryKind, Waypoint
 from .wrench import ConstantWrench, Wrench, WrenchTable
 

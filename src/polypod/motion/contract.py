@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..model import Model
     from ..symbols.vectors import Frame
-    from .columns import MotionColumn
+    from .fields import MotionColumn
 
 HigherDerivatives = tuple[Array, Array]
 """The third derivative (n, k) at n times, and bounds (n, k) of the fourth within an interval about each."""

@@ -15,9 +15,8 @@ from ..description.file_names import FileName
 from ..description.quantities import Position
 from ..errors import InputError
 from ..symbols.vectors import cross
-from .columns import MotionColumn
 from .contract import Motion
-from .fields import MaybeTimes, MaybeWrenches, Wrenches, check_written
+from .fields import MaybeTimes, MaybeWrenches, MotionColumn, Wrenches, check_written
 from .kinds import Family, Kind, any_of
 from .tables import TimeTable, read_table
 

@@ -17,9 +17,8 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..lazy import lazy
 from ..symbols.expression import Port
-from .moments import symbolic_moments
 from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, parameter_values, source_of, unit_at, value_at
-from .vector import MOMENTS, Parameter, ParameterVector
+from .vector import MOMENTS, Parameter, ParameterVector, symbolic_moments
 
 ALL = "all"
 """The pattern of every number that is not zero."""

@@ -12,9 +12,8 @@ from ..arrays import Array
 from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data
 from ..errors import InputError, short_repr
-from .moments import central_tensors, moments_of
 from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, matching_paths, source_of, unit_at, value_at
-from .vector import MOMENTS, Parameter, ParameterVector
+from .vector import MOMENTS, Parameter, ParameterVector, central_tensors, moments_of
 
 _UNIT_TOLERANCE = 1e-3
 """How far the length of a direction may be from 1: digits of a file."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial import Delaunay  # type: ignore[import-untyped, unused-ignore]
 
 from ..arrays import Array
-from ..description.modes.outline import area, centroid, inside, interior_angles
+from ..description.modes.plate import area, centroid, inside, interior_angles
 from ..errors import InputError
 
 Index = NDArray[np.int64]

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..description.modes import Modes, Plate, outline
-from ..description.modes.checks import array
+from ..description.modes import Modes, Plate
+from ..description.modes import plate as outline
+from ..description.modes.modes import array
 from ..errors import InputError
 from .bending import unit_modes
 

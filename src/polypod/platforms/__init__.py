@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..parameters import ParameterVector
 from .constrained import ConstrainedPlatform, ConstrainedState
 from .contract import Platform, PlatformState, Tip
+from .degrees_of_freedom import DegreesOfFreedom
 from .flexible import ModalPlatform
-from .inputs import Inputs
-from .lower_mobility import DegreesOfFreedom, LowerMobilityPlatform
-from .motion import FrameMotion
+from .lower_mobility import LowerMobilityPlatform
+from .motion import FrameMotion, Inputs
 from .rigid import RigidPlatform
 
 PLATFORMS: dict[str, type[Platform]] = {

@@ -8,11 +8,11 @@ import numpy as np
 
 from ..description import Robot
 from ..parameters import ParameterVector
-from ..symbols.blocks import BlockFactor
 from ..symbols.inertia import Inertia
-from .inputs import Inputs
-from .lower_mobility import DegreesOfFreedom, LowerMobilityState
-from .motion import FrameMotion, frame_of
+from ..symbols.linear import BlockFactor
+from .degrees_of_freedom import DegreesOfFreedom
+from .lower_mobility import LowerMobilityState
+from .motion import FrameMotion, Inputs, frame_of
 from .rigid import RigidPlatform
 
 

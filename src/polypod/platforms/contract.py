@@ -14,8 +14,7 @@ import casadi as ca
 from ..description import Robot
 from ..parameters import ParameterVector
 from ..symbols.vectors import skew
-from .inputs import Inputs
-from .motion import FrameMotion, Series
+from .motion import FrameMotion, Inputs, Series
 
 
 @dataclass(frozen=True)

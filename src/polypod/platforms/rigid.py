@@ -10,8 +10,7 @@ from ..parameters import ParameterVector
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import cross, dot, skew, symmetric
 from .contract import Platform, PlatformState, Tip
-from .inputs import Inputs
-from .motion import FrameMotion, frame_of, moved, pose_of
+from .motion import FrameMotion, Inputs, frame_of, moved, pose_of
 
 
 class RigidState(PlatformState):

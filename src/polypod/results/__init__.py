@@ -8,13 +8,11 @@
 from ..datasets import load_result, robot_of, save_result
 from .bearings import bearings
 from .intersample import IntersampleCheck, between, judged_between
-from .limit_use import LimitUse
-from .motors import motors, rotor_notes
 from .read import Reaction, limit_report, open_reactions, reactions, violations
 from .report import write_results
-from .sizing import actuators, limits, summary
+from .sizing import actuators, limits, motors, rotor_notes, summary
 from .study import BENDING, PARTS, study
-from .verdict import Verdict, verdict
+from .verdict import LimitUse, Verdict, verdict
 
 __all__ = [
     "BENDING",

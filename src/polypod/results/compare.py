@@ -10,8 +10,7 @@ import xarray as xr
 
 from ..errors import InputError
 from ..tables import Table, table
-from .read import actuators_by_unit
-from .time_means import rms
+from .read import actuators_by_unit, rms
 from .verdict import Verdict, percent, verdict
 
 _MEASURED = {"force": "force", "rms force": "force", "speed": "qdot", "stroke": "q"}

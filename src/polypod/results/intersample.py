@@ -12,7 +12,7 @@ from ..errors import PolypodError, StateError
 from ..model import ActuatorInfo, Model
 from ..motion import Task
 from ..tables import called, short
-from .limit_use import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
+from .verdict import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
 
 if TYPE_CHECKING:
     import xarray as xr

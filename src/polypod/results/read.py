@@ -79,3 +79,46 @@ def forces_or_torques(result: xr.Dataset, one: bool = False) -> str:
     """What the actuators exert: forces, torques, or both; ``one`` of them."""
     kinds = dict.fromkeys(called("force" if one else "forces", push) for _, push in actuators_by_unit(result))
     return " and ".join(kinds)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Means over time by the trapezoidal rule.
+
+
+def mean(time: Array, values: Array) -> Array:
+    """Average over time (k,) of values (n, k) at times (n,), linear between samples."""
+    result: Array = np.trapezoid(values, time, axis=0) / (time[-1] - time[0])
+    return result
+
+
+def rms(time: Array, values: Array) -> Array:
+    """Root mean square over time (k,) of values (n, k) at times (n,).
+
+    >>> t = np.linspace(0.0, 1.0, 1001)
+    >>> rms(t, np.sin(2 * np.pi * t)[:, None]).round(6)
+    array([0.707107])
+    """
+    result: Array = np.sqrt(mean(time, values**2))
+    return result
+
+
+def power_mean(time: Array, values: Array, power: float) -> Array:
+    """Power mean over time (k,), (average of |values|^p)^(1/p): the constant load that wears a bearing as much."""
+    result: Array = mean(time, np.abs(values) ** power) ** (1 / power)
+    return result
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Rounding in results: what is negligible beside the largest value of its kind.
+
+ROUNDING = 1e-9
+"""Relative to the largest value that a quantity has or could have; less is rounding."""
+
+
+def without_rounding(values: Array, largest: float) -> Array:
+    """Values with those that are rounding beside the largest as zeros.
+
+    >>> without_rounding(np.array([-2e-15, 0.0, 30.0]), 30.0)
+    array([ 0.,  0., 30.])
+    """
+    return np.where(np.abs(values) > ROUNDING * largest, values, 0.0)

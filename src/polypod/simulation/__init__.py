@@ -5,8 +5,7 @@ from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Event
 from .follow import FlexiblePath, follow
 from .integrators import METHODS
-from .record import Sample
-from .result import events
+from .result import Sample, events
 from .simulate import simulate
 
 __all__ = [

@@ -25,9 +25,8 @@ from ..friction import (
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.closing import LegClosing
 from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
-from ..symbols.continuation import NewtonStep
 from ..symbols.expression import Port
-from ..symbols.fixed_point import aitken_relaxation, changes
+from ..symbols.iterations import NewtonStep, aitken_relaxation, changes
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from .chart import orthonormal_state, pose_of
 

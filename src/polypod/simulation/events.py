@@ -12,8 +12,8 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..friction import dry_drives
+from .chart import Snapshot
 from .integrators import Step
-from .snapshot import Snapshot
 from .system import System
 
 Action = Literal["stop", "log", "ignore"]

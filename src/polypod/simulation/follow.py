@@ -20,8 +20,8 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..model.checks import check_wrench
 from ..motion import Motion, Trajectory
-from ..symbols.fixed_point import converged
 from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Stage, StageDerivative, runge_kutta
+from ..symbols.iterations import converged
 from .dynamics import Dynamics
 from .elastic_spectrum import ElasticSpectrum, prescribed_motion_spectrum
 from .signals import finite_numbers

@@ -18,10 +18,9 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError, StateError, UnknownNameError
 from ..symbols.integration import MIN_STEP_FRACTION, RK4
-from .chart import numeric_chart
+from .chart import Snapshot, numeric_chart
 from .errors import SimulationError
 from .signals import AppliedForces
-from .snapshot import Snapshot
 from .system import STICK_TIME, Stepper
 
 FIXED = "RK4"

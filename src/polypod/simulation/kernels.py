@@ -6,8 +6,8 @@ import casadi as ca
 
 from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
-from ..symbols.continuation import NEWTON_TOLERANCE
 from ..symbols.integration import MAX_ITERATIONS, Outcome, Stage, StageDerivative, runge_kutta
+from ..symbols.iterations import NEWTON_TOLERANCE
 from .chart import Layout, cayley_rate, pose_of
 from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
+from ..control.contract import Controller, Measurement
 from ..control.reference import Reference
-from ..datasets import dataset
-from .chart import poses
+from ..datasets import QUANTITIES, dataset
+from ..model import Model
+from ..motion import Motion, Task, Trajectory
+from .chart import Layout, Snapshot, poses
 from .events import Event
-from .record import Record
 from .system import System
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 LOST_ENERGY = 1e-4
 """Part of the energy exchanged that may appear from nowhere without a warning."""
@@ -85,7 +89,7 @@ def energy_fault(result: xr.Dataset) -> str:
 
 def pose_errors(wanted: Array, pose: Array) -> Array:
     """[p_d - p; phi] (n, 6), phi the rotation vector of R_d R^T, base axes."""
-    from ..control.feedback import feedback_kernel
+    from ..control.law import feedback_kernel
 
     n = len(pose)
     zeros = np.zeros((n, 6))
@@ -98,3 +102,158 @@ def events(result: xr.Dataset) -> list[Event]:
     if "event_time" not in result:
         return []
     return [Event(*row) for row in zip(*(result[name].values.tolist() for name in _EVENT), strict=True)]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What a simulation keeps as it goes: states, forces and events, in arrays that grow.
+
+_CAPACITY = 1024
+"""Rows to begin with; doubled when they are full."""
+
+
+class Sample(NamedTuple):
+    """One row of a simulation as it is recorded."""
+
+    time: float
+    """[s]"""
+    measurement: Measurement
+    """What the sensors measure at that time."""
+    command: Array
+    """Forces (n,) that were asked for."""
+    force: Array
+    """Forces (n,) that act, after saturation and delay."""
+    wrench: Array
+    """External wrench (6,) on the platform, base axes."""
+
+
+class Record:
+    """Rows of time, snapshot, commanded and applied force, wrench; and the events.
+
+    ``observe`` is called with every row as it is added.
+    """
+
+    def __init__(self, layout: Layout, observe: Callable[[Sample], None] | None) -> None:
+        # a snapshot's row as it is, then the forces
+        self._parts, count = {"time": slice(0, 1)}, layout.actuators
+        self._parts |= {name: slice(part.start + 1, part.stop + 1) for name, part in layout.row.items()}
+        for name, width in (("command", count), ("force", count), ("wrench", 6)):
+            start = max(part.stop for part in self._parts.values())
+            self._parts[name] = slice(start, start + width)
+        self._rows: Array = np.empty((_CAPACITY, self._parts["wrench"].stop))
+        self._count = 0
+        self._observe = observe
+        self.events: list[Event] = []
+
+    def add(self, time: float, snapshot: Snapshot, command: Array, force: Array, wrench: Array) -> None:
+        """Append a row."""
+        if self._count == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+        row = self._rows[self._count]
+        row[0] = time
+        np.concatenate([snapshot.row, command, force, wrench], out=row[1:])
+        self._count += 1
+        if self._observe is not None:
+            self._observe(Sample(time, snapshot.measurement(), command.copy(), force.copy(), wrench.copy()))
+
+    @property
+    def last_time(self) -> float:
+        """Time of the last row."""
+        return float(self._rows[self._count - 1, 0]) if self._count else -np.inf
+
+    def __getitem__(self, name: str) -> Array:
+        """All rows (n, width) of a part of the layout, or of what acted; times are (n,)."""
+        rows = self._rows[: self._count, self._parts[name]].copy()
+        return rows[:, 0] if name == "time" else rows
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Whether a simulation went as wanted: how far it came, and its errors and forces against what its motion needs.
+
+COMPLETE = "duration reached"
+LARGE_ERROR = 0.01
+"""Part of the platform's size (mean distance of its joints from the origin) that it may be off without a remark."""
+LARGE_FORCE = 10.0
+"""Times the force that the motion needs that actuators may give without a remark."""
+_MIN_FORCE = 1e-3  # N or N m; less is no sign of trouble, however little a motion needs
+_RATE = 200.0  # samples per second of the inverse dynamics
+
+
+def completed(result: xr.Dataset) -> bool:
+    """Whether a simulation reached its end."""
+    return bool(result.attrs["ended"] == COMPLETE)
+
+
+def external_wrench(task: Task) -> Controller | None:
+    """A task's external wrench on the platform, (time, measurement) -> (6,), base axes; None if it has none.
+
+    What the motion file gives along the platform's axes, or at a point of it, turns with the platform as simulated.
+    """
+    load = task.load
+    if load is None:
+        return None
+    return lambda time, seen: load(Motion(np.asarray(time), seen.pose, seen.twist, np.zeros(6)))
+
+
+def needed_force(
+    model: Model, trajectory: Trajectory, wrench: Controller | None, until: float, friction: bool = True
+) -> Array:
+    """Largest force of each actuator (n,) [N] that the inverse dynamics gives along a motion until a time [s].
+
+    A flexible platform counts as rigid: how it bends depends on the controller. Samples without an answer (at a
+    singularity, or where a leg does not close) do not count.
+    """
+    end = min(until, trajectory.duration)
+    motion = trajectory.at(np.linspace(0.0, end, int(end * _RATE) + 2))
+    load = None
+    if wrench is not None:
+        none = np.zeros(0)
+        rows = zip(motion.time.tolist(), motion.pose, motion.twist, strict=True)
+        load = np.stack([wrench(time, Measurement(none, none, pose, twist, none, none)) for time, pose, twist in rows])
+    force = model.rigid.inverse_dynamics(motion.pose, motion.twist, motion.acceleration, load, friction, errors="nan")
+    return np.nan_to_num(np.abs(force)).max(axis=0)
+
+
+def annotate(result: xr.Dataset, model: Model, needed: Array, about: dict[str, Any]) -> xr.Dataset:
+    """A result with what :func:`remarks` asks for: the ``needed`` forces (n,) and the platform's size."""
+    unit = result["force"].attrs["units"]
+    known = QUANTITIES["needed_force"]
+    annotated = result.assign(needed_force=(known.dims, needed, {"long_name": known.text, "units": unit}))
+    return annotated.assign_attrs({"platform_size": model.robot.platform_size, **about})
+
+
+def excessive_force(result: xr.Dataset) -> bool:
+    """Whether forces are many times what the motion needs."""
+    peak, needed = _forces(result)
+    return peak > max(LARGE_FORCE * needed, _MIN_FORCE)
+
+
+def _forces(result: xr.Dataset) -> tuple[float, float]:
+    """Largest force of all actuators, and largest that the motion needs."""
+    peak, needed = (float(np.abs(result[name].values).max(initial=0.0)) for name in ("force", "needed_force"))
+    return peak, needed
+
+
+def remarks(result: xr.Dataset) -> list[str]:
+    """Sentences on a tracking error, on forces that a good controller does not leave, on energy from nowhere.
+
+    An error of rotation counts as what it moves the platform's joints by.
+    """
+    found, size = [], float(result.attrs["platform_size"])
+    if "error" in result and len(result.time):
+        error = result["error"].values
+        far, turned = (float(np.linalg.norm(part, axis=1).max()) for part in (error[:, :3], error[:, 3:]))
+        if max(far, turned * size) > LARGE_ERROR * size:
+            found.append(
+                f"The robot does not follow the motion: it is off by up to {far:.3g} m and {turned:.3g} rad, "
+                f"{100 * max(far / size, turned):.2g} % of the platform's size ({size:.3g} m)."
+            )
+    if excessive_force(result):
+        unit, (peak, needed) = result["force"].attrs["units"], _forces(result)
+        found.append(
+            f"The controller shakes the robot: forces of up to {peak:.4g} {unit}, where the motion needs at most "
+            f"{needed:.4g} {unit}."
+        )
+    fault = energy_fault(result)
+    if fault:
+        found.append(f"{fault[0].upper()}{fault[1:]}.")
+    return found

@@ -26,10 +26,9 @@ from ..model.checks import check_wrench
 from ..model.kernels import Kernels, check_rotations
 from ..platforms import DegreesOfFreedom
 from . import kernels as graphs
-from .chart import Layout, chart_rotation
+from .chart import Layout, Snapshot, chart_rotation
 from .dynamics import Dynamics
 from .elastic_spectrum import spectral_radius
-from .snapshot import Snapshot
 
 _STILL = np.zeros(6)
 STICK_TIME = 1e-4

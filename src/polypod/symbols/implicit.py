@@ -9,7 +9,7 @@ from __future__ import annotations
 import casadi as ca
 
 from ..lazy import lazy
-from .blocks import BlockFactor
+from .linear import BlockFactor
 from .tape import Tape
 
 

@@ -6,11 +6,13 @@ among them fall away in the call.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
 import casadi as ca
+
+from .vectors import cross, dot
 
 _SIZES = 64
 """Sizes of matrices that are remembered."""
@@ -219,3 +221,259 @@ def solve_least_norm(matrix: ca.SX, right: ca.SX, weights: ca.SX, preferred: ca.
     factor = SymmetricFactor(matrix.T @ lighter)
     y = factor.solve(right - matrix.T @ preferred)
     return Solution(preferred + lighter @ y, factor.quality)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Linear solves that use which entries of a matrix are zero by structure: block after block of a triangular form.
+
+Solve = Callable[[list[ca.SX]], list[ca.SX]]
+
+
+class BlockFactor:
+    """A square matrix A, factored for solves with A and with A^T.
+
+    Rows and columns are ordered so that blocks on the diagonal can be solved one after the other (block triangular
+    form: the strongly connected components of its graph). ``quality`` is the smallest of the blocks', at most 1 and 0
+    for a singular one: of one row its size, of two or three the volume that its columns span over the product of their
+    lengths, of more the smallest pivot over the largest. ``determinants`` are the blocks'.
+    """
+
+    def __init__(self, matrix: ca.SX) -> None:
+        self.n = matrix.size1()
+        self._matrix = matrix
+        self.quality = ca.SX(1)
+        self.determinants: list[ca.SX] = []
+        self._blocks: list[tuple[list[int], list[int], _Block]] = []
+        for rows, columns in _blocks(matrix):
+            block = _Block(ca.densify(matrix[rows, columns]))
+            self._blocks.append((rows, columns, block))
+            self.determinants.append(block.determinant)
+            self.quality = ca.fmin(self.quality, block.quality)
+
+    def solve(self, right: ca.SX) -> ca.SX:
+        """x of A x = b for one column b."""
+        steps = [(rows, columns, block.solve) for rows, columns, block in self._blocks]
+        return _substituted(self._matrix, steps, right)
+
+    def solve_transposed(self, right: ca.SX) -> ca.SX:
+        """y of A^T y = b for one column b."""
+        steps = [(columns, rows, block.solve_transposed) for rows, columns, block in reversed(self._blocks)]
+        return _substituted(self._matrix.T, steps, right)
+
+
+def _substituted(matrix: ca.SX, steps: Sequence[tuple[list[int], list[int], Solve]], right: ca.SX) -> ca.SX:
+    """x of A x = b, block by block (rows, columns, solve): each with what is known already on its right-hand side."""
+    x: list[ca.SX] = [ca.SX(0)] * matrix.size1()
+    known: list[int] = []
+    for rows, columns, solve in steps:
+        rest = []
+        for i in rows:
+            total = right[i]
+            for j in known:
+                if not matrix[i, j].is_zero():
+                    total = total - matrix[i, j] * x[j]
+            rest.append(total)
+        for j, value in zip(columns, solve(rest), strict=True):
+            x[j] = value
+        known += columns
+    return ca.vertcat(*x, ca.SX(0, 1))
+
+
+class _Block:
+    """A dense block: by its adjugate up to three rows, by elimination with pivots beyond."""
+
+    def __init__(self, matrix: ca.SX) -> None:
+        self._n = n = matrix.size1()
+        columns = [matrix[:, j] for j in range(n)]
+        if n == 1:
+            size = ca.fabs(matrix[0, 0])
+            self.determinant = matrix[0, 0]
+            self._inverse = [[1 / matrix[0, 0]]]
+            self.quality = ca.fmin(1, size)
+        elif n == 2:
+            self.determinant = determinant = matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
+            scale = 1 / determinant
+            self._inverse = [
+                [matrix[1, 1] * scale, -matrix[0, 1] * scale],
+                [-matrix[1, 0] * scale, matrix[0, 0] * scale],
+            ]
+            sizes = [ca.sqrt(ca.dot(c, c)) for c in columns]
+            self.quality = ca.fabs(determinant) / (sizes[0] * sizes[1])
+        elif n == 3:
+            a, b, c = columns
+            rows = [cross(b, c), cross(c, a), cross(a, b)]
+            self.determinant = determinant = dot(a, rows[0])
+            scale = 1 / determinant
+            self._inverse = [[row[j] * scale for j in range(3)] for row in rows]
+            sizes = [ca.sqrt(dot(v, v)) for v in columns]
+            self.quality = ca.fabs(determinant) / (sizes[0] * sizes[1] * sizes[2])
+        else:
+            self._factor = GeneralFactor(matrix)
+            self._transposed = GeneralFactor(matrix.T)
+            self.determinant, self.quality = self._factor.determinant, self._factor.quality
+
+    def solve(self, right: list[ca.SX]) -> list[ca.SX]:
+        if self._n > 3:
+            solved = self._factor.solve(ca.vertcat(*right))
+            return [solved[i] for i in range(self._n)]
+        return [_sum([self._inverse[i][j] * right[j] for j in range(self._n)]) for i in range(self._n)]
+
+    def solve_transposed(self, right: list[ca.SX]) -> list[ca.SX]:
+        if self._n > 3:
+            solved = self._transposed.solve(ca.vertcat(*right))
+            return [solved[i] for i in range(self._n)]
+        return [_sum([self._inverse[j][i] * right[j] for j in range(self._n)]) for i in range(self._n)]
+
+
+def _sum(terms: list[ca.SX]) -> ca.SX:
+    total = terms[0]
+    for term in terms[1:]:
+        total = total + term
+    return total
+
+
+def _blocks(matrix: ca.SX) -> list[tuple[list[int], list[int]]]:
+    """Rows and columns of the diagonal blocks, in the order in which they can be solved (lower triangular form)."""
+    n = matrix.size1()
+    if n == 0:
+        return []
+    pattern = ca.sparsify(matrix)
+    if ca.sprank(pattern) < n:  # singular by structure
+        return [(list(range(n)), list(range(n)))]
+    count, rows, columns, row_start, column_start, *_ = pattern.sparsity().btf()
+    return [
+        (list(rows[row_start[k] : row_start[k + 1]]), list(columns[column_start[k] : column_start[k + 1]]))
+        for k in range(count)
+    ]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The largest and the smallest singular value of a small matrix, by a few dozen operations a round.
+#
+# Householder's reflections make the matrix bidiagonal. The squares of its singular values are the roots of a
+# polynomial
+# whose values follow from the bidiagonal's numbers by a recurrence without cancellation (that of the matrix [0 B;
+# B^T 0],
+# of which every singular value is an eigenvalue), so that none is lost in the square of a large one. Laguerre's
+# iteration
+# finds the outer roots of a polynomial with real roots from outside, without passing one but by rounding.
+
+_TINY = 1e-300
+# Laguerre's steps shrink by a factor of 3 or more a round even at a pair of equal roots: enough for 16 digits.
+MAX_ITERATIONS = 40
+# Single roots are found before this round. From it on the smallest only grows and the largest only shrinks.
+_MONOTONIC_FROM = 12
+# A step this small, relative to the root, is rounding.
+_ROUNDING = 1e-15
+
+
+@dataclass(frozen=True)
+class ExtremeSingularValues:
+    """An iteration for the squares of the smallest and largest singular value, relative to ``scale``^2.
+
+    ``start`` and ``step`` are columns [smallest, largest, rounds, done] of the iteration; ``scale`` is the matrix's
+    Frobenius norm.
+    """
+
+    state: ca.SX
+    start: ca.SX
+    step: ca.SX
+    scale: ca.SX
+
+    @property
+    def smallest(self) -> ca.SX:
+        """The smallest singular value."""
+        return self.scale * ca.sqrt(self.state[0])
+
+    @property
+    def largest(self) -> ca.SX:
+        """The largest singular value."""
+        return self.scale * ca.sqrt(self.state[1])
+
+
+def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
+    """The smallest and largest of a matrix (n, m), n >= m >= 1; accurate to a few roundings of the largest.
+
+    Where some are equal but for rounding, Laguerre's steps among them are noise: up to 5e-14 of the largest.
+    """
+    scale = ca.norm_fro(ca.densify(matrix))
+    squares = [b * b for b in _bidiagonal(matrix / ca.fmax(scale, _TINY))]
+    state = ca.SX.sym("state", 4)
+    low, high, iterations = state[0], state[1], state[2]
+    # The squares add up to 1, so that the smallest is at most their mean and the largest at least: rounding at equal
+    # roots, where both derivatives vanish, leads no farther.
+    mean = 1 / matrix.size2()
+    # A step back is rounding too, and at six equal roots as long as the next one forth: they would not end.
+    slow = iterations >= _MONOTONIC_FROM
+    next_low = ca.fmax(ca.if_else(slow, low, 0), ca.fmin(mean, low + _step(squares, low)))
+    next_high = ca.fmax(mean, ca.fmin(ca.if_else(slow, high, 2), high + _step(squares, high)))
+    up, down = ca.fabs(next_low - low), ca.fabs(next_high - high)
+    converged = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
+    # What is not a number settles nowhere and must not keep its neighbours waiting.
+    going_on = ca.logic_and(up + down <= 2, iterations + 1 < MAX_ITERATIONS)
+    done = ca.logic_or(converged, ca.logic_not(going_on))
+    step = ca.vertcat(next_low, next_high, iterations + 1, done)
+    return ExtremeSingularValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
+
+
+def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
+    """d_1, e_1, d_2, ... d_m (but for signs) of the bidiagonal form with diagonal d and e above it."""
+    n, m = matrix.shape
+    rows = [[matrix[i, j] for j in range(m)] for i in range(n)]
+    numbers = []
+    for k in range(m):
+        if n - k > 1:
+            reflect = _Reflection([rows[i][k] for i in range(k, n)])
+            numbers.append(reflect.length)
+            for j in range(k + 1, m):
+                for i, value in zip(range(k, n), reflect([rows[i][j] for i in range(k, n)]), strict=True):
+                    rows[i][j] = value
+        else:
+            numbers.append(rows[k][k])
+        if k == m - 1:
+            break
+        if m - k > 2:
+            reflect = _Reflection(rows[k][k + 1 :])
+            numbers.append(reflect.length)
+            for i in range(k + 1, n):
+                rows[i][k + 1 :] = reflect(rows[i][k + 1 :])
+        else:
+            numbers.append(rows[k][k + 1])
+    return numbers
+
+
+class _Reflection:
+    """Householder's reflection that takes a vector to its length times the first axis, but for the sign."""
+
+    def __init__(self, vector: list[ca.SX]) -> None:
+        self.length = ca.sqrt(_dot(vector, vector))
+        self._v = [vector[0] + ca.if_else(vector[0] < 0, -self.length, self.length), *vector[1:]]
+        self._factor = 1 / ca.fmax(self.length * (self.length + ca.fabs(vector[0])), _TINY)
+
+    def __call__(self, vector: list[ca.SX]) -> list[ca.SX]:
+        along = self._factor * _dot(self._v, vector)
+        return [x - along * v for x, v in zip(vector, self._v, strict=True)]
+
+
+def _dot(a: list[ca.SX], b: list[ca.SX]) -> ca.SX:
+    return sum((x * y for x, y in zip(a, b, strict=True)), ca.SX(0))
+
+
+def _step(squares: list[ca.SX], root: ca.SX) -> ca.SX:
+    """Laguerre's step towards the nearest root: -n p/(p' +- sqrt((n-1)((n-1) p'^2 - n p p'')))."""
+    n = (len(squares) + 1) // 2
+    odd, even = (ca.SX(0), ca.SX(0), ca.SX(0)), (ca.SX(1), ca.SX(0), ca.SX(0))
+    for k in range(n):
+        # of values, first and second derivatives by the root
+        before = squares[2 * k - 1] if k else ca.SX(0)
+        odd = (even[0] - before * odd[0], even[1] - before * odd[1], even[2] - before * odd[2])
+        d = squares[2 * k]
+        even = (
+            root * odd[0] - d * even[0],
+            odd[0] + root * odd[1] - d * even[1],
+            2 * odd[1] + root * odd[2] - d * even[2],
+        )
+    p, first, second = even
+    radicand = ca.fmax((n - 1) * ((n - 1) * first * first - n * p * second), 0)
+    denominator = first + ca.if_else(first < 0, -ca.sqrt(radicand), ca.sqrt(radicand))
+    return ca.if_else(ca.logic_or(p == 0, denominator == 0), 0, -n * p / denominator)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -19,16 +21,18 @@ from numpy.typing import ArrayLike, NDArray
 from ..datasets import robot_of
 from ..description import Robot
 from ..errors import InputError
-from ..files.atomic import atomic_write
+from ..export.js import HELPERS, js_function
+from ..kernels import Expression, Iteration, store
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
-from .coordinates import coordinates_of
+from ..output.atomic import atomic_write
+from .coordinates import Coordinates, coordinates_of
 from .extras import extras
-from .functions import javascript
 from .scene import scene
 
 if TYPE_CHECKING:
     import xarray as xr
+
 
 MOST_SAMPLES = 400
 """Instants of a motion that a page has at most: the browser computes each of them when the page opens."""
@@ -119,7 +123,7 @@ def result_page(result: xr.Dataset) -> str:
 
 
 def streamed_page(model: Model, name: str, duration: float, friction: bool = True, speed: float = 1.0) -> str:
-    """The page of a simulation that is under way: a server sends its samples, see :mod:`polypod.view.server`."""
+    """The page of a simulation that is under way: a server sends its samples, see :mod:`polypod.view.stream`."""
     live = {"duration": duration, "actuators": len(model.actuators), "speed": speed}
     return _page(model, friction, f"{model.robot.name}: {name}, live", {"motion": {"name": name}, "live": live})
 
@@ -167,3 +171,66 @@ def _subsample(count: int) -> NDArray[np.int64]:
 
 def _packed(values: ArrayLike) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The model of a robot as JavaScript for a page: its functions, and the names and sizes of what they take and give.
+
+FUNCTIONS = (
+    "inverse_kinematics",
+    "rates",
+    "forward_kinematics",
+    "bodies",
+    "margins",
+    "limited",
+    "conditioning",
+    "inverse_dynamics",
+)
+"""Functions of a model that the page calls."""
+_PRINTERS = ("export/code.py", "export/js.py", "view/document.py")
+
+
+def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dict[str, Any]]:
+    """A script that defines ``model``, an object of functions, and their ports: ``[name, numbers]`` in order.
+
+    The robot's numbers are an input ``parameters``, so robots of one topology have one text, which is kept on disk
+    beside their compiled functions.
+    """
+    text, ports = _functions(model, friction)
+    here = [e for e in (own.place, own.read) if e is not None]
+    text += "".join(js_function(e.name, e) for e in here)
+    ports = ports | {e.name: _ports(e) for e in here}
+    return f"const model = (() => {{\n{HELPERS}{text}return {{ {', '.join(ports)} }};\n}})();\n", ports
+
+
+def _functions(model: Model, friction: bool) -> tuple[str, dict[str, Any]]:
+    """Text and ports of the robot's functions, from disk if a robot of the same topology had them before."""
+    kernels = model.kernels
+    cache_key = kernels.cache_key(f"live page {'with' if friction else 'without'} friction")
+    key = "" if cache_key is None else hashlib.sha256(cache_key + _printed_by()).hexdigest()
+    kept = store.load(key) if key else None
+    if kept is not None:
+        text, ports = json.loads(gzip.decompress(kept))
+        return text, ports
+    names = (*FUNCTIONS, *(["motion"] if kernels.mechanism.platform.is_constrained else []))
+    names = (*names, *(["joint_coordinates"] if kernels.mechanism.coordinate_joints else []))
+    expressions = [kernels.expression(kernels.mechanism, name, friction) for name in names]
+    text, ports = "".join(js_function(e.name, e) for e in expressions), {e.name: _ports(e) for e in expressions}
+    if key:
+        store.keep(key, gzip.compress(json.dumps([text, ports]).encode(), mtime=0))
+    return text, ports
+
+
+def _ports(expression: Expression | Iteration) -> dict[str, list[list[Any]]]:
+    given = [p for p in (*expression.inputs, expression.parameters) if p is not None]
+    return {
+        "inputs": [[p.name, p.length] for p in given],
+        "outputs": [[p.name, p.length] for p in expression.outputs],
+    }
+
+
+@cache
+def _printed_by() -> bytes:
+    """Fingerprint of the code that prints functions."""
+    root = resources.files(__package__.partition(".")[0])
+    return hashlib.sha256(b"".join((root / name).read_bytes() for name in _PRINTERS)).digest()

@@ -13,9 +13,8 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..model import Model
 from . import shapes
-from .colours import COLOURS
 from .coordinates import Coordinates
-from .samples import BASE, PLATFORM, Samples
+from .shapes import BASE, COLOURS, PLATFORM, Samples
 
 _FARTHEST = {"m": 0.6, "rad": np.pi / 3}
 """How far a slider goes from home, in sizes of the robot or rad, if the legs let it."""

@@ -11,8 +11,7 @@ from ...errors import InputError, StateError
 from ...model import Model
 from ...model.arguments import PoseLike
 from ..tolerances import Tolerances
-from .closures import Solver
-from .sources import Source, closures_of, pose_batch, sources_of
+from .sources import Solver, Source, closures_of, pose_batch, sources_of
 
 _STRAIN = 1e-8
 """Part of an error that legs which hold the platform more than once must not take up."""

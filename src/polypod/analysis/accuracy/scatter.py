@@ -7,14 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...description.poses import displace, displacement
 from ...errors import InputError
 from ...model import Model
 from ...model.arguments import PoseLike
 from ...parameters.paths import value_at
-from ..displacements import displace, displacement
 from ..tolerances import Tolerances
-from .closures import Solver
-from .sources import closures_of, pose_batch, sources_of
+from .sources import Solver, closures_of, pose_batch, sources_of
 
 _STEPS = 6
 _FOUND = 1e-10

@@ -4,8 +4,8 @@ from .bounds import MotionBounds, bound_motion
 from .boxes import CertifiedBox, certified_box
 from .enclosure import Enclosure
 from .implicit import ImplicitEnclosure, enclosure_of
+from .intervals import Verdict
 from .motion import CertifiedMotion, certify_motion
-from .verdict import Verdict
 from .volume import CertifiedVolume, certified_volume
 
 __all__ = [

@@ -15,7 +15,7 @@ from ..workspace.extent import outside_message
 from ..workspace.pose_coordinates import PoseCoordinates, WorkspaceTest
 from ..workspace.travel import travel
 from .implicit import AnyEnclosure, enclosure_of
-from .verdict import Mask
+from .intervals import Mask
 
 
 class CertifiedBox(NamedTuple):

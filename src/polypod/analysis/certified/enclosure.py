@@ -19,11 +19,19 @@ from ..fingerprint import fingerprint
 from ..workspace.pose_coordinates import PoseCoordinates
 from ..workspace.quantities import Quantities, scaled_jacobian
 from .displaced import about, displaced
-from .hexapod_jacobian import HexapodJacobian
-from .intervals import Interval, evaluate_intervals, mean_value, outward, within
-from .legs import Chart, is_ups_hexapod
-from .matrices import midpoint_radius, regular_sign
-from .verdict import Mask, Verdict, in_ranges
+from .intervals import (
+    Interval,
+    Mask,
+    Verdict,
+    evaluate_intervals,
+    in_ranges,
+    mean_value,
+    midpoint_radius,
+    outward,
+    regular_sign,
+    within,
+)
+from .telescopic_legs import Chart, HexapodJacobian, is_ups_hexapod
 
 _SOURCES = (
     "analysis/certified/enclosure.py",

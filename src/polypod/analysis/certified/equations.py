@@ -24,7 +24,7 @@ from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
 from .affine import Affine, evaluate_affine
 from .displaced import about, displaced, followed, with_twists
-from .legs import Chart
+from .telescopic_legs import Chart
 
 _SOURCES = tuple(f"analysis/certified/{name}.py" for name in ("equations", "displaced", "affine", "intervals"))
 

@@ -12,7 +12,10 @@ from math import pi
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...symbols.graph import Graph
 
 UNIT = 2.0**-51
@@ -180,3 +183,81 @@ _RULES: dict[int, Callable[..., Interval]] = {
     ca.OP_FMAX: lambda a, b: Interval(ca.fmax(a.low, b.low), ca.fmax(a.high, b.high)),
 }
 """What an operation does with intervals."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Matrices whose numbers are not known exactly: whether all of them are regular.
+
+_SLACK = 1e-11
+"""What the products of an interval matrix with an inverse may be off by rounding: 6 x 6 of numbers about 1."""
+
+
+def regular_sign(middle: Array, radius: Array, derivatives: Array | None = None, vague: Array | None = None) -> Array:
+    """Sign (n,) of the determinant of every matrix A = M + sum S_k t_k, |t_k| <= 1, within radii; 0 where not known.
+
+    M (n, k, k) +- ``radius``, ``derivatives`` (n, j, k, k) S +- ``vague``. With C = M^-1 all A are regular if the
+    matrix G = |1 - C M| + |C| r + sum |C S_k| + |C| v_k has a positive vector with G v < v. Of matrices (n, l, k) with
+    more rows than columns, C = M^+, the sign is 1 where all A have full rank.
+    """
+    n, k = len(middle), middle.shape[2]
+    sign = np.zeros(n)
+    if not n or middle.shape[1] < k:
+        return sign
+    total = radius if vague is None else radius + vague.sum(axis=1)
+    good = np.isfinite(middle).all(axis=(1, 2)) & np.isfinite(total).all(axis=(1, 2))
+    m, r = middle[good], total[good] * (1 + 1e-14)
+    tall = middle.shape[1] > k
+    det = np.sqrt(np.linalg.det(m.transpose(0, 2, 1) @ m).clip(0.0)) if tall else np.linalg.det(m)
+    fine = np.abs(det) > 1e-12 * np.linalg.norm(m, axis=(1, 2)) ** k
+    safe = np.where(fine[:, None, None], m, np.eye(middle.shape[1], k))
+    inverse = np.linalg.pinv(safe) if tall else np.linalg.inv(safe)
+    rest = np.abs(np.eye(k) - inverse @ m) + np.abs(inverse) @ r
+    if derivatives is not None:
+        rest += np.abs(inverse[:, None] @ derivatives[good]).sum(axis=1)
+    size = np.abs(inverse).sum(axis=2).max(axis=1) * (np.abs(m) + r).sum(axis=1).max(axis=1)
+    rest = rest * (1 + 1e-13) + (_SLACK * (1 + size))[:, None, None]
+    # a vector near Perron's own shows what the sums of rows do not
+    with np.errstate(over="ignore", invalid="ignore"):
+        v = np.ones((len(m), k))
+        for _ in range(6):
+            v = (rest @ v[..., None])[..., 0] + 0.05 * v
+            v /= v.max(axis=1, keepdims=True)
+        regular = fine & ((rest @ v[..., None])[..., 0] * (1 + 1e-13) < v).all(axis=1)
+    sign[good] = np.where(regular, np.sign(det), 0.0)
+    return sign
+
+
+def midpoint_radius(low: Array, high: Array) -> tuple[Array, Array]:
+    """Middles and radii of intervals, rounding included."""
+    with np.errstate(invalid="ignore"):
+        middle = 0.5 * (low + high)
+        radius = np.maximum(high - middle, middle - low)
+    return middle, radius * (1 + 1e-14) + 1e-15 * np.abs(middle)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What is said of boxes: inside, outside or neither; and whether values are in their ranges for certain.
+
+Mask = NDArray[np.bool_]
+
+
+class Verdict(NamedTuple):
+    """Of n boxes: every pose is in the workspace (n,), none is (n,); neither is known where both are false.
+
+    ``regular`` (n,): the legs close and det J has the sign that it has at home in every pose, so in every part too.
+    """
+
+    inside: Mask
+    outside: Mask
+    regular: Mask
+
+
+def in_ranges(low: Array, high: Array, ranges: Array, angles: Mask) -> tuple[Mask, Mask]:
+    """Whether all values between ends (n, k) are in ``ranges`` (k, 2), and whether one is out of them, both (n,).
+
+    The cosines of ``angles`` (k,) have no upper end. Ends of ranges that are computed may be off by rounding.
+    """
+    least, most = ranges[:, 0], np.where(angles, np.inf, ranges[:, 1])
+    edge = 4e-16 * np.abs(ranges).max(axis=1, initial=0.0)
+    kept = ((low >= least + edge) & (high <= most - edge)).all(axis=1)
+    return kept, ((high < least - edge) | (low > most + edge)).any(axis=1)

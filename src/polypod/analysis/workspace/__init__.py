@@ -3,8 +3,7 @@
 from .full import dexterous, full_workspace, reachable
 from .maps import constant_orientation, orientations_at, workspace_map
 from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
-from .surface import straight_reach
-from .travel import tilt_by_height, travel
+from .travel import straight_reach, tilt_by_height, travel
 
 __all__ = [
     "PoseCoordinates",

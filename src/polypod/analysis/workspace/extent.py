@@ -10,8 +10,8 @@ from scipy.ndimage import generate_binary_structure, label
 
 from ...arrays import Array
 from ...errors import InputError
-from .compiled import limit_names
 from .pose_coordinates import PoseCoordinates, WorkspaceTest
+from .quantities import limit_names
 
 _COARSE = {1: 129, 2: 33, 3: 17, 4: 11, 5: 9, 6: 7}
 """Points a coordinate of the grids that are looked at first."""

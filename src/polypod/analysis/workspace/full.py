@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
-from ..progress import tracked
-from .compiled import predicate, predicate_designs
 from .extent import extent
-from .maps import BLOCK, MOST, POINTS, cell_sizes, labelled, volume_unit
+from .maps import BLOCK, MOST, POINTS, cell_sizes, labelled, tracked, volume_unit
 from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
+from .quantities import predicate, predicate_designs
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
-from ...description.curve import force_at
+from ...description.drive import force_at
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
 from ...model import Model
-from .compiled import limit_names, margins
-from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY
+from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY, limit_names, margins
 
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
 """Coordinates of a robot of six degrees of freedom: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll)

@@ -8,11 +8,25 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import numpy as np
+
+from ...arrays import Array
 from ...description.leg import parse_leg
+from ...errors import UnknownNameError, short_repr
 from ..schema import Location
-from .forms import Copies, Mirror, ShortFormError, home_matrix, read_form
-from .inner_forms import write_out
-from .isometry import Isometry, reflection, rotation_about, transformed_leg
+from .forms import (
+    Copies,
+    Cylinder,
+    Massive,
+    Mirror,
+    Pair,
+    Revolution,
+    ShortFormError,
+    home_matrix,
+    read_form,
+    read_point,
+)
+from .isometry import Isometry, floats, reflection, rotation_about, transformed_leg
 from .kinds import as_chain
 
 
@@ -116,3 +130,222 @@ def _images(
         steps = [one for one in (reflected, image) if one is not None and not one.identity]
         copy = transformed_leg(data, home, steps) if steps else plain
         yield {**copy, "name": name} if own else {k: v for k, v in copy.items() if k != "name"}
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Short forms within a general leg: directions to other joints, rods and cylinders, pairs of bodies.
+
+_SHAPES = (
+    "3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints needed: rod (slender), "
+    "{cylinder: {radius: ...}} (solid) or {revolution: {along: ..., across: ...}} (moments of inertia)"
+)
+_APART = 1e-9
+"""Distance [m] up to which two joints are at one point."""
+
+
+def write_out(leg: Any, location: Location) -> tuple[Any, dict[Location, Location]]:
+    """A leg with its inner short forms written out, and where moved parts of it stand in the file (within the leg)."""
+    if not isinstance(leg, dict) or leg.get("kind") != "chain":
+        return leg, {}
+    joints, bodies = leg.get("joints"), leg.get("bodies")
+    if not isinstance(joints, list) or not all(isinstance(joint, dict) for joint in joints):
+        return leg, {}
+    if not isinstance(bodies, dict) or not all(isinstance(body, dict) for body in bodies.values()):
+        return leg, {}
+    inside = _Leg(location, joints, bodies)
+    whole = {**leg, "joints": inside.with_directions(), "bodies": inside.with_inertias()}
+    return _with_pairs(whole, location)
+
+
+class _Leg:
+    """Joints and bodies of a leg as the file has them."""
+
+    def __init__(self, location: Location, joints: list[dict[str, Any]], bodies: dict[str, dict[str, Any]]) -> None:
+        self._location, self._joints, self._bodies = location, joints, bodies
+
+    def with_directions(self) -> list[dict[str, Any]]:
+        """The joints with directions for ``{to: joint}`` and ``{across: joint}``."""
+        directed = []
+        for number, joint in enumerate(self._joints):
+            place = (*self._location, "joints", number)
+            new = dict(joint)
+            if "axis" in joint:
+                new["axis"] = self._direction(joint["axis"], number, (*place, "axis"), None)
+            axes = joint.get("axes")
+            if isinstance(axes, list) and len(axes) == 2:
+                first = self._direction(axes[0], number, (*place, "axes", 0), None)
+                second = self._direction(axes[1], number, (*place, "axes", 1), first)
+                new["axes"] = [first, second]
+            if isinstance(joint.get("cone"), dict):
+                new["cone"] = {
+                    key: self._direction(value, number, (*place, "cone", key), None)
+                    if key in ("axis", "direction")
+                    else value
+                    for key, value in joint["cone"].items()
+                }
+            directed.append(new)
+        return directed
+
+    def _direction(self, value: Any, number: int, place: Location, first: Any) -> Any:
+        """A direction in numbers; what is no short form of one stays."""
+        if not isinstance(value, dict):
+            return value
+        if len(value) != 1 or not {"to", "across"} & set(value):
+            raise ShortFormError(
+                place,
+                "a direction is 3 numbers, {to: JOINT} (from this joint to another at home) or, as the second axis of "
+                "a universal joint, {across: JOINT} (perpendicular to the first and to the way there), got "
+                f"{short_repr(value)}",
+            )
+        ((how, name),) = value.items()
+        other = self._named(name, (*place, how))
+        way = self._point(other, place) - self._point(number, place)
+        length = float(np.linalg.norm(way))
+        if length < _APART:
+            raise ShortFormError((*place, how), f"{name!r} is at the point of this joint; there is no way between them")
+        if how == "to":
+            return floats(way / length)
+        if first is None:
+            raise ShortFormError(place, "across: is for the second axis of a universal joint; write {to: JOINT}")
+        square = np.cross(_numbers(first, place), way / length)
+        size = float(np.linalg.norm(square))
+        if size < 1e-6:
+            raise ShortFormError((*place, how), f"the way to {name!r} lies along the first axis; give 3 numbers")
+        return floats(square / size)
+
+    def _named(self, name: Any, place: Location) -> int:
+        names = [joint.get("name") for joint in self._joints]
+        if name not in names:
+            raise ShortFormError(place, str(UnknownNameError("joint", str(name), tuple(map(str, names)))))
+        return names.index(name)
+
+    def _check_bodies(self) -> None:
+        """Raise if a joint holds a body that is not there: a misspelt name is why a rod lacks a joint."""
+        known = ("base", "platform", *self._bodies)
+        for number, joint in enumerate(self._joints):
+            given = joint.get("between", [])
+            if _bodies(joint) != given:
+                problem = f"two names of bodies are needed, got {short_repr(given)}"
+                raise ShortFormError((*self._joint(number), "between"), problem)
+            for name in given:
+                if name not in known:
+                    problem = str(UnknownNameError("body", str(name), known))
+                    raise ShortFormError((*self._joint(number), "between"), problem)
+
+    def _point(self, number: int, place: Location) -> Array:
+        """Where a joint is (3), for what is measured from it; a slide may leave that out where nothing is."""
+        joint = self._joints[number]
+        if "at" not in joint:
+            raise ShortFormError(
+                place, f"it is measured from joint {str(joint.get('name'))!r}, which has no place; give it its 'at'"
+            )
+        return read_point(joint, self._joint(number))
+
+    def _joint(self, number: int) -> Location:
+        return (*self._location, "joints", number)
+
+    def with_inertias(self) -> dict[str, dict[str, Any]]:
+        """The bodies with tensors for ``inertia: rod`` and its like, and their centre of mass if it is left out."""
+        return {name: self._with_inertia(name, body) for name, body in self._bodies.items()}
+
+    def _with_inertia(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+        """I = J_along n n^T + J_across (1 - n n^T), n from joint to joint; what is no short form stays."""
+        inertia, place = body.get("inertia"), (*self._location, "bodies", name, "inertia")
+        if not isinstance(inertia, (str, dict)):
+            if "com" not in body and "inertia" in body and body.get("mass") != 0.0:
+                raise ShortFormError(
+                    place[:-1], "com: where is its centre of mass at home, base frame? Only shapes such as rod imply it"
+                )
+            return body
+        shape, value = next(iter(inertia.items()), ("", None)) if isinstance(inertia, dict) else (inertia, None)
+        if shape not in ("rod", "cylinder", "revolution") or (shape == "rod") != isinstance(inertia, str):
+            raise ShortFormError(place, f"{_SHAPES}; got {short_repr(inertia)}")
+        start, end = self._ends(name)
+        length = float(np.linalg.norm(end - start))
+        if shape == "revolution":
+            form = read_form(Revolution, value, (*place, shape))
+            along, across = form.along, form.across
+        else:
+            mass = read_form(Massive, {key: body[key] for key in ("mass",) if key in body}, place[:-1]).mass
+            radius = 0.0 if shape == "rod" else read_form(Cylinder, value, (*place, shape)).radius
+            along, across = 0.5 * mass * radius**2, mass * (3 * radius**2 + length**2) / 12
+        line = np.outer(end - start, end - start) / length**2
+        tensor = across * (np.eye(3) - line) + along * line
+        return {"com": floats(0.5 * (start + end)), **body, "inertia": tensor.tolist()}
+
+    def _ends(self, name: str) -> tuple[Array, Array]:
+        """The two points where a body has joints."""
+        ends: dict[str, Array] = {}
+        for number, joint in enumerate(self._joints):
+            if name in _bodies(joint):
+                point = self._point(number, (*self._location, "bodies", name, "inertia"))
+                if all(np.linalg.norm(point - other) > _APART for other in ends.values()):
+                    ends[str(joint.get("name"))] = point
+        if len(ends) != 2:
+            self._check_bodies()
+            listed = f" ({', '.join(ends)})" if ends else ""
+            raise ShortFormError(
+                (*self._location, "bodies", name, "inertia"),
+                f"a rod, cylinder or body of revolution lies between two joints; {name!r} has joints at {len(ends)} "
+                f"point{'' if len(ends) == 1 else 's'}{listed}: give com and inertia in numbers",
+            )
+        first, second = ends.values()
+        return first, second
+
+
+def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any], dict[Location, Location]]:
+    """Bodies with ``pair`` twice, with every joint that holds one."""
+    pairs = {
+        name: np.array(read_form(Pair, body["pair"], (*location, "bodies", name, "pair")).offset)
+        for name, body in leg["bodies"].items()
+        if "pair" in body
+    }
+    if not pairs:
+        return leg, {}
+    places: dict[Location, Location] = {}
+    bodies: dict[str, Any] = {}
+    for name, body in leg["bodies"].items():
+        if name not in pairs:
+            bodies[name] = body
+            continue
+        plain = {key: value for key, value in body.items() if key != "pair"}
+        com = read_point({"at": plain.get("com", [0.0, 0.0, 0.0])}, (*location, "bodies", name))
+        for side, sign in ((1, 1.0), (2, -1.0)):
+            bodies[f"{name}{side}"] = {**plain, "com": floats(com + sign * pairs[name])}
+            places["bodies", f"{name}{side}"] = ("bodies", name)
+    joints: list[dict[str, Any]] = []
+    for number, joint in enumerate(leg["joints"]):
+        held = [name for name in _bodies(joint) if name in pairs]
+        if not held:
+            places["joints", len(joints)] = ("joints", number)
+            joints.append(joint)
+            continue
+        here = (*location, "joints", number)
+        if joint.get("actuated"):
+            raise ShortFormError(
+                (*here, "actuated"), f"a joint of the pair {held[0]!r} would both be driven; write two bodies"
+            )
+        offsets = [pairs[name] for name in held]
+        if any(not np.array_equal(offset, offsets[0]) for offset in offsets):
+            raise ShortFormError((*here, "between"), f"the pairs {' and '.join(held)} have different offsets")
+        at = read_point(joint, here)
+        for side, sign in ((1, 1.0), (2, -1.0)):
+            places["joints", len(joints)] = ("joints", number)
+            sides = [f"{name}{side}" if name in held else name for name in joint["between"]]
+            own = {"name": f"{joint['name']}{side}"} if "name" in joint else {}
+            joints.append({**joint, **own, "between": sides, "at": floats(at + sign * offsets[0])})
+    return {**leg, "bodies": bodies, "joints": joints}, places
+
+
+def _bodies(joint: dict[str, Any]) -> list[str]:
+    """The bodies that a joint is between; what is no name is a fault later."""
+    between = joint.get("between")
+    return [name for name in between if isinstance(name, str)] if isinstance(between, list) else []
+
+
+def _numbers(value: Any, place: Location) -> Array:
+    """A direction that must be numbers already, here."""
+    try:
+        return np.array(value, dtype=float).reshape(3)
+    except (TypeError, ValueError):
+        raise ShortFormError(place, f"the first axis must be 3 numbers, got {short_repr(value)}") from None

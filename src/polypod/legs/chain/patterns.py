@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays import Array
-from .alignment import meet, on_line, parallel, square
-from .parallelograms import parallelograms
+from .data import ChainJoint
 from .plan import Edge, Plan
 
 
@@ -273,3 +273,144 @@ def on_drawn_branch(
                 return None
             found = {other: one for other, one in found.items() if other != joint}
     return found
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Recipes for a chain that is closed by iterating: joints that need no unknowns although the rest of it does.
+
+
+def find_partial_closed_forms(leg: Any, plan: Plan) -> tuple[tuple[Edge, ...], dict[int, ClosedFormStep]]:
+    """A closed form for each tree joint whose child ends in a cut joint and points at it, wherever the cut joint is.
+
+    Such a joint is no unknown, and of the gap at the cut joint one length is left, or two where a hinge points at it.
+    Returns the tree, every body after those it depends on, and the closed forms by joint.
+    """
+    parent = {edge.child: edge for edge in plan.tree}
+    found: dict[int, ClosedFormStep] = {}
+    depends: dict[str, str] = {}
+    for cut in plan.cuts:
+        if leg.joints[cut.joint].kind not in ("spherical", "universal", "revolute"):
+            continue
+        for side, target in ((cut.parent, cut.child), (cut.child, cut.parent)):
+            edge = parent.get(side)
+            closed_form = None if edge is None or edge.joint in found else _pointing(leg, plan, edge, cut.joint)
+            if edge is None or closed_form is None or _dependency_order(plan, {**depends, side: target}) is None:
+                continue
+            found[edge.joint], depends[side] = closed_form, target
+            break
+    return _dependency_order(plan, depends) or plan.tree, found
+
+
+def _pointing(leg: Any, plan: Plan, edge: Edge, target: int) -> ClosedFormStep | None:
+    joint, point = leg.joints[edge.joint], leg.joints[target].at
+    if is_universal(leg, plan, edge):
+        rod = rod_closed_form(leg, plan, edge, target)
+        apart = not np.allclose(point, joint.at, rtol=0, atol=1e-9)
+        return replace(rod, alone=True) if rod.straight and apart else None
+    if joint.kind == "revolute" and not on_line(point, joint.at, joint.axis):
+        return ClosedFormStep("turn", target, alone=True)
+    return None
+
+
+def _dependency_order(plan: Plan, depends: dict[str, str]) -> tuple[Edge, ...] | None:
+    """The tree with every body after its parent and after the body it depends on; None for circular dependencies."""
+    known, left, order = {"base", "platform"}, list(plan.tree), []
+    while left:
+        edge = next((one for one in left if one.parent in known and depends.get(one.child, "base") in known), None)
+        if edge is None:
+            return None
+        left.remove(edge)
+        known.add(edge.child)
+        order.append(edge)
+    return tuple(order)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Parallelograms in a chain: two bars between the same two bodies on hinges of one direction, equal and parallel.
+#
+# The bodies that they join do not turn against each other: one moves against the other on a circle. Each bar may be
+# shifted parallel to itself, so that it ends in the point that is to be reached: one hinge then stands for the loop.
+
+_EQUAL = 1e-11
+"""Difference of opposite sides, relative to their length, that is the rounding of arithmetic."""
+
+
+class Bar(NamedTuple):
+    """A body on two hinges of one direction: their numbers, and the bodies at their other ends."""
+
+    body: str
+    hinges: tuple[int, int]
+    ends: tuple[str, str]
+
+
+def parallelograms(joints: Sequence[ChainJoint], plan: Plan) -> dict[int, tuple[int, int]]:
+    """For every hinge of a parallelogram the other hinge of its bar, and the hinge beside it of the bar opposite."""
+    found: dict[int, tuple[int, int]] = {}
+    for one, two in combinations(hinged_bars(joints, plan), 2):
+        if set(one.ends) != set(two.ends) or any(k in found for k in (*one.hinges, *two.hinges)):
+            continue
+        beside = two.hinges if one.ends == two.ends else two.hinges[::-1]
+        if _opposite(joints, one.hinges, beside):
+            for k in (0, 1):
+                found[one.hinges[k]] = one.hinges[1 - k], beside[k]
+                found[beside[k]] = beside[1 - k], one.hinges[k]
+    return found
+
+
+def hinged_bars(joints: Sequence[ChainJoint], plan: Plan) -> list[Bar]:
+    """Bodies that two parallel hinges hold and nothing else, between two other bodies."""
+    ends = {
+        k: tuple(plan.group[name] for name in joint.between) for k, joint in enumerate(joints) if joint.kind != "fixed"
+    }
+    bars = []
+    for body in dict.fromkeys(plan.group.values()):
+        held = [k for k, pair in ends.items() if body in pair]
+        if body in ("base", "platform") or len(held) != 2 or any(joints[k].kind != "revolute" for k in held):
+            continue
+        first, second = (next(end for end in ends[k] if end != body) for k in held)
+        if first != second and parallel(joints[held[0]].axis, joints[held[1]].axis):
+            bars.append(Bar(body, (held[0], held[1]), (first, second)))
+    return bars
+
+
+def _opposite(joints: Sequence[ChainJoint], one: tuple[int, int], two: tuple[int, int]) -> bool:
+    """Whether two bars are opposite sides of a parallelogram that is not flat."""
+    if not parallel(joints[one[0]].axis, joints[two[0]].axis):
+        return False
+    axis = np.array(joints[one[0]].axis)
+    across = np.eye(3) - np.outer(axis, axis)
+    a, b, c, d = (across @ np.array(joints[k].at) for k in (*one, *two))
+    length = float(np.linalg.norm(b - a))
+    width = float(np.linalg.norm(np.cross(b - a, c - a))) / (length or 1.0)
+    return bool(np.linalg.norm((b - a) - (d - c)) < _EQUAL * max(length, 1e-3) and width > 1e-9)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# What the numbers of a chain's joints have in common at home, to the rounding of their arithmetic.
+
+
+def parallel(a: Any, b: Any) -> bool:
+    """Whether two directions are one, or opposite: tilts beyond rounding are kept."""
+    return bool(np.linalg.norm(np.cross(a, b)) < 1e-11)
+
+
+def square(a: Any, b: Any) -> bool:
+    """Whether two directions are perpendicular to each other."""
+    return bool(abs(np.dot(a, b)) < 1e-12)
+
+
+def on_line(point: Any, at: Any, axis: Any) -> bool:
+    """Whether a point lies on a line."""
+    return bool(np.linalg.norm(np.cross(np.subtract(point, at), axis)) < 1e-9)
+
+
+def meet(lines: Sequence[tuple[Any, Any]]) -> bool:
+    """Whether lines, each a point and a direction, pass through one point."""
+    rows, right = [], []
+    for at, axis in lines:
+        across = np.eye(3) - np.outer(axis, axis)
+        rows.append(across)
+        right.append(across @ np.array(at))
+    matrix, wanted = np.vstack(rows), np.concatenate(right)
+    point = np.linalg.lstsq(matrix, wanted, rcond=None)[0]
+    return bool(np.abs(matrix @ point - wanted).max() < 1e-9)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from ..strut import Strut
+from ..contract import Strut
 from .data import ChainJoint
-from .parallelograms import Bar, hinged_bars
+from .patterns import Bar, hinged_bars
 from .plan import Plan
 
 _BALLS = ("spherical", "universal")

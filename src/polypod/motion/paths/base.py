@@ -6,9 +6,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import SerializeAsAny
 
-from ..columns import MotionColumn
 from ..contract import Path
-from ..fields import check_written
+from ..fields import MotionColumn, check_written
 from ..kinds import Family, Kind, any_of, family_of
 
 _OVER_TIME = ("times", "duration", "frequency", "phase")

@@ -14,8 +14,8 @@ from pydantic import Field, PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ..checks import CLOSE, same_duration
-from ..columns import MotionColumn
 from ..contract import Coordinates, HigherDerivatives, Path, path_with_columns
+from ..fields import MotionColumn
 from ..tables import one_clock
 from .base import AnyPath, PathKind
 

@@ -14,13 +14,12 @@ from ...arrays import Array
 from ...description.file_names import FileName
 from ...errors import InputError
 from ..checks import knots, scalar_or_vector
-from ..columns import MotionColumn
 from ..contract import Coordinates, HigherDerivatives, even_pieces
-from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, Numbers, Velocities
+from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, MotionColumn, Numbers, Velocities
 from ..laws import QUINTIC, AnyLaw, TimeLaw
-from ..polynomial_bounds import polynomial_higher_derivatives, polynomial_peak
 from ..tables import TimeTable, read_table
 from .base import PathKind
+from .polynomials import polynomial_higher_derivatives, polynomial_peak
 
 
 class Line(PathKind):

@@ -13,9 +13,8 @@ from ...description.poses import rodrigues
 from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
-from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Path, Peak, path_with_columns
-from ..fields import Axis
+from ..fields import Axis, MotionColumn
 from ..paths.base import AnyPath
 from ..tables import one_clock
 from .base import POSITION, Placed, make_motion, rotated_frame

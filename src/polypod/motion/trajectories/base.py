@@ -13,8 +13,8 @@ from pydantic import SerializeAsAny
 from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
-from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Peak, Trajectory
+from ..fields import MotionColumn
 from ..kinds import Family, Kind, any_of
 from ..paths.base import PathKind
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
-from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Path, Peak, Trajectory, path_with_columns
+from ..fields import MotionColumn
 from ..paths.base import AnyPath
 from .base import TrajectoryKind
 

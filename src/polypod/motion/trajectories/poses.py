@@ -19,9 +19,8 @@ from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
 from ..checks import finite
-from ..columns import MotionColumn
 from ..contract import Motion, MotionExpansion, Peak
-from ..fields import Seconds
+from ..fields import MotionColumn, Seconds
 from ..laws import QUINTIC, AnyLaw, TimeLaw
 from ..paths.points import Through
 from ..tables import TimeTable, read_table

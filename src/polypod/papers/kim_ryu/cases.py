@@ -11,11 +11,9 @@ from ...description import Friction, Robot
 from ...files import load
 from ...model import Model
 from ...motion import Motion, Published
-from ..shared.arrays import peak
-from ..shared.platform import Platform
+from ..shared.arrays import Platform, peak
 from . import printed as eq
-from .data import KINDS, Parameters
-from .link_inertia import rotation
+from .printed import KINDS, Parameters, rotation
 
 SAMPLES = 601
 SPEEDS = (20, 40, 60)

@@ -6,15 +6,18 @@ in the paper. Arrays are (T, 6, 3): times, legs, components in the base frame; z
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
 from ...arrays import Array
+from ...description import Friction as JointFriction
+from ...description import Robot
+from ...legs.pus import PUS
 from ...motion import Motion
-from ..shared.arrays import cross, direction, dot, norm, rotated_tensor, times, unit
-from ..shared.platform import Platform
-from .data import Parameters
+from ..shared.arrays import Platform, cross, direction, dot, norm, rotated_tensor, times, unit
 
 Printed = frozenset[str]
 NOTHING: Printed = frozenset()
@@ -154,3 +157,155 @@ def forces(
         if np.abs(F.tau - before.tau).max() <= 1e-14 * np.abs(F.tau).max():
             break
     return F
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Kim and Ryu: the numbers that their equations take.
+
+KINDS = ("slider", "universal", "spherical")
+
+
+@dataclass(frozen=True)
+class FrictionPair:
+    """Friction of a kind of joint: a viscous coefficient c, and mu, the factor of the reaction."""
+
+    c: float = 0.0
+    mu: float = 0.0
+
+    @staticmethod
+    def of(friction: JointFriction) -> FrictionPair:
+        """From the friction of a joint in a robot's description."""
+        return FrictionPair(friction.viscous, friction.coulomb)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Appendix A.1: rails A_0, a, joints CB', axes alpha, u, v (6, 3), bodies, friction, gravity."""
+
+    A0: Array
+    a: Array
+    CB: Array
+    alpha: Array
+    u: Array
+    v: Array
+    ell: float
+    m: float
+    m_l: float
+    m_s: float
+    CG: Array
+    I_p: Array
+    I_l: Array
+    g: Array
+    slider: FrictionPair
+    universal: FrictionPair
+    spherical: FrictionPair
+
+    @staticmethod
+    def of(robot: Robot) -> Parameters:
+        """The numbers of a 6-PUS robot whose legs are alike; u is horizontal and perpendicular to the rail, v = a x
+        u."""
+        legs = [leg for leg in robot.legs if isinstance(leg, PUS)]
+        one, platform = legs[0], robot.platform
+        a = np.array([leg.rail_direction for leg in legs])
+        u = unit(cross(np.broadcast_to([0.0, 0.0, 1.0], a.shape), a))
+        return Parameters(
+            A0=np.array([leg.rail_start for leg in legs]),
+            a=a,
+            CB=np.array([leg.platform for leg in legs]),
+            alpha=np.array([leg.axis for leg in legs]),
+            u=u,
+            v=cross(a, u),
+            ell=one.length,
+            m=platform.mass,
+            m_l=one.link.mass,
+            m_s=one.slider.mass,
+            CG=np.array(platform.com),
+            I_p=platform.central_inertia,
+            I_l=one.link.central_inertia,
+            g=np.array(robot.gravity),
+            slider=FrictionPair.of(one.slider_friction),
+            universal=FrictionPair.of(one.universal_friction),
+            spherical=FrictionPair.of(one.spherical_friction),
+        )
+
+    def only(self, *kinds: str) -> Parameters:
+        """The same with friction in the named kinds of joints only."""
+        slider, universal, spherical = (getattr(self, kind) if kind in kinds else FrictionPair() for kind in KINDS)
+        return replace(self, slider=slider, universal=universal, spherical=spherical)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Kim and Ryu (1)-(3) and (34): Euler angles, and the actuator force that link inertia takes.
+
+
+def rotation(angles: Array, printed: bool = False) -> Array:
+    """(1) from [Psi theta phi] (3,): R = R_Y(theta) R_X(Psi) R_z(phi); as printed R_Y(Psi) R_X(theta) R_z(phi)."""
+    psi, theta, phi = angles
+    first, second = (psi, theta) if printed else (theta, psi)
+    matrix: Array = Rotation.from_euler("YXZ", [first, second, phi]).as_matrix()
+    return matrix
+
+
+def angular_velocity(angles: Array, rates: Array) -> Array:
+    """(2): omega from [Psi theta phi] and their rates."""
+    return _euler_rate_matrix(angles) @ rates
+
+
+def euler_rates(angles: Array, omega: Array) -> Array:
+    """Rates of [Psi theta phi] from omega: (2) solved."""
+    rates: Array = np.linalg.inv(_euler_rate_matrix(angles)) @ omega
+    return rates
+
+
+def angular_acceleration(angles: Array, rates: Array, accelerations: Array, printed: bool = False) -> Array:
+    """(3); as printed its second and third rows have first derivatives in place of the second ones."""
+    psi, theta, _ = angles
+    dpsi, dtheta, dphi = rates
+    top, low = accelerations, rates if printed else accelerations
+    sp, cp, st, ct = np.sin(psi), np.cos(psi), np.sin(theta), np.cos(theta)
+    return np.array(
+        [
+            top[0] * ct - dtheta * dpsi * st + top[2] * st * cp - dphi * dpsi * st * sp + dphi * dtheta * ct * cp,
+            low[1] - low[2] * sp - dphi * dpsi * cp,
+            -low[0] * st - dpsi * dtheta * ct + low[2] * ct * cp - dphi * dtheta * st * cp - dphi * dpsi * ct * sp,
+        ]
+    )
+
+
+def euler_accelerations(angles: Array, rates: Array, omegadot: Array) -> Array:
+    """Second derivatives of [Psi theta phi] from omegadot: (3) solved."""
+    rest = angular_acceleration(angles, rates, np.zeros(3))
+    second: Array = np.linalg.inv(_euler_rate_matrix(angles)) @ (omegadot - rest)
+    return second
+
+
+def _euler_rate_matrix(angles: Array) -> Array:
+    """E (3, 3) with omega = E d[Psi theta phi]/dt, (2)."""
+    psi, theta, _ = angles
+    sp, cp, st, ct = np.sin(psi), np.cos(psi), np.sin(theta), np.cos(theta)
+    return np.array([[ct, 0.0, st * cp], [0.0, 1.0, -sp], [-st, 0.0, ct * cp]])
+
+
+def link_inertia_force(p: Parameters, at: Platform, k: Legs, printed: bool = False) -> Array:
+    """tau_L (T, 6), (34): the share of link inertia in the actuator forces.
+
+    As printed it has n x a for n x (n x a) in both rows, and omega for omegadot in the moment row.
+    """
+    n, m, ell = k.n, p.m_l, p.ell
+    a = np.broadcast_to(p.a, n.shape)
+    gyroscopic = cross(k.omega, times(k.tensor, k.omega))
+    doubled = k.nddot * (ell / 4) + 0.5 * k.acceleration * a
+    direct = dot(a, cross(n, times(k.tensor, k.omegadot) + gyroscopic)) / ell + m * dot(
+        a, doubled + dot(n, doubled) * n
+    )
+    straight = cross(n, a) if printed else cross(n, cross(n, a))
+
+    def row(turn: Array) -> Array:
+        spun = times(k.tensor, turn) + m * (ell / 2) ** 2 * turn + gyroscopic
+        return cross(n, spun) / ell + 0.5 * m * k.acceleration * straight
+
+    GB = k.CB - times(at.R, p.CG)
+    moments = cross(GB, row(k.omega if printed else k.omegadot))
+    sums = np.concatenate([row(k.omegadot).sum(axis=1), moments.sum(axis=1)], axis=-1)[..., None]
+    tau: Array = direct - dot(a, n) * np.linalg.solve(lines(k, GB), sums)
+    return tau[..., 0]

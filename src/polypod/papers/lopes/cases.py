@@ -11,7 +11,7 @@ from ...model import Model
 from ...motion import Motion, Published
 from ..shared.arrays import peak_ratio
 from . import printed as eq
-from .data import Parameters
+from .printed import Parameters
 
 SAMPLES = 401
 HALVES = (0.5, 1.0, 2.0, 4.0)

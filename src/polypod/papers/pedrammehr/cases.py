@@ -14,11 +14,9 @@ from ...errors import UnphysicalWarning
 from ...files import load
 from ...model import Model
 from ...motion import Motion, Published
-from ..shared.arrays import cross, peak_ratio, unit
-from ..shared.platform import Platform
+from ..shared.arrays import Platform, cross, peak_ratio, unit
 from . import printed as eq
-from .compact import compact_forces
-from .data import Parameters
+from .printed import Parameters, compact_forces
 
 SAMPLES = 601
 UP = np.array([0.0, 0.0, 1.0])

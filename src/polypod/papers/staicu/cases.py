@@ -14,7 +14,7 @@ from ...model.reactions import Reactions
 from ...motion import PUBLISHED, Coordinates, IndependentCoordinates, Path
 from ..shared.arrays import peak
 from . import printed as eq
-from .data import Parameters
+from .printed import Parameters
 
 SAMPLES = 1001
 

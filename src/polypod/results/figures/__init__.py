@@ -19,7 +19,7 @@ from .force_speed import force_speed
 from .forces import forces
 from .geometry import dimensions, geometry
 from .instants import instants, key_instants
-from .literal import without_mathtext
+from .light import without_mathtext
 from .modes import modes_picture
 from .motion import motion
 from .reactions import reactions

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...errors import InputError
-from .axes import label_with_prefix
-from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend, title
+from .style import COLOURS, DASHES, INK, dress, figure, label_with_prefix, leg_line, legend, title
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...arrays import Array
+from ...description import Drive
+from ...description.drive import force_at
 from ...tables import called, practical_unit
-from ..envelope import envelope
-from ..read import actuator_names, actuators_by_unit, drives, forces_or_torques
-from ..time_means import rms
+from ..read import actuator_names, actuators_by_unit, drives, forces_or_torques, rms
 from .curves import merge_equal
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
 
 _PANEL, _ABOVE, _BELOW = 3.2, 0.3, 0.92  # inches: height of a panel, room above and below
 _GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
@@ -63,3 +65,23 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, uni
             axes.plot([0.0], [mean], "o", color=INK, markersize=7, label=f"largest rms {called('force', unit)}")
     axes.set_xlim(0.0, factor * right)
     axes.set_ylim(0.0, 1.08 * highest or 1.0)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The force that a drive gives at a speed: its limits as one envelope over the speed.
+
+
+def envelope(drive: Drive, top: float, count: int = 200) -> tuple[Array, Array] | None:
+    """Speeds (k,) and the largest forces (k,) there; None for a drive without limits of force.
+
+    The envelope ends at the largest speed that is allowed, or at ``top`` where none is.
+    """
+    ends = [x for x in (drive.max_speed, drive.force_speed[-1][0] if drive.force_speed else None) if x is not None]
+    if drive.max_force is None and drive.force_speed is None and drive.max_power is None:
+        return None
+    corners = [point[0] for point in drive.force_speed or ()]
+    end = min(ends, default=top)
+    speeds = np.unique(np.concatenate([np.linspace(0.0, end, count), [x for x in corners if x <= end]]))
+    forces = force_at(drive, speeds)
+    seen = np.isfinite(forces)
+    return speeds[seen], forces[seen]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...tables import called
-from ..read import actuator_names, actuators_by_unit, forces_or_torques
-from ..time_means import rms
+from ..read import actuator_names, actuators_by_unit, forces_or_torques, rms
 from .curves import draw_curves, most_labelled, three_digits
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
 

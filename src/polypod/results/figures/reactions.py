@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from ..read import open_reactions
-from ..rounding import without_rounding
+from ..read import open_reactions, without_rounding
 from .curves import draw_curves, most_labelled
 from .style import INK, TIME, dress, headline, last_with_time, legend, panels, title
 

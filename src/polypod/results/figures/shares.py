@@ -9,9 +9,8 @@ import numpy as np
 
 from ...tables import called
 from ..read import actuator_names, forces_or_torques
-from .axes import PREFIXES, prefix_power
 from .curves import merge_equal
-from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
+from .style import COLOURS, DASHES, INK, PREFIXES, TIME, dress, headline, legend, panels, prefix_power, title
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -11,8 +11,7 @@ import numpy as np
 from ...errors import InputError
 from ...simulation.result import events
 from ..read import actuator_names
-from .axes import label_with_prefix
-from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
+from .style import COLOURS, DASHES, INK, dress, figure, label_with_prefix, leg_line, legend
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -12,8 +12,8 @@ import numpy as np
 from ...arrays import Array
 from ...description import Robot
 from ...mechanism import LegModel, Mechanism
-from ...mechanism.numeric_leg import NumericLeg
-from ..joint_travel import SLIDES
+from ...mobility.numeric_leg import NumericLeg
+from ..bearings import SLIDES
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Results on disk: a folder of data, tables, figures and one page to read."""
 
-from .folder import atomic_folder, check_target
-from .manifest import provenance
+from ...output.folder import atomic_folder, check_target, provenance
 from .output import FILES, write_results
 from .page import near_singularity, notes, page
 

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...datasets import save_result
 from ...model import Model
+from ...output.folder import atomic_folder
 from ...tables import table
 from ..bearings import bearings
-from ..motors import motors
 from ..read import actuator_names
-from ..sizing import actuators, limits
+from ..sizing import actuators, limits, motors
 from ..verdict import verdict
-from .folder import atomic_folder
 from .page import Image, page
 
 if TYPE_CHECKING:

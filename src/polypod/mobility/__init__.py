@@ -1,0 +1,1 @@
+"""How a platform can move on its legs, found in numbers when a robot is built."""

@@ -1,0 +1,131 @@
+"""Fixed points x = f(x) as compiled iterations, with Aitken's relaxation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import casadi as ca
+
+from .expression import Expression, Iteration, Port, port
+
+MAX_ITERATIONS = 100
+# Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
+CHANGE_TOLERANCE = 1e-13
+# Bounds of the relaxation factor's size; with a factor of zero no later round would differ.
+_MAX_RELAXATION, _MIN_RELAXATION = 20.0, 0.05
+
+
+def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Largest size of the new values, and their largest change."""
+    largest, change = ca.SX(0), ca.SX(0)
+    for i in range(old.numel()):
+        largest = ca.fmax(largest, ca.fabs(new[i]))
+        change = ca.fmax(change, ca.fabs(new[i] - old[i]))
+    return largest, change
+
+
+def aitken_relaxation(residual: ca.SX, previous: ca.SX, relaxation: ca.SX) -> ca.SX:
+    """Aitken's relaxation factor w of x + w r from two residuals r = f(x) - x and the last factor, within bounds.
+
+    w = -w_last r_last.(r - r_last)/|r - r_last|^2: the next residual is zero where r is linear along the step.
+    """
+    change = residual - previous
+    factor = -relaxation * ca.dot(previous, change) / ca.fmax(ca.dot(change, change), 1e-300)
+    return ca.if_else(
+        factor < 0,
+        ca.fmax(-_MAX_RELAXATION, ca.fmin(-_MIN_RELAXATION, factor)),
+        ca.fmin(_MAX_RELAXATION, ca.fmax(_MIN_RELAXATION, factor)),
+    )
+
+
+def fixed_point(
+    target: Expression, unknown: Port, inputs: tuple[Port, ...], update: ca.SX, once: bool = False
+) -> Iteration:
+    """``target`` at the fixed point x = f(x) of ``unknown`` x (k); ``update`` is f, an expression of its symbols.
+
+    ``target`` has the same inputs and ``unknown`` last. Aitken's relaxation keeps the iterations few where a round does
+    not shrink the error much. With ``once`` f(0) is taken. Outputs gain ``converged``. State: x, last residual,
+    relaxation factor, rounds, converged, done.
+    """
+    k = unknown.length
+    state = ca.SX.sym("state", 2 * k + 4)
+    old, previous, relaxation, count = state[:k], state[k : 2 * k], state[2 * k], state[2 * k + 1]
+    new = ca.substitute(update, unknown.symbols, old)
+    residual = new - old
+    largest, change = changes(old, new)
+    # What is not a finite number is never equal to itself: such a state must not pass, nor keep its neighbours waiting.
+    lost = ca.logic_not(change <= 1e300)
+    converged = ca.SX(1) if once else ca.logic_and(change <= CHANGE_TOLERANCE * largest, ca.logic_not(lost))
+    # the first round has no residual before it
+    relaxation = ca.if_else(count < 1, 1, aitken_relaxation(residual, previous, relaxation))
+    following = ca.if_else(converged, new, old + relaxation * residual)
+    done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ITERATIONS)
+    step = ca.vertcat(following, residual, relaxation, count + 1, converged, done)
+    given = [*(p.symbols for p in inputs), old]
+    results = ca.substitute([p.symbols for p in target.outputs], [p.symbols for p in target.inputs], given)
+    outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
+    outputs.append(port("converged", state[2 * k + 2], ()))
+    start = ca.SX.zeros(2 * k + 4)
+    return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters)
+
+
+def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) -> ca.SX:
+    """Whether no value changes by more than a part of the largest."""
+    largest, change = changes(old, new)
+    return change <= part * largest
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Numerical continuation: unknowns followed from a known solution by Newton's iteration, in steps it can take.
+
+NEWTON_TOLERANCE = 1e-8
+"""Relative gap that one more step of Newton closes to rounding."""
+_MAX_NEWTON_STEPS = 8
+"""For one step of continuation."""
+_MIN_STEP = 2.0**-12
+"""Step in t below which continuation gives up."""
+_MAX_ITERATIONS = 400
+
+
+class NewtonStep(NamedTuple):
+    """The unknowns after a step of Newton, the squared relative gap before it, whether they are on the same branch."""
+
+    moved: ca.SX
+    gap2: ca.SX
+    same_branch: ca.SX
+
+
+class Continuation(NamedTuple):
+    """An iteration's state, start and step; the unknowns come first in the state, its ``done`` flag last."""
+
+    state: ca.SX
+    start: ca.SX
+    step: ca.SX
+
+
+def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX], NewtonStep]) -> Continuation:
+    """Unknowns (k symbols) at the end t = 1 of a path on which they are ``start`` at t = 0.
+
+    ``newton(t, unknowns)`` takes a step of Newton at t. State: unknowns, those of the last t that was solved, t, the
+    last t that was solved, the step in t, steps of Newton at t, steps in all, done.
+    """
+    kept, rest = ca.SX.sym("kept", unknowns.numel()), ca.SX.sym("continuation", 6)
+    t, t_kept, dt, iterations, total, _ = (rest[k] for k in range(6))
+    moved, gap2, same_branch = newton(t, unknowns)
+    solved = ca.logic_and(gap2 <= NEWTON_TOLERANCE**2, same_branch)
+    lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= _MAX_NEWTON_STEPS)
+    failed = ca.logic_and(ca.logic_not(solved), lost)
+    next_dt = ca.if_else(solved, 2 * dt, ca.if_else(failed, 0.25 * dt, dt))
+    base = ca.if_else(solved, t, t_kept)
+    step = ca.vertcat(
+        ca.if_else(solved, unknowns, ca.if_else(failed, kept, moved)),
+        ca.if_else(solved, unknowns, kept),
+        ca.if_else(ca.logic_or(solved, failed), ca.fmin(1, base + next_dt), t),
+        base,
+        next_dt,
+        ca.if_else(ca.logic_or(solved, failed), 0, iterations + 1),
+        total + 1,
+        ca.logic_or(ca.logic_and(solved, t >= 1), ca.logic_or(next_dt < _MIN_STEP, total + 1 >= _MAX_ITERATIONS)),
+    )
+    return Continuation(ca.vertcat(unknowns, kept, rest), ca.vertcat(start, start, 1, 0, 1, 0, 0, 0), step)

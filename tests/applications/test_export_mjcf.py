@@ -1,0 +1,337 @@
+"""MJCF of robots: MuJoCo's accelerations are as near to polypod's as its loops are stiff; read back it is the robot."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.errors import InputError
+from polypod.exchange import import_robot, linkage_of
+from polypod.exchange.embedded import embedded_robot, left_out
+from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
+from polypod.files import dumps
+from support.command_line import polypod
+from support.robots.every_field import rich_chain, rich_joints, rich_struts
+from support.same_robot import assert_same
+
+# loops by welds of halves and by hinges; in the long run all robots that MuJoCo takes with every number
+REFUSED = {"pedrammehr", "staicu", "long"}  # inertias and masses that MuJoCo does not take
+# kim-ryu: dry friction by reaction; lopes: moments of zero; linear-delta: largest speeds. MuJoCo has no place for them.
+OTHERS = sorted({*pp.library()} - {"hexapod", "five-bar", "kim-ryu", "lopes", "linear-delta"} - REFUSED)
+ROBOTS = [
+    "hexapod",
+    "five-bar",
+    "kim-ryu",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("lopes", "linear-delta")),
+    *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS),
+]
+
+
+@cache
+def model(name: str | Callable[[], pp.Robot]) -> pp.Model:
+    return pp.Model(name if isinstance(name, str) else name())
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
+    """The same robot, field by field; from its elements alone every number to rounding, and so the forces."""
+    path = tmp_path / "robot.xml"
+    path.write_text(export_mjcf(model(name)))
+    back = import_robot(path)
+    assert back.robot == model(name).robot
+    assert back.remarks == ("the robot as polypod wrote it: nothing in the file has changed since",)
+    assert_same(model(name).robot, import_robot(path, "platform").robot)
+
+
+@pytest.mark.parametrize("robot", [rich_struts, rich_chain, rich_joints])
+def test_every_field_of_a_robot_file_comes_back(robot: Callable[[], pp.Robot], tmp_path: Path) -> None:
+    """From MJCF and from URDF with the file beside it; MuJoCo reads the file with the robot's text in it."""
+    rich = model(robot)
+    files = {"robot.xml": export_mjcf(rich), **urdf_files(rich)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    for name in ("robot.xml", list(files)[-1]):
+        back = import_robot(tmp_path / name)
+        assert back.robot == rich.robot
+        assert back.robot.model_dump() == rich.robot.model_dump()
+
+
+def test_a_rotor_behind_a_gear_is_read_from_the_elements(tmp_path: Path) -> None:
+    """MuJoCo's armature is about the joint: the rotor's inertia by the square of the gear's ratio."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["joints"][0].update(ratio=3.0, rotor=2e-5)
+    root = ET.fromstring(export_mjcf(pp.Model(pp.Robot.model_validate(data))))
+    geared = [float(joint.get("armature")) for joint in root.iter("joint") if joint.get("armature")]
+    assert geared == pytest.approx([1.8e-4] * 2, rel=1e-12)
+    next(root.iter("inertial")).set("mass", "0.5")  # so that polypod's own numbers do not count
+    path = tmp_path / "robot.xml"
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    drives = [joint for leg in import_robot(path).robot.legs for joint in leg.joints if joint.actuated]
+    assert [(joint.ratio, joint.rotor) for joint in drives] == [(3.0, pytest.approx(2e-5, rel=1e-12))] * 2
+
+
+def test_every_actuated_joint_of_a_loop_has_its_motor(tmp_path: Path) -> None:
+    """A loop of nothing but actuated joints is cut at one of them, which keeps its motor in MJCF and URDF."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            joint["actuated"] = joint["kind"] == "revolute"
+    redundant = pp.Model(pp.Robot.model_validate(data))
+    assert len(redundant.actuators) == 5
+    files = {"robot.xml": export_mjcf(redundant), **urdf_files(redundant)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    for name, platform in (("robot.xml", "platform"), (list(files)[-1], "platform-frame")):
+        assert_same(redundant.robot, import_robot(tmp_path / name, platform).robot)
+
+
+def test_armatures_of_a_cross_and_a_rotor_add_up() -> None:
+    """A body that only turns about an actuated hinge on the base is armature there, beside the rotor."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["bodies"]["crank"] = {"mass": 0.0, "inertia": [0.0, 0.0, 3e-4], "check": "none"}
+        leg["joints"][0]["rotor"] = 2e-4
+    root = ET.fromstring(export_mjcf(pp.Model(pp.Robot.model_validate(data))))
+    found = [float(joint.get("armature")) for joint in root.iter("joint") if joint.get("armature")]
+    assert found == pytest.approx([5e-4] * 2, rel=1e-12)
+
+
+def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> None:
+    """A mass by hand: it counts, and what the elements do not say of the old robot is named."""
+    rich = model(rich_struts)
+    path, text = tmp_path / "robot.xml", export_mjcf(rich)
+    root = ET.fromstring(text)
+    upper = root.find(".//body[@name='leg1-upper']/inertial")
+    upper.set("mass", "7.25")
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    back = import_robot(path)
+    assert back.robot.legs[0].bodies["leg1-upper"].mass == 7.25
+    joined = "\n".join(back.remarks)
+    for words in (
+        "it was changed since it was written by polypod, so its elements were read",
+        "left out: torque constant (torque_constant) of the drives of leg1",
+        "left out: lead of the screw (lead) of the drives of leg1",
+        "left out: ratings of the bearings of leg1 universal",
+        "left out: joint limits of leg1 (universal joint cone, spherical joint cone)",
+        "left out: stiffness of leg1 (drive, link, universal, spherical)",
+        "left out: stiffness of the base",
+        "left out: what of the platform is payload",
+    ):
+        assert words in joined
+    assert "rms_force" not in joined  # custom numbers say it
+    assert back.robot.legs[0].joints[1].rms_force == rich.robot.legs[0].rms_force
+    unknown = embedded_robot(
+        dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True
+    )  # of a program with more kinds
+    (remark,) = unknown.remarks(())
+    assert remark.startswith("the robot file in it is not a valid robot: line ")
+    assert "UPX" in remark
+    assert remark.endswith("; its elements were read instead")
+    path.write_text(text.replace("<option", "<!-- mine -->\n\n<option"))
+    assert import_robot(path).robot == rich.robot  # blanks and comments are no change
+
+
+def test_joints_of_several_dof_come_back_from_elements(tmp_path: Path) -> None:
+    """Ranges and friction of each motion, from the hinges and slides that other programs have.
+
+    Room within limits at poses around home tells the sense of every axis.
+    """
+    rich = model(rich_joints)
+    files = {"robot.xml": export_mjcf(rich), **urdf_files(rich)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    poses = rich.robot.home.matrix @ pp.pose(*np.random.default_rng(1).uniform(-0.05, 0.05, (6, 5)))
+    for name, mark in (("robot.xml", "platform"), (list(files)[-1], "platform-frame")):
+        back = import_robot(tmp_path / name, mark)
+        assert "left out: ranges of twist (ranges.twist) of leg2-S3" in "\n".join(back.remarks)
+        other = pp.Model(back.robot)
+        wanted, got = (rooms(one, poses) for one in (rich, other))
+        assert len(wanted) == 6 + 1 + 1, "drives, a universal joint and a cylinder that nothing drives"
+        for key, room in wanted.items():
+            np.testing.assert_allclose(got[key], room, atol=1e-12, err_msg=str(key))
+        has = ("viscous", "drag", "static") if mark == "platform" else ("viscous", "drag")  # of URDF
+        frictions = [
+            {(j.name, *key): [getattr(f, field) for field in has] for j in linkage_of(one.robot).joints
+             for *key, f in j.friction_by_motion.items()}
+            for one in (rich, other)
+        ]  # fmt: skip
+        assert frictions[0] == {(name.split("-", 1)[1], *key): value for (name, *key), value in frictions[1].items()}
+
+
+def rooms(one: pp.Model, poses: np.ndarray) -> dict[tuple[str, str], list[list[float]]]:
+    """Room below and above of every joint's motions (2 s), in order of size.
+
+    A universal joint may be stated from its other end. A driven cylinder has two limits of its slide: the nearer ones.
+    """
+    report, found = one.limits(poses), {}
+    for k, (leg, name) in enumerate(report.names):
+        joint, _, motion = name.removeprefix(f"{leg}-").partition(" ")
+        if motion not in ("cone", "twist"):
+            room = np.r_[report.value[:, k] - report.low[k], report.high[k] - report.value[:, k]]
+            own = found.setdefault((leg, joint), {})
+            motion = "translation" if joint == "C1" and not motion else motion
+            own[motion] = np.minimum(room, own.get(motion, np.inf))
+    return {key: sorted(room.tolist() for room in own.values()) for key, own in found.items()}
+
+
+@pytest.mark.long
+def test_forces_are_the_same_after_export_and_import(tmp_path: Path) -> None:
+    one, path = model("five-bar"), tmp_path / "robot.xml"
+    path.write_text(export_mjcf(one))
+    back = pp.Model(import_robot(path, "platform").robot)
+    state = one.motion([0.01, -0.02], [1.0, 2.0], [3.0, -1.0])
+    got, wanted = (each.inverse_dynamics(*state) for each in (back, one))
+    np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def accelerations(one: pp.Model, impedance: float, stiffer: float, seed: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """The platform's acceleration at home by MuJoCo and by polypod, moving, under forces that do not hold it.
+
+    MuJoCo's impedance goes up to 0.9999; beyond that its own estimate of a loop's inertia is made ``stiffer``.
+    """
+    m = mujoco.MjModel.from_xml_string(export_mjcf(one, impedance=impedance))
+    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    m.dof_damping[:] = m.dof_frictionloss[:] = 0.0
+    m.body_invweight0[:] /= stiffer
+    d = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, d, 0)
+    platform, random = m.body("platform").id, np.random.default_rng(seed)
+    force = d.ctrl + 0.3 * np.abs(d.ctrl).max() * random.uniform(-1, 1, m.nu)
+
+    def jacobians(q):
+        d.qpos[:] = q
+        mujoco.mj_forward(m, d)
+        linear, angular = np.zeros((3, m.nv)), np.zeros((3, m.nv))
+        mujoco.mj_jacBody(m, d, linear, angular, platform)
+        return np.vstack([linear, angular]), d.efc_J.reshape(-1, m.nv)[: d.ne].copy()
+
+    start = d.qpos.copy()
+    along, loops = jacobians(start)
+    drives = np.eye(m.nv)[[int(m.joint(m.actuator(k).name).dofadr[0]) for k in range(m.nu)]]
+    rates = 0.3 * random.uniform(-1, 1, m.nu)
+    v = np.linalg.lstsq(np.vstack([drives, loops]), np.r_[rates, np.zeros(len(loops))], rcond=1e-9)[0]
+
+    def moved(step):
+        q = start.copy()
+        mujoco.mj_integratePos(m, q, v, step)
+        return jacobians(q)[0]
+
+    drift = (moved(1e-4) - moved(-1e-4)) / 2e-4 @ v
+    d.qpos[:], d.qvel[:], d.ctrl[:] = start, v, force
+    mujoco.mj_forward(m, d)
+    exact = one.direct_dynamics(one.robot.home.matrix, along @ v, force, friction=False)
+    return along @ d.qacc + drift, exact
+
+
+@pytest.mark.parametrize("name", ["planar-3-rrr", pytest.param("hexapod", marks=pytest.mark.long)])
+def test_mujoco_converges_as_loops_stiffen(name: str) -> None:
+    """Tenfold for each nine of the impedance, and on; MuJoCo's solver stops at about 1e-6."""
+    errors = []
+    for impedance, stiffer in ((0.99, 1.0), (0.999, 1.0), (0.9999, 1.0), (0.9999, 100.0), (0.9999, 1e4)):
+        got, exact = accelerations(model(name), impedance, stiffer)
+        errors.append(float(np.abs(got - exact).max() / np.abs(exact).max()))
+    assert errors[2] < 0.15 * errors[1] < 0.15**2 * 2 * errors[0]
+    assert errors[3] < 0.02 * errors[2]
+    assert errors[4] < 5e-6
+
+
+def test_a_simulated_robot_stays_together_and_at_home() -> None:
+    """The forces of the keyframe hold the robot against friction-free gravity for a tenth of a second."""
+    m = mujoco.MjModel.from_xml_string(export_mjcf(model("five-bar")))
+    d = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, d, m.key("home").id)
+    assert np.array_equal(d.qpos, m.qpos0)
+    mujoco.mj_step(m, d, nstep=200)
+    assert np.abs(d.qpos - m.qpos0).max() < 1e-4
+
+
+def test_the_file_says_what_it_is_and_what_it_leaves_out() -> None:
+    text = export_mjcf(model("hexapod"), time_constant=0.004, impedance=0.99)
+    root = ET.fromstring(text)
+    assert root.find("default/equality").attrib == {"solref": "0.004 1.0", "solimp": "0.99 0.99 0.001"}
+    assert [motor.get("joint") for motor in root.findall("actuator/motor")] == [
+        f"leg{k}-prismatic" for k in range(1, 7)
+    ]
+    assert len(root.findall(".//geom[@type='capsule']")) >= 12
+    assert "Actuator 1: leg1, force in N." in text
+    assert left_out(model("kim-ryu"))[0].startswith("left out: dry friction by reaction (coulomb) of leg1-")
+
+
+def test_every_format_says_which_limits_it_leaves_out() -> None:
+    """Limits of drives beside force and speed, ratings of bearings, cones and stiffness, leg by leg."""
+    robot = model("hexapod").robot
+    drive = {"max_force": 900.0, "rms_force": 300.0, "max_power": 50.0, "force_speed": [[0, 900], [0.2, 300]]}
+    data = robot.model_dump(exclude_unset=True)
+    data["legs"] = [
+        {
+            "kind": "UPS",
+            **leg,
+            **(drive if k == 2 else {}),
+            **({"bearings": {"universal": {"dynamic_load_rating": 5e3}}} if k == 0 else {}),
+        }
+        for k, leg in enumerate(data["legs"])
+    ]
+    changed = pp.Model(pp.Robot.model_validate(data))
+    for text in (export_mjcf(changed), export_urdf(changed)[0], export_sdf(changed)):
+        for reason in (
+            "continuous force (rms_force) of the drives of leg3",
+            "largest power (max_power) of the drives of leg3",
+            "force against speed (force_speed) of the drives of leg3",
+            "ratings of the bearings of leg1 universal",
+            "joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs",
+        ):
+            assert f"left out: {reason}" in text
+
+
+@pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pedrammehr", "leg1-lower: MuJoCo refuses its inertia, which is not positive definite"),
+        pytest.param("staicu", "C-slider_bar: it has no mass", marks=pytest.mark.long),
+    ],
+)
+def test_robots_that_mujoco_cannot_have(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        export_mjcf(pp.Model(name))
+
+
+def test_names_with_markup_and_hyphens(tmp_path: Path) -> None:
+    """Comments of XML have no two hyphens, whatever robot and legs are called; the robot comes back with its names."""
+    robot = model("five-bar").robot
+    legs = (robot.legs[0].model_copy(update={"name": "\u00e9 --> ]]>"}), *robot.legs[1:])
+    odd = pp.Model(robot.model_copy(update={"name": '<x> & "y" --- */', "title": "a ---> b", "legs": legs}))
+    for kind, export in ROBOT_EXPORTS.items():
+        files = export.files(odd)
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        path = tmp_path / list(files)[-1]
+        ET.parse(path)
+        assert kind == "sdf" or import_robot(path).robot == odd.robot
+
+
+def test_bad_numbers() -> None:
+    with pytest.raises(InputError, match="impedance: between 0 and 1, got 1"):
+        export_mjcf(model("five-bar"), impedance=1.0)
+    with pytest.raises(InputError, match="time_constant: must be positive, got 0"):
+        export_mjcf(model("five-bar"), time_constant=0.0)
+
+
+def test_the_commands(tmp_path: Path) -> None:
+    for kind in ROBOT_EXPORTS:
+        result = polypod("export", kind, "five-bar", "--out", tmp_path)
+        assert result.exit_code == 0, result.output
+        assert "Wrote" in result.stdout
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf"}
+    again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
+    assert "exists; add --force" in again.stderr

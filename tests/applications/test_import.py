@@ -1,0 +1,417 @@
+"""``polypod import``: what is read, what is reported about it, what is refused and why."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.errors import InputError, RobotFileError, UnknownNameError
+from polypod.exchange import READERS, import_robot, linkage_of
+from polypod.exchange.linkage import Linkage, body, combined, dangling_joints, massless
+from polypod.exchange.simplify import _meeting, simplified
+from polypod.exchange.to_robot import ImportOptions, to_robot
+from polypod.exchange.uncontrolled import uncontrolled_motions
+from polypod.export import export_mjcf, urdf_files
+from polypod.legs.chain import ChainJoint
+from support.command_line import polypod
+
+MODELS = Path(__file__).parent.parent / "data" / "models"
+FIVE_BAR = MODELS / "gepetto" / "5bar_linkage" / "robot.urdf"
+REACHY = MODELS / "reachy_mini" / "reachy_mini.xml"
+
+LINK = (
+    '<link name="{0}"><inertial><origin xyz="{1}"/><mass value="{2}"/><inertia ixx="{3}" iyy="{3}" izz="{3}"/>'
+    "</inertial></link>"
+)
+
+
+def urdf(links: str, joints: str, folder: Path, name: str = "r") -> Path:
+    path = folder / f"{name}.urdf"
+    path.write_text(f'<robot name="{name}"><link name="ground"/>{links}{joints}</robot>')
+    return path
+
+
+def joint(name: str, parent: str, child: str, at: str, kind: str = "continuous", more: str = "") -> str:
+    ends = f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{at}"/><axis xyz="0 0 1"/>'
+    return f'<joint name="{name}" type="{kind}">{ends}{more}</joint>'
+
+
+def four_bar(folder: Path, first: str = "", gap: float = 0.0) -> Path:
+    """A square four-bar of sides 1 m: crank, coupler, rocker."""
+    links = "".join(LINK.format(n, "0 0 0", 1.0, 0.01) for n in ("crank", "coupler", "rocker"))
+    joints = (
+        joint("motor", "ground", "crank", "0 0 0", more=first).replace("<joint ", '<joint independent="true" ', 1)
+        + joint("elbow", "crank", "coupler", "0 1 0").replace("<joint ", '<joint independent="false" ', 1)
+        + joint("pivot", "ground", "rocker", "1 0 0").replace("<joint ", '<joint independent="false" ', 1)
+        + f'<loop name="tip" type="revolute"><predecessor link="coupler"><origin xyz="{1 + gap} 0 0"/></predecessor>'
+        '<successor link="rocker"><origin xyz="0 1 0"/></successor><axis xyz="0 0 1"/></loop>'
+    )
+    return urdf(links, joints, folder)
+
+
+def test_a_four_bar_by_hand(tmp_path: Path) -> None:
+    """Gravity along y: the crank's torque holds the weights of a parallelogram, m g l sin, half a coupler each."""
+    robot = import_robot(four_bar(tmp_path), "coupler").robot
+    assert [coordinate.name for coordinate in robot.dof] == ["x"]
+    assert [len(leg.joints) for leg in robot.legs] == [2, 2]
+    model = pp.Model(robot.model_copy(update={"gravity": (9.81, 0.0, 0.0)}))
+    still = np.zeros(6)
+    # crank and rocker have their centres on their pivots; the coupler's weight of 9.81 N acts at the crank's tip
+    assert model.inverse_dynamics(robot.home.matrix, still, still) == pytest.approx([9.81], rel=1e-12)
+
+
+@pytest.mark.parametrize("instead", ["", "<parent/>"])
+def test_a_joint_without_a_link_is_named(instead: str, tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    path.write_text(path.read_text().replace('<parent link="crank"/>', instead))
+    with pytest.raises(InputError, match="joint elbow: its parent needs link="):
+        import_robot(path, "coupler")
+
+
+def test_gaps_are_reported_and_closed(tmp_path: Path) -> None:
+    imported = import_robot(four_bar(tmp_path, gap=0.004), "coupler")
+    text = next(remark for remark in imported.remarks if "open" in remark)
+    assert "open by up to 4 mm" in text
+    assert "(tip)" in text
+    joints = {j.name: np.array(j.at) for leg in imported.robot.legs for j in leg.joints}
+    lengths = [
+        np.linalg.norm(joints[a] - joints[b]) for a, b in (("motor", "elbow"), ("elbow", "tip"), ("pivot", "tip"))
+    ]
+    assert lengths == pytest.approx([1.0, 1.004, 1.0], rel=1e-12)  # bodies keep their sizes: they were moved
+
+
+def test_joints_can_be_moved_first(tmp_path: Path) -> None:
+    """Coordinates and ranges stay those of the file."""
+    limits = '<limit lower="-1" upper="1" effort="7" velocity="3"/>'
+    path = four_bar(tmp_path, limits)
+    path.write_text(path.read_text().replace('name="motor" type="continuous"', 'name="motor" type="revolute"'))
+    robot = import_robot(path, "coupler", at={"motor": 0.3}).robot
+    motor = next(j for leg in robot.legs for j in leg.joints if j.name == "motor")
+    assert motor.offset == pytest.approx(0.3, abs=1e-14)
+    assert motor.range == pytest.approx((-1.0, 1.0), abs=1e-14)
+    assert motor.displacement_range == pytest.approx((-1.3, 0.7), abs=1e-14)
+    assert (motor.max_force, motor.max_speed) == (7.0, 3.0)
+    elbow = next(j for leg in robot.legs for j in leg.joints if j.name == "elbow")
+    assert elbow.at == pytest.approx((-np.sin(0.3), np.cos(0.3), 0.0), abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "loop1 is open by 300 mm and 90 deg"),
+        ({"at": {"mot3": 1.0}}, "no joint 'mot3' with one coordinate; there are closedloop1_A, free1, mot1"),
+        ({"close": True, "hold": ["mot3"]}, "--hold: unknown joint 'mot3'"),
+        ({"close": True, "actuated": ["mot1"]}, "needs 2 actuators, got 1"),
+        ({"close": True, "platform": "built"}, "'built' does not move"),
+        ({"close": True, "loops": "nothing.yaml"}, "nothing.yaml"),
+    ],
+)
+def test_a_request_that_cannot_be_met_is_refused_with_the_reason(options: dict, message: str) -> None:
+    with pytest.raises((InputError, RobotFileError), match=message.replace("(", r"\(")):
+        import_robot(FIVE_BAR, **options)
+
+
+def test_names_are_suggested() -> None:
+    with pytest.raises(UnknownNameError, match="effector"):
+        import_robot(FIVE_BAR, "efector", close=True)
+
+
+def test_odd_masses_and_wheels_are_reported() -> None:
+    remarks = " ".join(import_robot(FIVE_BAR, close=True).remarks)
+    # the file's own mass, twice: balls of 25 mm that weigh as much as a train
+    assert "body sphere: 654498 kg of 1.3091e+06 kg that move" in remarks
+    assert "sphere turns freely on the axis of closedloop1_B; it rides on rod_2 without its moment" in remarks
+    assert "platform: end_rod (proposed: 2 joints of loops are on it" in remarks
+    assert "with the frame effector on it" in remarks
+
+
+@pytest.mark.parametrize(("axis", "wanted"), [((0, 0, 1), (-0.6, 0.7)), ((0, 0, -1), (-0.3, 1.0))])
+def test_ranges_of_two_hinges_of_one_axis_add_up(axis: tuple, wanted: tuple) -> None:
+    """A wheel between them turns freely: what is behind it turns as far as both allow, or without limit."""
+    wheel = {name: body(1.0, np.zeros(3), np.eye(3)) for name in ("base", "a", "wheel", "b")}
+
+    def hinge(name: str, first: str, second: str, axis: tuple, limits: tuple | None) -> ChainJoint:
+        data = {"name": name, "kind": "revolute", "between": (first, second), "at": (0, 0, 0), "axis": axis}
+        return ChainJoint.model_validate(data if limits is None else data | {"range": limits})
+
+    start = ChainJoint.model_validate({"name": "s", "kind": "spherical", "between": ("base", "a"), "at": (0, 0, 1)})
+    for limits, found in (((-0.5, 0.2), wanted), (None, None)):
+        joints = (start, hinge("one", "a", "wheel", (0, 0, 1), limits), hinge("two", "wheel", "b", axis, (-0.1, 0.5)))
+        (_, left) = simplified(Linkage("w", wheel, joints)).joints
+        assert left.range == (found if found is None else pytest.approx(found, rel=1e-12))
+
+
+def test_impossible_inertias_are_reported_and_kept() -> None:
+    imported = import_robot(MODELS / "grbda" / "planar_leg_linkage.urdf", at={"thigh_to_driver": 0.4})
+    text = next(remark for remark in imported.remarks if "triangle" in remark)
+    assert text.startswith("inertia of thigh breaks the triangle inequality (principal moments 0, 0, 4.5389e-05 kg m^2")
+    assert imported.robot.legs[0].bodies["thigh"].check == "none"
+    assert [coordinate.name for coordinate in imported.robot.dof] == ["y", "yaw"]
+
+
+def test_axes_of_two_hinges_meet_where_neither_is_placed() -> None:
+    """x = 1 with z = 0.5, and y = 2 with z = 0.5: at (1, 2, 0.5), wherever on its axis a hinge is drawn."""
+
+    def hinge(at: list[float], axis: list[float]) -> ChainJoint:
+        return ChainJoint.model_validate(
+            {"name": "h", "kind": "revolute", "between": ["a", "b"], "at": at, "axis": axis}
+        )
+
+    one, two = hinge([1.0, -3.0, 0.5], [0.0, 1.0, 0.0]), hinge([4.0, 2.0, 0.5], [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(_meeting(one, two, 1.0), [1.0, 2.0, 0.5], rtol=1e-15)
+    assert _meeting(one, hinge([4.0, 2.0, 0.51], [1.0, 0.0, 0.0]), 1.0) is None  # they pass by
+    assert _meeting(one, hinge([4.0, 2.0, 0.5], [0.0, 1.0, 0.0]), 1.0) is None  # they are parallel
+
+
+def test_urdf_plus() -> None:
+    """Lengths of grbda's four-bar (0.5, 1, 0.5 and 1 m) make a parallelogram: its coupler stays level."""
+    robot = import_robot(MODELS / "grbda" / "four_bar.urdf", at={"joint1": 0.8}).robot
+    at = {joint.name: np.array(joint.at) for leg in robot.legs for joint in leg.joints}
+    np.testing.assert_allclose(at["joint2"], [0.5 * np.cos(0.8), 0.5 * np.sin(0.8), 0.0], atol=1e-13)
+    np.testing.assert_allclose(at["loop1"] - at["joint2"], [1.0, 0.0, 0.0], atol=1e-13)
+    assert len(robot.dof) == 1
+    with pytest.raises(InputError, match="constraint1 is open by 300 mm"):
+        import_robot(MODELS / "grbda" / "six_bar.urdf")
+
+
+@pytest.mark.long
+def test_three_drives_in_one_leg() -> None:
+    six = import_robot(MODELS / "grbda" / "six_bar.urdf", at={"joint1": 0.8, "joint4": 0.2}).robot
+    assert [len(leg.actuator_names()) for leg in six.legs] == [3, 0]
+
+
+def test_serial_joints_and_arms_are_refused_with_what_to_do() -> None:
+    with pytest.raises(InputError, match=r"second platform or an arm.*--hold right_antenna --hold left_antenna"):
+        import_robot(REACHY)
+    with pytest.raises(InputError, match=r"degree of freedom of its own.*--hold yaw_body"):
+        import_robot(REACHY, hold=["right_antenna", "left_antenna"])
+
+
+def test_reachy_mini_remarks() -> None:
+    imported = import_robot(REACHY, "head", hold=["right_antenna", "left_antenna", "yaw_body"])
+    remarks = " ".join(imported.remarks)
+    expected = (
+        "49 meshes are not there",
+        "armature (0.001 to 0.001) of the passive joints passive_1",
+        "gains of the servo actuators yaw_body",
+        "open by up to 0.0001362 mm",
+        "made bodies of revolution (they were to 0.17 %",
+    )
+    for words in expected:
+        assert words in remarks
+    motor = imported.robot.legs[0].joints[0]
+    assert (motor.rotor, motor.max_force, motor.friction.viscous, motor.friction.drag) == (0.001, 20.0, 0.15, 0.1)
+    assert motor.range == pytest.approx(np.deg2rad([-48, 80]), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('name="elbow" type="continuous"', 'name="elbow" type="floating"'), "type 'floating' has no place"),
+        (("</robot>", '<link name="loose"/></robot>'), "one root link, this file has 2"),
+        (('value="1.0"', 'value="-1"'), "its mass is -1.0 kg"),
+        (('xyz="0 1 0"', 'xyz="0 1"'), "3 numbers are needed, got '0 1'"),
+        (("<robot", "<model"), "is no XML"),
+        (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "a gear"),
+        (('<child link="rocker"/>', '<child link="crank"/>'), "link 'crank' is the child of two joints"),
+        (('<child link="rocker"/>', '<child link="rock"/>'), "joint pivot: there is no link 'rock', its child"),
+        (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), "joint elbow: friction.viscous"),
+    ],
+)  # fmt: skip
+def test_faults_of_urdf(change: tuple[str, str], message: str, tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    path.write_text(path.read_text().replace(*change, 1))
+    with pytest.raises(InputError, match=message):
+        import_robot(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"closed_loop": 5}, "closed_loop: must be a valid list, got 5"),
+        ({"closed_loop": [["coupler", "rocker", "crank"]]}, "closed_loop.0: .* at most 2 items"),
+        ({"closed_loop": []}, "closed_loop has 0 pairs and type 1 entries"),
+        ({"name_mot": [["motor"]]}, r"name_mot.0: must be a valid string, got \['motor'\]"),
+        ({"joint_name": ["tip"]}, "joint_name and joint_type need the same number"),
+        ({"polypod": {"motors": {"motor": {"gear": 3}}}}, "polypod.motors.motor.gear: .* not permitted, got 3"),
+        ({"polypod": {"motors": {"motor": {"ratio": 0}}}}, "joint motor: ratio: must not be 0"),
+        ({"polypod": {"gravity": "down"}}, "polypod.gravity: must be a valid tuple, got 'down'"),
+    ],
+)
+def test_faults_of_the_file_beside_a_urdf(change: dict, message: str, tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    right = {"closed_loop": [["coupler", "rocker"]], "type": ["3d"], "name_mot": ["motor"]}
+    (tmp_path / "robot.yaml").write_text(json.dumps(right | change))
+    with pytest.raises(InputError, match=message):
+        import_robot(path, "coupler")
+
+
+def test_a_limit_on_one_side_is_reported(tmp_path: Path) -> None:
+    path = four_bar(tmp_path, '<limit lower="-1e9" upper="0.5" effort="7" velocity="3"/>')
+    path.write_text(path.read_text().replace('name="motor" type="continuous"', 'name="motor" type="revolute"'))
+    assert "joint motor: its limit on one side only was left out" in import_robot(path, "coupler").remarks
+
+
+def test_limits_changed_in_a_urdf_count(tmp_path: Path) -> None:
+    """Effort and velocity of the joint give those of the drive by its gear; the file beside has them exactly."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["joints"][0].update(ratio=-3.0, max_force=0.7, max_speed=11.0)
+    for name, text in urdf_files(pp.Model(pp.Robot.model_validate(data))).items():
+        (tmp_path / name).write_text(text)
+    path = tmp_path / "five-bar.urdf"
+    path.write_text(path.read_text().replace('effort="2.0999999999999996"', 'effort="6"', 1))
+    drives = [j for leg in import_robot(path, "platform-frame").robot.legs for j in leg.joints if j.actuated]
+    assert [(joint.max_force, joint.max_speed) for joint in drives] == [(2.0, 11.0), (0.7, 11.0)]
+
+
+def test_unknown_elements_are_counted(tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    path.write_text(path.read_text().replace("<inertial>", "<paint/><inertial>"))
+    assert "<paint> in <link>: 3 of them passed over, unknown to URDF" in import_robot(path).remarks
+
+
+MJCF = """<mujoco><worldbody><body name="a"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
+<body name="b" pos="1 0 0"><joint name="h" axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
+</worldbody>{}</mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("", "no joints lead from it to the base; polypod has robots on a fixed base, no floating"),
+        ('<equality><joint joint1="h"/></equality>', "only connect and weld close loops"),
+        ('<actuator><motor body="a" name="m" site="s"/></actuator>', "MuJoCo refuses it"),
+    ],
+)
+def test_faults_of_mjcf(more: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "r.xml"
+    path.write_text(MJCF.format(more))
+    with pytest.raises(InputError, match=message):
+        import_robot(path, "a")
+
+
+@pytest.mark.parametrize(
+    ("actuator", "force", "remarks"),
+    [
+        ('<motor ctrlrange="-3 5"/>', 3.0, 0),
+        ('<general gainprm="100" ctrlrange="-1 1"/>', 100.0, 0),
+        ('<general gainprm="100" ctrlrange="-1 1" forcerange="-7 7"/>', 7.0, 0),
+        ('<general gainprm="-2" ctrlrange="0 5"/>', 10.0, 1),  # of one sign
+        ('<general gainprm="100" ctrlrange="-1 1" dyntype="integrator" actdim="1"/>', None, 0),  # no bound of the force
+        ('<position kp="50" ctrlrange="-1 1"/>', None, 1),  # positions
+        ('<damper kv="5" ctrlrange="0 1"/>', None, 1),
+    ],
+)
+def test_largest_forces_of_mjcf(actuator: str, force: float | None, remarks: int, tmp_path: Path) -> None:
+    """Force = gain times control, within the range of the force."""
+    path = tmp_path / "r.xml"
+    path.write_text(export_mjcf(pp.Model("five-bar")))
+    root = ET.parse(path).getroot()
+    drives = root.find("actuator")
+    for motor in list(drives):
+        new = ET.fromstring(actuator)
+        new.attrib |= {"name": motor.get("name"), "joint": motor.get("joint")}
+        drives.remove(motor)
+        drives.append(new)
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    found = import_robot(path, "platform")
+    assert [joint.max_force for leg in found.robot.legs for joint in leg.joints if joint.actuated] == [force] * 2
+    assert len([text for text in found.remarks if "actuator" in text]) == remarks * (1 if force is None else 2)
+
+
+def test_what_controllers_do_in_mjcf_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.xml"
+    text = export_mjcf(pp.Model("five-bar"))
+    path.write_text(text.replace('<body name="right-crank"', '<body gravcomp="1" name="right-crank"'))
+    assert "gravity compensation of right-crank belongs to a controller: left out" in import_robot(path).remarks
+    path.write_text(text.replace('gear="1.0"', 'gear="0"', 1))
+    with pytest.raises(InputError, match="its gear is 0, so it drives nothing"):
+        import_robot(path, "platform")
+
+
+def test_a_point_mass_beside_its_rod_is_moved_onto_it() -> None:
+    """A rod without moments of its own: only the centre of mass is off the line between its spherical joints."""
+    linkage = linkage_of(pp.load("delta"))
+    rod = linkage.bodies["leg1-rod1"]
+    beside = body(rod.mass, np.add(rod.com, [0.0, 0.0, 0.001]), np.zeros((3, 3)))
+    found = to_robot(replace(linkage, bodies={**linkage.bodies, "leg1-rod1": beside}), ImportOptions())
+    assert any("leg1-rod1: rods between two spherical joints" in text for text in found.remarks)
+
+
+def test_files_of_no_format(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        import_robot(tmp_path / "x.xml")
+    (tmp_path / "x.txt").write_text("")
+    with pytest.raises(InputError, match=r"end in \.xml, \.mjcf, \.urdf"):
+        import_robot(tmp_path / "x.txt")
+    with pytest.raises(UnknownNameError, match=r"'step'.*Known: mjcf, urdf"):
+        import_robot(FIVE_BAR, format="step")
+    assert set(READERS) == {"mjcf", "urdf"}
+
+
+def test_dangling_joints_are_found() -> None:
+    """A loop from base to platform with an arm on it, a second loop on one body, and a body in a path."""
+
+    def hinge(name: str, a: str, b: str) -> ChainJoint:
+        data = {"name": name, "kind": "revolute", "between": (a, b), "at": (0, 0, 0), "axis": (0, 0, 1)}
+        return ChainJoint.model_validate(data)
+
+    path = [hinge("1", "base", "a"), hinge("2", "a", "p"), hinge("3", "base", "b"), hinge("4", "b", "p")]
+    arm = [hinge("5", "p", "tool")]
+    ring = [hinge("6", "a", "r"), hinge("7", "r", "s"), hinge("8", "s", "a")]
+    inner = [hinge("9", "a", "t"), hinge("10", "t", "p")]
+    assert dangling_joints(path + inner, "p") == []
+    assert [j.name for j in dangling_joints(path + arm + ring + inner, "p")] == ["5", "6", "7", "8"]
+
+
+def test_bodies_combined() -> None:
+    """Two points of 1 kg at 0 and 2 m: one body at 1 m with 2 kg m^2 across."""
+    points = [body(1.0, np.array([x, 0.0, 0.0]), np.zeros((3, 3))) for x in (0.0, 2.0)]
+    whole = combined(points)
+    assert (whole.mass, whole.com) == (2.0, (1.0, 0.0, 0.0))
+    np.testing.assert_allclose(whole.central_inertia, np.diag([0.0, 2.0, 2.0]), atol=1e-15)
+    assert massless(combined([body(0.0, np.zeros(3), np.zeros((3, 3)))] * 2))
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    four_bar(tmp_path, gap=0.004)
+    asked = ["import", "r.urdf", "--platform", "coupler", "--name", "four"]
+    result = polypod(*asked)
+    assert result.exit_code == 0, result.output
+    assert "Wrote four.yaml" in result.stdout
+    assert "note: loops were open by up to 4 mm" in result.stderr
+    text = Path("four.yaml").read_text()
+    assert text.startswith("# Imported from r.urdf with 'polypod import'.\n# - loops were open")
+    assert pp.load("four.yaml") == pp.loads(text)
+    assert "exists; add --force" in polypod(*asked).stderr
+    result = polypod(*asked, "-o", "other.yaml", "--json")
+    assert json.loads(result.stdout)["robot"] == "four"
+    assert "--at: JOINT=VALUE" in polypod("import", "r.urdf", "--at", "motor").stderr
+
+
+def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
+    """Of a file that is no robot: without drives three motions are left, with them none."""
+    text = (Path(__file__).parent.parent / "data" / "golden" / "general" / "3-rps.yaml").read_text()
+    file, picture = tmp_path / "loose.yaml", tmp_path / "loose.png"
+    file.write_text(text.replace("actuated: true", "actuated: false"))
+    found = uncontrolled_motions(file)
+    assert len(found.motions) == 3
+    assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
+    assert not uncontrolled_motions("3-rps").motions, "drives hold it"
+    (tmp_path / "empty.yaml").write_text("name: empty\n")
+    with pytest.raises(InputError, match="--draw: the file has no list of legs"):
+        uncontrolled_motions(tmp_path / "empty.yaml")
+    result = polypod("check", file, "--draw", picture)
+    assert result.exit_code == 2
+    assert "3 motions while all drives stand still" in result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    changed = polypod("check", "3-rps", "--draw", tmp_path / "other.png", "--set", "platform.mass=2")
+    assert "--draw shows the robot as its file has it" in changed.stderr

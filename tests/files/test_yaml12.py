@@ -1,0 +1,197 @@
+"""YAML text: numbers of YAML 1.2, and files made to hurt a reader end in a fault with its line, soon."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+import yaml
+
+import polypod as pp
+from polypod.cli.check import check
+from polypod.cli.new import template
+from polypod.description.modes import load_modes
+from polypod.errors import InputError, MotionFileError, RobotFileError
+from polypod.files import dumps
+from polypod.motion import load_motion, loads_motion
+from polypod.yaml12 import MAX_DEPTH, MAX_DIGITS, MAX_NODES, Loader, YamlTextError, read_yaml, to_yaml
+
+ROBOT = template("robot", "my-hexapod")
+MASS = "mass: 30.0"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("010", 10),
+        ("0777", 777),
+        ("-08", -8),
+        ("1e3", 1000.0),
+        ("1E-3", 1e-3),
+        ("2.", 2.0),
+        (".5", 0.5),
+        ("70e9", 70e9),
+        ("+.inf", float("inf")),
+        ("-.INF", -float("inf")),
+        ("true", True),
+        ("False", False),
+        ("~", None),
+        ("", None),
+        # texts, not a number of base 60, a thousand, an octal, a truth value or a date
+        ("1:30", "1:30"),
+        ("1__0", "1__0"),
+        ("1_000", "1_000"),
+        ("0x10", "0x10"),
+        ("0b11", "0b11"),
+        ("yes", "yes"),
+        ("on", "on"),
+        ("2001-02-30", "2001-02-30"),
+        ("=", "="),
+        ("1.5 mm", "1.5 mm"),
+    ],
+)
+def test_scalars_are_those_of_yaml_1_2(written, value):
+    got = read_yaml(f"a: {written}")[0]["a"]
+    assert got == value
+    assert type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["1e3", "08", "010", "1:30", "yes", "on", "0x10", "~", "2001-02-30", "1_000", "", "<<"]
+)
+def test_texts_come_back_as_texts(text):
+    assert read_yaml(to_yaml({"a": text, "b": [text]}))[0] == {"a": text, "b": [text]}
+    assert yaml.safe_load(to_yaml({"a": text})) == {"a": text}
+
+
+@pytest.mark.parametrize("value", [0.1, 1e20, -3e-17, 1e300, 5, -7, True, None])
+def test_numbers_come_back_as_numbers(value):
+    assert read_yaml(to_yaml({"a": value}))[0] == {"a": value}
+
+
+def test_a_mass_of_010_is_ten_kilograms():
+    assert pp.loads(ROBOT.replace(MASS, "mass: 010")).platform.mass == 10.0
+
+
+def test_a_robot_may_be_called_like_a_number():
+    robot = pp.loads(ROBOT).model_copy(update={"name": "1e3"})
+    assert pp.loads(dumps(robot)).name == "1e3"
+
+
+@pytest.mark.parametrize("written", ["1:30", "1__0", "0x10", "2001-02-30"])
+def test_texts_that_yaml_1_1_took_for_numbers_are_faults(written):
+    with pytest.raises(RobotFileError, match=f"platform.mass: must be a number, got '{written}'") as caught:
+        pp.loads(ROBOT.replace(MASS, f"mass: {written}"))
+    assert caught.value.faults[0].line == line(ROBOT, MASS)
+
+
+def line(text, mark):
+    """Number of the line with a mark in it."""
+    return text[: text.index(mark)].count("\n") + 1
+
+
+LAUGHS = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 25)
+)
+MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 10)}]}}\n" for k in range(1, 25))
+NESTED_ALIASES = "a0: &a0 [1]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}]\n" for k in range(1, 700))
+HOSTILE = {
+    "integer of many digits": (f"a: 1\nb: {'7' * (MAX_DIGITS + 1)}\n", 2, "number of 301 characters"),
+    "integer beyond Python's limit": (f"b: {'7' * 5000}\n", 1, "number of 5000 characters"),
+    "tag of another type": ("a: 1\nb: !!int abc\n", 2, "'abc' is not a whole number"),
+    "empty whole number": ("a: !!int ''\n", 1, "'' is not a whole number"),
+    "tagged truth value": ("a: !!bool 7\n", 1, "'7' is not true or false"),
+    "tagged date": ("a: 1\nb: !!timestamp 2001-02-30\n", 2, "'!!timestamp' is not allowed"),
+    "Python object": ("a: !!python/object/apply:os.system [ls]\n", 1, "is not allowed; a file is plain data"),
+    "set": ("a: !!set {x}\n", 1, "'!!set' is not allowed"),
+    "brackets": ("a: 1\nb: " + "[" * 3000 + "]" * 3000 + "\n", 2, f"nested deeper than {MAX_DEPTH} levels"),
+    "open brackets": ("[" * 100_000, 1, "nested deeper"),
+    "braces": ("{a: " * 3000, 1, "nested deeper"),
+    "blocks": ("".join(" " * k + "a:\n" for k in range(900)), MAX_DEPTH + 1, "nested deeper"),
+    "aliases of aliases": (
+        NESTED_ALIASES,
+        MAX_DEPTH + 1,
+        f"nested deeper than {MAX_DEPTH} levels, aliases written out",
+    ),
+    "self-referring list": ("a: 1\nb: &b [1, *b]\n", 2, "contains its own alias"),
+    "self-referring mapping": ("a: &a\n  b: {c: *a}\n", 1, "contains its own alias"),
+    "self-referring merge": ("a: &a\n  <<: *a\n", 1, "contains its own alias"),
+    "billion laughs": (LAUGHS, 6, f"more than {MAX_NODES} values"),
+    "billion merges": (MERGES, 6, f"more than {MAX_NODES} values"),
+    "many values": ("a: [" + "1," * (MAX_NODES + 10) + "]\n", 1, f"more than {MAX_NODES} values"),
+    "unknown alias": ("a: 1\nb: *c\n", 2, "undefined alias"),
+    "two documents": ("a: 1\n---\nb: 2\n", 2, "another document"),
+    "control character": ("a: 1\nb: x\x07y\n", 2, r"control character U\+0007; remove it"),
+    "null character": ("a: 1\n\nb: \x00\n", 3, r"control character U\+0000"),
+    "half a surrogate": ("a: \udc80\n", 1, r"control character U\+DC80"),
+    "list as a key": ("a: 1\n? [1, 2]\n: 3\n", 2, "a key must be a text"),
+    "same key twice": ("a: 1\nb: 2\na: 3\n", 3, "given twice, here and in line 1"),
+    "quote that stays open": ("a: 'x\nb: 1\n", 3, "not YAML"),
+    "reserved character": ("a: 1\nb: @x\n", 2, "starts with '@' needs quotes"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_texts_are_faults_with_a_line(case):
+    text, number, words = HOSTILE[case]
+    start = time.process_time()
+    for read, error in ((pp.loads, RobotFileError), (loads_motion, MotionFileError)):
+        with pytest.raises(error, match=words) as caught:
+            read(text)
+        (fault,) = caught.value.faults
+        assert fault.line == number
+        assert len(str(fault)) < 500
+    assert time.process_time() - start < 10.0  # those that did not end took minutes
+
+
+def test_hostile_files_are_faults_on_the_command_line(tmp_path):
+    for case, (text, number, _) in HOSTILE.items():
+        path = tmp_path / "hostile.yaml"
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        (fault,) = check(str(path)).faults
+        assert fault.line == number, case
+
+
+def test_an_alias_may_repeat_a_value_and_a_merge_may_be_overridden():
+    shared = "&rod {mass: 3.0, com: [0.0, 0.0, 0.1], inertia: [0.1, 0.1, 0.01]}"
+    text = f"a: {shared}\nb: *rod\nc:\n  <<: *rod\n  mass: 4.0\n"
+    data, _ = read_yaml(text)
+    assert data["b"] == data["a"]
+    assert data["c"] == {**data["a"], "mass": 4.0}
+
+
+def test_faults_quote_values_in_short():
+    for bad in (f"[{'1, ' * 5000}1]", "x" * 20_000):
+        with pytest.raises(RobotFileError) as caught:
+            pp.loads(ROBOT.replace("gravity: [0.0, 0.0, -9.81]", f"gravity: {bad}", 1))
+        assert len(str(caught.value)) < 600
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(ROBOT.replace(MASS, f"{'m' * 20_000}: 30.0"))
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("load", [pp.load, load_motion, load_modes])
+def test_devices_and_pipes_are_refused(load, tmp_path):
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    for path in (pipe, tmp_path / "zero.yaml"):
+        if path != pipe:
+            path.symlink_to("/dev/zero")
+        with pytest.raises((RobotFileError, MotionFileError, InputError), match="regular file"):
+            load(path)
+
+
+def test_a_null_character_in_a_name_is_no_traceback():
+    with pytest.raises(RobotFileError, match=r"the file cannot be read: .*null"):
+        pp.load("a\0b.yaml")
+
+
+def test_the_reader_is_libyaml_where_it_is_installed():
+    assert issubclass(Loader, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def test_an_empty_text_is_nothing():
+    assert read_yaml("") == (None, None)
+    with pytest.raises(YamlTextError, match="line 3: not YAML: a bracket or brace is not closed"):
+        read_yaml("a: 1\nb: [\n")

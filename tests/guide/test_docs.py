@@ -1,0 +1,174 @@
+"""The guide: its code runs, its generated pages cover everything there is, and it builds without a warning."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polypod.cli import COMMANDS, GROUPS, load_command
+from polypod.description import LegData
+from polypod.description.robot import Robot
+from polypod.motion import MotionFile, PathKind, loads_motion
+
+ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+
+import generated  # noqa: E402
+
+from support.states import mostly_long  # noqa: E402
+
+PAGES = sorted(page for page in (ROOT / "docs").glob("*.md") if page.stem != "interop")  # that has a test of its own
+WITH_CODE = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
+# The others take seconds: what they call has tests of its own.
+QUICK = [page for page in WITH_CODE if page.stem not in ("flexible", "gallery", "identification", "limits", "maps")]
+
+
+@pytest.mark.parametrize("page", mostly_long(WITH_CODE, QUICK, lambda page: page.stem))
+def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
+    """All Python blocks of a page, in order, in one namespace and an empty folder; their asserts are the checks."""
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    known = dict(LegData.registry)
+    namespace: dict[str, object] = {"__name__": "guide"}
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            for block in blocks:
+                exec(compile(block, str(page.name), "exec", dont_inherit=True), namespace)
+    finally:
+        LegData.registry.clear()
+        LegData.registry.update(known)
+    if page.stem in ("index", "leg-kinds"):
+        assert len(blocks) == 2
+
+
+def calls_of(page: Path) -> list[str]:
+    """Every line of a shell block that calls polypod, without that word."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [line for block in blocks for line in re.findall(r"^polypod (.+)$", block, re.MULTILINE)]
+
+
+CALLS = {page: calls_of(page) for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
+
+
+@pytest.mark.parametrize("page", [page for page, calls in CALLS.items() if calls], ids=lambda page: page.stem)
+def test_commands_of_the_page_are_those_of_today(page):
+    """Each call is read by that command's own options, which do not run it; one with a wrong option is refused."""
+    for line in CALLS[page]:
+        name, *words = shlex.split(line, comments=True)
+        load_command(name).make_context(name, words)
+
+
+def test_a_call_with_a_wrong_option_is_refused():
+    assert sum(map(len, CALLS.values())) > 40
+    with pytest.raises(Exception, match="No such option: --fricton"):
+        load_command("run").make_context("run", ["kim-ryu", "--fricton"])
+
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.])")
+
+
+@pytest.mark.parametrize(
+    "name", mostly_long(generated.PAGES, [page for page in generated.PAGES if page != "errata.md"])
+)
+def test_generated_pages_are_what_is_generated(name):
+    """The text exactly. Computed numbers to what they print, four digits, or any two that are rounding (below 1e-9)."""
+    written, fresh = (ROOT / "docs" / name).read_text(encoding="utf-8"), generated.text_of(name)
+    advice = f"docs/{name} is out of date; run: python docs/generated.py"
+    assert NUMBER.sub("#", written) == NUMBER.sub("#", fresh), advice
+    for old, new in zip(NUMBER.findall(written), NUMBER.findall(fresh), strict=True):
+        rounding = abs(float(old)) < 1e-9 and abs(float(new)) < 1e-9
+        assert old == new or rounding or float(old) == pytest.approx(float(new), rel=2e-3), f"{advice} ({old}, {new})"
+
+
+@pytest.mark.parametrize("name", generated.SOURCES)
+def test_generated_sources_are_what_is_generated(name):
+    written = (ROOT / name).read_text(encoding="utf-8")
+    assert written == generated.text_of(name), f"{name} is out of date; run: python docs/generated.py"
+
+
+def test_links_of_the_guide_lead_somewhere():
+    """On disk as on the site: every page and picture that a page names is there, and every heading."""
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path, _, heading = target.partition("#")
+            if "://" in target:
+                continue
+            linked = page.parent / path if path else page
+            assert linked.is_file(), f"{page.name}: {target}"
+            titles = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
+            assert not heading or heading in [title.lower().replace(" ", "-") for title in titles], target
+
+
+def test_the_circle_of_the_guide_is_one(model_of):
+    """Constant distance from its centre, constant speed 2 pi r rpm/60, and the orientation of home."""
+    assert generated.CIRCLE in (ROOT / "docs" / "motion-files.md").read_text(encoding="utf-8")
+    model = model_of("pedrammehr")
+    motion = loads_motion(generated.CIRCLE).task(model).motion
+    away = motion.pose[:, :3, 3] - model.robot.home.position
+    assert np.linalg.norm(away, axis=1) == pytest.approx(0.05, rel=1e-12)
+    assert np.linalg.norm(motion.twist, axis=1) == pytest.approx(2 * np.pi * 0.05 * 40 / 60, rel=1e-12)
+    assert np.abs(motion.pose[:, :3, :3] - model.robot.home.matrix[:3, :3]).max() < 1e-15
+    assert motion.time[-1] == 1.5
+
+
+def test_the_guide_builds_without_warnings_and_asks_no_other_host(tmp_path):
+    """Nothing is fetched: no script, style, font or picture from elsewhere; links that a reader follows may be."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (it comes with '.[test]' and '.[docs]')")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    robot = (tmp_path / "robot-files" / "index.html").read_text(encoding="utf-8")
+    for name in (*Robot.model_fields, "check", "half_angle", "viscous"):
+        assert f"<code>{name}</code>" in robot, name
+    for kind in ("UPS", "PUS", "PRU", "PRPaR"):
+        assert f"Leg kind {kind}" in robot
+    motion = (tmp_path / "motion-files" / "index.html").read_text(encoding="utf-8")
+    for name in (*MotionFile.model_fields, *(f"Path kind {kind}" for kind in PathKind.registry)):
+        assert name in motion
+    commands = (tmp_path / "commands" / "index.html").read_text(encoding="utf-8")
+    for name in (*COMMANDS, *(f"{group} " for group in GROUPS)):
+        assert f"polypod {name}" in commands
+    pages, styles = list(tmp_path.rglob("*.html")), list(tmp_path.rglob("*.css"))
+    assert len(pages) > len(PAGES)
+    assert styles
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?([^\"' >]+)", text)
+        fetched += re.findall(r"<link[^>]*rel=[\"']?stylesheet[^>]*href=[\"']?([^\"' >]+)", text)
+        assert not [address for address in fetched if re.match(r"(https?:)?//", address)], page
+    for style in styles:
+        assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
+
+
+def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
+    """Each program draws a figure, each figure is on the page, and the one kept has the same words."""
+    import make_gallery
+
+    drawn = re.findall(r'savefig\("([\w-]+\.svg)"\)', "".join(make_gallery.programs()))
+    shown = re.findall(r"\(images/gallery/([\w-]+\.svg)\)", make_gallery.PAGE.read_text(encoding="utf-8"))
+    assert drawn == shown
+    assert sorted(drawn) == sorted(path.name for path in make_gallery.IMAGES.iterdir())
+    monkeypatch.setattr(make_gallery, "IMAGES", tmp_path / "gallery")
+    make_gallery.main()
+    for name in drawn:
+        kept, fresh = (
+            re.findall(r">([^<>]*[A-Za-z][^<>]*)</text>", path.read_text(encoding="utf-8"))
+            for path in (ROOT / "docs" / "images" / "gallery" / name, tmp_path / "gallery" / name)
+        )
+        assert kept == fresh, f"{name} is out of date; run: python docs/make_gallery.py"
+
+
+def test_the_reference_has_every_public_name():
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    for name in ("pp.Model", "Model.inverse_dynamics", "pp.study", "pp.plots.forces", "pp.motion.make_task", "pp.pose"):
+        assert re.search(rf"^#+ {re.escape(name)}$", text, re.MULTILINE), name
+    assert ":func:" not in text
+    assert ":class:" not in text

@@ -1,0 +1,1 @@
+"""What tests share: engines to judge by, robots to try, states, comparisons."""

@@ -1,0 +1,1 @@
+"""Engines that share no code with polypod; README.md says which is the truth of what."""
