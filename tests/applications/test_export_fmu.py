@@ -209,7 +209,7 @@ def test_what_has_no_answer_is_an_error_with_the_reason(make: Make, capsys: Any)
     with pytest.raises(Exception, match="status 3"):
         inverse.step(0.0, 0.1)
     output = capsys.readouterr().out
-    assert "no answer at t = 0 s: " in output
+    assert "no solution at t = 0 s: " in output
     assert "leg" in output.lower() or "rail" in output
     inverse.set(x=np.zeros(3))
     assert (inverse.get("force") == before).all()
@@ -223,7 +223,7 @@ def test_what_has_no_answer_is_an_error_with_the_reason(make: Make, capsys: Any)
     plant = make("plant", 2).set(start__x=[5.0, 0.0, 0.0])
     with pytest.raises(Exception, match="status 3"):
         plant.start()
-    assert "no answer" in capsys.readouterr().out
+    assert "no solution" in capsys.readouterr().out
     with pytest.raises(Exception, match="status 3"):
         make("plant", 2).start().set(platform__mass=3.0)
     assert "platform.mass is a parameter: set it before" in capsys.readouterr().out

@@ -370,7 +370,7 @@ def test_corners_and_turns_back_are_stops_and_rests_on_a_line_are_not():
                         Rest(point=[0, 0, 0], duration=1.0)])  # fmt: skip
     swing = ArcLengthPath(Euler(path=back, convention="ZYX"), 0.1)
     assert swing.length == pytest.approx(0.4, rel=1e-9)
-    np.testing.assert_allclose(swing.marks[swing.stops], [0, 0.1, 0.3, 0.4], atol=1e-9)
+    np.testing.assert_allclose(swing.breakpoints[swing.stops], [0, 0.1, 0.3, 0.4], atol=1e-9)
 
 
 def line_and_wave(amplitude, law):

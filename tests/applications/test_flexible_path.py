@@ -123,7 +123,9 @@ def test_a_shape_that_runs_away_is_reported_with_its_time() -> None:
     start = hexagon_modes(3, damping_ratio=0.02)
     soft = pp.Model(pp.load("long").on_modes(start.with_stiffness(0.02 * start.stiffness)))
     trajectory = there_and_back(soft.robot, duration=2.0)
-    with pytest.raises(StateError, match=r"no answer beyond t = .* s: the platform bends by .* too soft") as caught:
+    with pytest.raises(
+        StateError, match=r"no solution beyond t = .* s: the platform bends by .* too flexible"
+    ) as caught:
         follow(soft, trajectory, trajectory.even_times(101), friction=False, elastic=np.array([0.01, 0.0, 0.0]))
     assert 0 < caught.value.time < 2.0
 
@@ -142,11 +144,11 @@ def test_dry_friction_at_the_usual_width() -> None:
     rigid = model.rigid.inverse_dynamics(found.motion.pose, found.motion.twist, found.motion.acceleration)
     assert np.abs(found.force - rigid).max() < 0.02 * np.abs(rigid).max()
     narrow = pp.Model(model.robot, friction_width=1e-6)
-    with pytest.raises(InputError, match=r"times: .* steps are needed.* widen friction_width"):
+    with pytest.raises(InputError, match=r"times: .* steps are needed.* increase friction_width"):
         follow(narrow, trajectory, times)
     with pytest.raises(InputError, match=r"step: got 0.0001 s, but dry friction .* leave it out"):
         follow(narrow, trajectory, times, step=1e-4)
-    with pytest.raises(InputError, match="friction_width: the exact sign of dry friction"):
+    with pytest.raises(InputError, match="friction_width: exact dry friction"):
         follow(pp.Model(model.robot, friction_width=0.0), trajectory, times)
 
 
@@ -187,14 +189,14 @@ def test_a_frame_that_cannot_follow_exactly() -> None:
     ]
     growth = np.sqrt(np.linalg.eigvals(np.array(rows).T).astype(complex)).real.max()
     assert growth > 100  # of q'' = G q: flutter, or a stiffness of the wrong sign
-    with pytest.raises(UnstableBendingError, match=r"unstable by itself .*stiffer platform does not cure it") as caught:
+    with pytest.raises(UnstableBendingError, match=r"is unstable at .*stiffer platform does not help") as caught:
         follow(model, trajectory, times)
     assert caught.value.time is not None
     path = follow(model, trajectory, times, vibration=False)
     answer = model.inverse_dynamics(*path.motion[1:], elastic=path.elastic)
     assert_close(path.force[None], answer.force[None], 1e-8)
     done = study(model, Task.of("nod", trajectory, 50.0), certify=False)
-    assert "unstable by itself" in done.attrs["vibration"]
+    assert "is unstable at" in done.attrs["vibration"]
     assert_close(done.force_part.values.sum(axis=0)[None], done.force.values[None], 1e-12)
     with pytest.raises(UnstableBendingError):
         study(model, Task.of("nod", trajectory, 50.0), vibration=True)
@@ -223,7 +225,7 @@ def test_a_mode_that_the_load_does_not_bend() -> None:
 
 def test_bad_arguments(model: pp.Model) -> None:
     trajectory = there_and_back(model.robot)
-    with pytest.raises(InputError, match="times: at least two growing times"):
+    with pytest.raises(InputError, match="times: at least two increasing times"):
         follow(model, trajectory, [0.1])
     with pytest.raises(InputError, match="step: a time greater than 0 s is needed, got 0"):
         follow(model, trajectory, [0.0, 0.1], step=0.0)

@@ -307,9 +307,9 @@ def test_drives_give_what_their_file_says_at_a_speed() -> None:
         for sign in (-1, 1):
             given = actuators.saturated(sign * np.full(3, 9.0), np.array(rate, dtype=float))
             np.testing.assert_allclose(given, sign * np.array(most, dtype=float), rtol=1e-14)
-    with pytest.raises(InputError, match="'drives' for those of the robot file"):
+    with pytest.raises(InputError, match="'drives' for the limits of the robot file"):
         Actuators(named, "motors", 0.0)
-    with pytest.raises(InputError, match="no drive of the robot states max_force"):
+    with pytest.raises(InputError, match="no drive of the robot has max_force"):
         Actuators(named[2:], "drives", 0.0)
 
 
@@ -582,9 +582,9 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
         ({"duration": 1.0, "twist": [1.0]}, r"twist: finite numbers of shape \(6,\)"),
         ({"duration": 1.0, "pose": 2 * np.eye(4)}, "pose: "),
         ({"duration": 1.0, "elastic": [0.0]}, "elastic: the platform of 'kim-ryu' is rigid"),
-        ({"duration": 1.0, "saturation": [1.0, 2.0]}, "saturation: a number"),
+        ({"duration": 1.0, "saturation": [1.0, 2.0]}, "saturation: must be a number"),
         ({"duration": 1.0, "events": {"limit": "panic"}}, r"events\['limit'\]: one of stop, log, ignore"),
-        ({"duration": 1e9, "rate": 1e6}, "samples; at most"),
+        ({"duration": 1e9, "rate": 1e6}, "samples; the limit is"),
     ],
 )
 def test_bad_arguments(model_of: ModelOf, arguments: dict[str, Any], message: str) -> None:

@@ -145,7 +145,7 @@ def test_large_errors_and_forces_are_remarked(good: Any) -> None:
         force.values[7, 2] = -factor * LARGE_FORCE * needed
         lines = remarks(good.assign(force=force))
         assert len(lines) == count
-    assert lines[0].startswith("The controller shakes the robot: forces of up to ")
+    assert lines[0].startswith("Control forces are excessive: up to ")
     assert f"needs at most {needed:.4g} N" in lines[0]
 
 
@@ -162,7 +162,7 @@ def test_a_controller_that_shakes_a_flexible_platform_is_reported(tmp_path: Path
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
     shaken = polypod("simulate", path, "--controller", "computed-torque")  # feedback of the pose, through what bends
-    assert "The controller shakes the robot" in shaken.stderr
+    assert "Control forces are excessive" in shaken.stderr
     assert "Try --controller joint-computed-torque, or a --rate other than 1000" in shaken.stderr
     calm = polypod("simulate", path)
     assert calm.exit_code == 0

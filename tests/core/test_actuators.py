@@ -535,7 +535,7 @@ def test_weights_are_positive(weight: float, redundant: pp.Model) -> None:
 
 def test_a_distribution_is_one(redundant: pp.Model) -> None:
     home, still, given = redundant.robot.home.matrix, np.zeros(6), {"weights": np.ones(7)}
-    with pytest.raises(InputError, match=r"distribution: got .*; give polypod\.model\.Distribution\(weights="):
+    with pytest.raises(InputError, match=r"distribution: expected polypod\.model\.Distribution\(weights=.*, got "):
         redundant.inverse_dynamics(home, still, still, distribution=given)  # type: ignore[arg-type]
 
 

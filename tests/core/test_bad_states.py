@@ -291,14 +291,14 @@ def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
     assert np.abs(found.pose[[0, 3]] - home).max() < 1e-12
     assert not found.residual[1] < 1e-3
     with pytest.warns(
-        StateWarning, match=r"2 of 4 states\. state 1: no pose has these coordinates.*state 2: the legs do not close"
+        StateWarning, match=r"2 of 4 states\. state 1: no pose with these coordinates.*state 2: the legs do not close"
     ):
         poses = model.forward_kinematics(q, guess)
     assert np.array_equal(poses, found.pose, equal_nan=True)
     with pytest.raises(StateError) as caught:
         model.forward_kinematics(q, guess, errors="raise")
     assert np.array_equal(caught.value.result.status, found.status)
-    with pytest.raises(StateError, match="no pose has these coordinates"):
+    with pytest.raises(StateError, match="no pose with these coordinates"):
         model.forward_kinematics(q[1])
     assert all(ForwardKinematicsStatus(c).message for c in ForwardKinematicsStatus)
 
@@ -321,7 +321,7 @@ def test_forward_kinematics_from_a_singular_guess_is_never_silently_wrong(model:
 
 def test_forward_kinematics_of_a_rigid_transform_that_is_not_found(model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(StateError, match="no pose has these coordinates"):
+    with pytest.raises(StateError, match="no pose with these coordinates"):
         model.forward_kinematics(50.0 * np.arange(6), RigidTransform.from_matrix(model.robot.home.matrix))
 
 

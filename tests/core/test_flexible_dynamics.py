@@ -494,7 +494,7 @@ def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
     assert many.elastic.shape == (2, 3, 10)
     assert_close(many.force[1, 2][None], model.static_equilibrium(poses[1, 2]).force[None], 1e-12)
     soft = stiffer(model, 1e-4)
-    with pytest.raises(StateError, match="too soft"):
+    with pytest.raises(StateError, match="too flexible"):
         soft.static_equilibrium(poses)
     loose = stiffer(model, 0.0)
     with pytest.raises(InputError, match="positive stiffness"):

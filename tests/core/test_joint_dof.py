@@ -212,9 +212,7 @@ def test_files_and_faults() -> None:
     assert "dof.1.joint: unknown joint 'r'. Did you mean 'R'" in fault("z", "leg1.r", "leg2.R")
     assert "dof.1.joint: unknown leg 'foot'" in fault("z", "foot.R", "leg2.R")
     assert "a spherical joint has no coordinate" in fault("z", "leg1.S", "leg2.R")
-    assert "those stated do not determine the others; write degrees of freedom: [" in fault(
-        "leg1.R", "leg1.R.rotation", "z"
-    )
+    assert "those stated do not determine the others; write dof: [" in fault("leg1.R", "leg1.R.rotation", "z")
     assert "motion: missing" in fault("z", {"name": "a", "axis": [0, 0, 1]}, "leg2.R")
     assert "give 'joint' or an axis" in fault("z", {"name": "a", "joint": "leg1.R", "axis": [0, 0, 1]}, "leg2.R")
     short = pp.load("kim-ryu")

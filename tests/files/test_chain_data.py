@@ -187,18 +187,18 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "degrees of freedom not stated": (
         "delta of balls",
         lambda data: data.pop("dof"),
-        r"leave the platform 3 degrees of freedom, none are stated, which means six; write degrees of freedom: "
+        r"leave the platform 3 degrees of freedom, none are stated, which means six; write dof: "
         r"\[x, y, z\]",
     ),
     "one degree of freedom too few": (
         "delta of balls",
         lambda data: data["dof"].pop(),
-        r"leave the platform 3 degrees of freedom, 2 are stated; write degrees of freedom",
+        r"leave the platform 3 degrees of freedom, 2 are stated; write dof",
     ),
     "a degree of freedom that legs do not leave": (
         "delta of balls",
         lambda data: data["dof"].__setitem__(0, rotation("roll", [1, 0, 0])),
-        r"the legs do not let it move in roll; write degrees of freedom",
+        r"the legs do not let it move in roll; write dof",
     ),
     "one axis of a planar robot is off": (
         "planar 3-RRR",
@@ -208,7 +208,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "degrees of freedom of a robot of six": (
         "6-RUS",
         lambda data: data.update(dof=[translation("z", [0, 0, 1])]),
-        r"leave the platform 6 degrees of freedom, 1 are stated; leave degrees of freedom out",
+        r"leave the platform 6 degrees of freedom, 1 are stated; leave dof out",
     ),
 }
 

@@ -283,7 +283,7 @@ def test_a_rate_beyond_all_samples_is_refused():
     trajectory = loads_motion(
         "{name: up, trajectory: {kind: coordinates, path: {kind: line, start: 0, end: 0.1, duration: 2}}}"
     ).trajectory
-    with pytest.raises(InputError, match=r"rate: 1e\+300/s for 2 s are 2e\+300 samples; at most 2000000"):
+    with pytest.raises(InputError, match=r"rate: 1e\+300/s for 2 s are 2e\+300 samples; the limit is 2000000"):
         Reference(trajectory, 1e300)
 
 

@@ -140,7 +140,7 @@ def test_a_nearly_singular_home_is_reported(tmp_path, monkeypatch):
     (output,) = report.warnings
     condition = float(re.search(r"condition number ([\d.e+]+),", output)[1])
     assert condition > 1e3
-    assert "Are platform and base alike and parallel" in output
+    assert "Are platform and base similar and parallel" in output
     with pytest.warns(ImplausibleWarning, match="nearly singular at home") as caught:
         model = pp.Model("near.yaml")
     assert caught[0].filename == __file__  # reported at the line that made the model

@@ -136,11 +136,9 @@ class Robot(Data):
                 number, joint = leg_and_joint(coordinate.joint, [leg.name for leg in legs])
                 legs[number], motion = legs[number].following(joint)
             except (InputError, UnknownNameError) as error:
-                raise ValueError(f"degrees of freedom.{k}.joint: {error}") from error
+                raise ValueError(f"dof.{k}.joint: {error}") from error
             if coordinate.motion not in (None, motion):
-                raise ValueError(
-                    f"degrees of freedom.{k}.motion: the coordinate of {coordinate.joint!r} is a {motion}; leave it out"
-                )
+                raise ValueError(f"dof.{k}.motion: the coordinate of {coordinate.joint!r} is a {motion}; leave it out")
             dof[k] = coordinate.model_copy(update={"motion": motion})
         self.__dict__["legs"], self.__dict__["dof"] = tuple(legs), tuple(dof)
 

@@ -205,8 +205,8 @@ def _other_dof(robot: Robot, free: Array, size: float, chosen: Array, nearly: in
     words = f"; the legs do not let it move in {', '.join(impossible)}" if impossible else ""
     if len(robot.dof) == m and not impossible:
         words = "; those stated do not determine the others"
-    instead = f"write degrees of freedom: [{proposal}]" if m else "the platform cannot move at all"
-    instead = "leave degrees of freedom out" if m == 6 else instead
+    instead = f"write dof: [{proposal}]" if m else "the platform cannot move at all"
+    instead = "leave dof out" if m == 6 else instead
     drives = sum(len(leg.actuator_names()) for leg in robot.legs)
     if drives < m and robot.dof:
         instead = f"{drives} drives hold {drives} of them, so let joints hold the others or drive more"

@@ -40,7 +40,7 @@ def architecture(robot: Robot, poses: int = 200, seed: int = 0) -> Architecture:
     points = [(getattr(leg, "base", None), leg.platform) for leg in robot.legs]
     if len(points) != 6 or any(leg.kind != "UPS" for leg in robot.legs):
         raise InputError(
-            f"architecture: six legs of kind UPS are needed, {robot.name!r} has "
+            f"architecture: needs six UPS legs, {robot.name!r} has "
             f"{', '.join(sorted({leg.kind for leg in robot.legs}))} ({len(points)})"
         )
     a, b = (np.array([pair[k] for pair in points], dtype=np.float64) for k in range(2))
@@ -58,14 +58,14 @@ def architecture(robot: Robot, poses: int = 200, seed: int = 0) -> Architecture:
             f"{f:+.3f} {leg.name}" for f, leg in zip(left[:, -1], robot.legs, strict=True) if abs(f) > 1e-9
         )
         text = (
-            "singular in every pose (architecturally), proven: the legs' numbers (1, a, b, a b^T) are dependent "
-            f"({names} = 0), so the rows of the Jacobian are, whatever the pose. Move a joint off the common curve, or "
-            "make base and platform unlike"
+            f"architecturally singular (proven): the legs' vectors (1, a, b, a b^T) are linearly dependent ({names} "
+            "= 0), and so are the rows of the Jacobian in every pose. Move a joint off the common curve, or "
+            "make base and platform less similar"
         )
     elif singular:
-        text = f"singular at all of {poses} poses at random, so probably in every pose; there is no proof of this kind"
+        text = f"singular at all of {poses} random poses, so probably in every pose (not proven)"
     else:
-        text = "not singular by its architecture"
+        text = "not architecturally singular"
     return Architecture(singular, proven, left[:, -1] if proven else None, largest, text)
 
 

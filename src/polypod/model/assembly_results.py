@@ -25,8 +25,8 @@ class Completeness(IntEnum):
         """What the code means, in words."""
         return {
             Completeness.NOT_PROVEN: "not proven complete: there may be more modes than these",
-            Completeness.ALL_FOUND: "every solution of the robot's equations was found, by numbers without proof",
-            Completeness.PROVEN: "proven: there are no other modes",
+            Completeness.ALL_FOUND: "all solutions found numerically (not certified)",
+            Completeness.PROVEN: "proven complete: there are no other modes",
         }[self]
 
 

@@ -23,7 +23,7 @@ from .kernels import Kernels
 from .single import SingleStates, given_values
 
 Answer = Callable[[list[Array]], Any]
-_HUGE = "numbers of the state are too large to count with"
+_HUGE = "input values overflow"
 _NOT_CONVERGED = "the friction iteration did not converge: "
 _TOO_STRONG = _NOT_CONVERGED + "friction coefficients too large for this pose"
 
@@ -159,7 +159,7 @@ class Calls(DesignCalls):
         for result in results[2:] if name == "reactions" else results:
             if not np.isfinite(result).all():
                 huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
-                failures.append((huge, "the result is too large for a floating-point number"))
+                failures.append((huge, "the result overflows"))
                 bad |= huge
         if bad.any():
             for result in results:

@@ -63,7 +63,9 @@ def exact_poses(poses: Array, name: str, batched: bool) -> Array:
         raise InputError(f"{name}: the last row must be 0 0 0 1, got {matrix[3].tolist()}{where}")
     rotation = matrix[:3, :3]
     off = np.abs(rotation.T @ rotation - np.eye(3)).max()
-    problem = f"R^T R differs from 1 by {off:.3g}" if off > ROTATION_TOLERANCE else "its determinant is -1 (a mirror)"
+    problem = (
+        f"R^T R differs from 1 by {off:.3g}" if off > ROTATION_TOLERANCE else "its determinant is -1 (a reflection)"
+    )
     raise InputError(
         f"{name}: not a rotation matrix{where}: {problem}; at most {ROTATION_TOLERANCE:g} is allowed "
         "(scipy.spatial.transform.Rotation.from_matrix finds the nearest one)"
@@ -87,6 +89,6 @@ def check_wrench(robot: Robot, wrench: Any) -> None:
     for part, field, numbers in (("force", "origin_shape", slice(3)), ("moment", "origin_rotation", slice(3, 6))):
         if getattr(modes, field) is None and np.any(values[:, numbers] != 0):
             raise InputError(
-                f"wrench: got a {part} at the platform's origin, where the modes have no shape for it, so that its "
-                f"elastic forces are not known; give {field}"
+                f"wrench: a {part} acts at the platform's origin, where the modes have no shape for it, so its "
+                f"elastic forces are unknown; give {field}"
             )

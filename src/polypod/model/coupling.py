@@ -54,10 +54,11 @@ class FrictionStatus(IntEnum):
         """What it means and what to do."""
         return {
             FrictionStatus.UNIQUE: "exactly one solution, proven",
-            FrictionStatus.FOUND: "one solution is found; that it is the only one is not proven",
-            FrictionStatus.SEVERAL: "several solutions: friction is too strong to say which forces act",
-            FrictionStatus.NONE: "no forces satisfy the law of friction in this motion, proven: the joints jam",
-            FrictionStatus.UNKNOWN: "no solution is found, and that there is none is not proven",
+            FrictionStatus.FOUND: "one solution found, not proven to be the only one",
+            FrictionStatus.SEVERAL: "several solutions: friction is so strong that the friction forces are not unique",
+            FrictionStatus.NONE: "no solution (proven): no forces satisfy the friction law in this motion, the "
+            "joints jam",
+            FrictionStatus.UNKNOWN: "no solution found, not proven that there is none",
         }[self]
 
 

@@ -143,12 +143,12 @@ class DerivativeFunctions:
     def no_derivative(self, caller: str, name: str, block: str) -> InputError:
         """That a function has no derivative by one of its inputs, and why."""
         why = (
-            "the modes of the platform have no shape at its origin, so its elastic forces are not known"
+            "the modes of the platform have no shape at its origin, so its elastic forces are unknown"
             if block == "wrench"
-            else "the platform moves as its legs let it, so components of its motion cannot change one by one"
+            else "the platform's motion is constrained by its legs, so its components cannot change one by one"
         )
         others = ", ".join((*self.possible(name), "parameters"))
-        return InputError(f"{caller}: by {block}: {why} ({self._robot.name!r}); there are those by {others}")
+        return InputError(f"{caller}: no derivative by {block} for {self._robot.name!r}: {why}. Available: {others}")
 
     @property
     def _elastic(self) -> tuple[str, ...]:
@@ -200,8 +200,8 @@ class DerivativeFunctions:
         for path in paths:
             if path.startswith("home.") or path.rpartition(".")[2] in JOINT_FIELDS:
                 raise InputError(
-                    f"derivatives: by {path}: with other geometry the platform of {self._robot.name!r} cannot stay in "
-                    "its pose; those by masses, inertias, friction and gravity exist"
+                    f"derivatives: by {path}: with different geometry the platform of {self._robot.name!r} cannot "
+                    "stay in its pose; derivatives by masses, inertias, friction and gravity exist"
                 )
 
     def _kernel(

@@ -178,8 +178,8 @@ def _broadcast_shape(design: Design, states: tuple[int, ...]) -> tuple[int, ...]
         return np.broadcast_shapes(states, design.shape)
     except ValueError as error:
         raise InputError(
-            f"parameters: batch axes of designs {design.shape} do not fit those of the states {states}; give "
-            "designs an axis of their own before them, (D, 1, ...)"
+            f"parameters: the batch axes of the designs {design.shape} do not broadcast with those of the "
+            f"states {states}; give the designs leading axes of their own, (D, 1, ...)"
         ) from error
 
 

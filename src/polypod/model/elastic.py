@@ -19,8 +19,8 @@ from .results import Equilibrium
 from .row_kernels import Functions
 
 _REST = np.zeros(6)
-_NO_SHAPE = "no shape of the platform"
-_TOO_SOFT = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"
+_NO_SHAPE = "no equilibrium shape of the platform"
+_TOO_SOFT = "the platform is too flexible for its load: it would bend by more than its own size, or buckle"
 
 
 class ElasticCalls(ModelPart):
@@ -71,9 +71,8 @@ class ElasticCalls(ModelPart):
             raise InputError(f"{name}: every mode needs a positive stiffness")
         if self._kernels.mechanism.redundant:
             raise InputError(
-                f"{name}: the platform has more actuators than degrees of freedom, and how it bends depends on "
-                "how they share "
-                "the load, which is not decided; take one actuator for each degree of freedom"
+                f"{name}: with more actuators than degrees of freedom the deflection depends on how they share "
+                "the load, which is not determined; use one actuator per degree of freedom"
             )
         check_wrench(self.robot, wrench)
         kernels: Functions = self._kernels
@@ -102,7 +101,9 @@ class ElasticCalls(ModelPart):
             texts = self._no_shape(kernels.at(index), poses)
             texts = [failure_reason(failures, int(k)) or text for k, text in zip(index, texts, strict=True)]
             many = states.size > 1
-            head = f"no shape of the platform for {len(index)} of {states.size} poses" if many else _NO_SHAPE
+            head = (
+                f"no equilibrium shape of the platform for {len(index)} of {states.size} poses" if many else _NO_SHAPE
+            )
             raise StateError(f"{name}: {head}: {texts[0]}", index, texts, result)
         return result
 

@@ -64,7 +64,9 @@ def forward_kinematics_of_designs(
     """The same for designs broadcast against states; designs that cannot be have a guess that does not close."""
     check_policy(errors)
     if along:
-        raise InputError("parameters: logs are followed (along=True) with the robot's own numbers; make another robot")
+        raise InputError(
+            "parameters: along=True uses the robot's own parameters; make a robot with the new ones instead"
+        )
     given = {"q": q, "pose": guess, "elastic": elastic}
     run, failures = model._calls.of_designs("forward_kinematics", given, parameters, names=_NAMES)
     states = Batch(run.shape, ())

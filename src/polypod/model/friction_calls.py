@@ -85,7 +85,7 @@ class FrictionCalls(ModelPart):
                 lower[lost] = upper[lost] = np.nan
         found = StaticForceRange(rows.restore(lower), force, rows.restore(upper), keys, rows.restore(limit))
         if good.any() and lost.any():
-            why = "friction is so strong there that the loads of joints at its limit do not converge"
+            why = "friction is so strong there that the joint loads at its limit do not converge"
             report("static_force_range", lost, lambda index: [why] * len(index), found, bool(rows.shape), errors)
         return found
 

@@ -153,9 +153,9 @@ class ConstrainedMotion(GeneralizedCoordinates):
         if len(bad):
             where = f" of state {bad[0]}" if batched else ""
             raise InputError(
-                f"{name}: the legs do not allow the pose{where}, and no pose with its coordinates is found on the way "
-                f"from home; its degrees of freedom are {', '.join(self.dof.names)} (model.motion makes motions "
-                "from them)"
+                f"{name}: the legs do not allow the pose{where}, and no pose with its coordinates was found along "
+                f"the path from home; the degrees of freedom are {', '.join(self.dof.names)} (model.motion "
+                "computes admissible motions)"
             )
 
     def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
@@ -192,6 +192,6 @@ def _raise_if_off(
     where = f" in state {state}" if batched else ""
     amount = f"{off[state, component]:.6g} {units[component >= 3]}"
     raise InputError(
-        f"{name}: the robot cannot {verb} {_DIRECTIONS[component]} ({amount}{where}); "
-        f"its degrees of freedom are {', '.join(dof.names)} (model.motion makes motions from them)"
+        f"{name}: the robot cannot {verb} {_DIRECTIONS[component]} ({amount}{where}); its degrees of "
+        f"degree of freedom are {', '.join(dof.names)} (model.motion computes admissible motions)"
     )

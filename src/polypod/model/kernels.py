@@ -115,7 +115,10 @@ class Kernels:
     def of_design(self, design: Design) -> DesignKernels:
         """The functions that take the numbers of a design."""
         if self.options.specialise:
-            raise InputError("parameters: this model has its numbers built in (specialise=True); make one without")
+            raise InputError(
+                "parameters: the parameters of this model are compiled in (specialise=True); make a model "
+                "without that option"
+            )
         mechanism = self._mechanism(design)
         same = mechanism.numbers.structure == self.mechanism.numbers.structure
         return DesignKernels(self, self.mechanism if same else mechanism)
@@ -221,7 +224,7 @@ class Kernels:
         if friction:
             check_rotations(mechanism)
         if name == "steady_shape" and not mechanism.platform.elastic:
-            raise InputError(f"steady_shape: the platform of {self.robot.name!r} is rigid: it has one shape")
+            raise InputError(f"steady_shape: {self.robot.name!r} has a rigid platform")
         if name == "steady_shape":
             return steady.steady_shape(mechanism, friction, self.options.dry)
         make = partial(_function, mechanism, name, formulation, friction)
@@ -230,7 +233,7 @@ class Kernels:
         if name == "bias":
             if loaded_joints(mechanism):
                 raise InputError(
-                    "bias: dry friction depends on reactions and they on the acceleration; pass friction=False"
+                    "bias: dry friction depends on the reactions, and they on the acceleration; pass friction=False"
                 )
             return make(Loads(self.options.dry.law))
         return with_loads(mechanism, self.options.dry, make, direct=name == "direct_dynamics")
@@ -276,9 +279,9 @@ def check_rotations(mechanism: Mechanism) -> None:
     ]
     if legs:
         raise InputError(
-            f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
-            "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False "
-            "(--no-friction)"
+            f"friction: the joints of the platform ({', '.join(legs)}) need the rotation shapes at the "
+            "attachment points (attachment_rotations, or rotation in a mode file); add them or pass "
+            "friction=False (--no-friction)"
         )
 
 

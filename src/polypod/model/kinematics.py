@@ -18,7 +18,7 @@ from .generalized_coordinates import GeneralizedCoordinates
 from .model_part import ModelPart, Parameters
 from .results import Closure, Conditioning, LimitReport, PlatformMotion
 
-_NO_POSE = "the legs allow no pose of these coordinates that is found on the way from home; stay nearer to home"
+_NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
 
 
 class KinematicCalls(ModelPart):

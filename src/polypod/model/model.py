@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 MAX_CONDITION = 1e3
 """Condition number of the Jacobian above which a home pose is suspicious."""
 _NEAR_SINGULAR = (
-    "Are platform and base alike and parallel, or do two legs share both joints? Move or turn home, or move joints"
+    "Are platform and base similar and parallel, or do two legs share both joints? Move or rotate home, or move joints"
 )
 RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
@@ -117,8 +117,8 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         if home.distance > SMALLEST_MARGIN:
             if home.condition > MAX_CONDITION:
                 warnings.warn(
-                    f"robot {self.robot.name!r} is nearly singular at home: condition number {home.condition:.4g}, "
-                    f"{MAX_CONDITION:g} at most is usual; forces there are large and mean little. {_NEAR_SINGULAR}",
+                    f"robot {self.robot.name!r} is nearly singular at home: condition number {home.condition:.4g} "
+                    f"(usual: at most {MAX_CONDITION:g}); forces near home are large and unreliable. {_NEAR_SINGULAR}",
                     ImplausibleWarning,
                     stacklevel=3,
                 )
@@ -140,7 +140,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             data = leg.model_dump(exclude={"name"})
             if data in seen:
                 twin = self.legs[seen.index(data)]
-                message = f"{leg.name} is the same as {twin}, so the platform is held by too few legs: move its joints"
+                message = f"{leg.name} is identical to {twin}, so too few legs constrain the platform: move its joints"
                 raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
             seen.append(data)
         field = "home" if "home" in self.robot.model_fields_set else "legs"
@@ -231,9 +231,9 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         if isinstance(expression, Iteration):
             without = self._kernels.expression(self._kernels.mechanism, name, False, formulation)
             ways = (
-                "state its equations in your own program" if isinstance(without, Iteration) else "pass friction=False"
+                "write its equations in your own program" if isinstance(without, Iteration) else "pass friction=False"
             )
-            raise InputError(f"casadi: {name!r} iterates, which is no expression of its inputs; {ways}")
+            raise InputError(f"casadi: {name!r} iterates and is not an expression of its inputs; {ways}")
         values = self._kernels.mechanism.numbers.values
         return (expression.fixed(values) if expression.parameters else expression).function
 

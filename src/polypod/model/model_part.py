@@ -60,35 +60,37 @@ class ModelPart:
             self._refuse_elastic(name)
 
     def _refuse_elastic(self, name: str) -> NoReturn:
-        raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
+        raise InputError(f"{name}: elastic: {self.robot.name!r} has a rigid platform")
 
     def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:
             return {}
         if len(self.actuators) == self._dof.count:
             raise InputError(
-                f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom: its forces are "
-                "determined"
+                f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
+                "are unique"
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
-                f"distribution: got {short_repr(distribution)}; give "
-                "polypod.model.Distribution(weights=..., preload=...)"
+                "distribution: expected polypod.model.Distribution(weights=..., preload=...), got "
+                f"{short_repr(distribution)}"
             )
         weights = distribution.weights
         if weights is not None and (batch([Argument("weights", weights, (len(self.actuators),))]).rows[0] <= 0).any():
             raise InputError(
-                f"distribution: weights must be positive, got {short_repr(weights)}; a small one lets its actuator "
-                "carry more"
+                f"distribution: weights must be positive, got {short_repr(weights)}; an actuator with a small "
+                "weight carries more"
             )
         return {"weights": weights, "preload": distribution.preload}
 
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:
             raise InputError(
-                f"{name}: {self.robot.name!r} has six degrees of freedom and takes any pose; it has no coordinates"
+                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses"
             )
 
     def _needs_rigid(self, name: str) -> None:
         if self.robot.flexible:
-            raise InputError(f"{name}: the coordinates of {self.robot.name!r} do not tell how its platform vibrates")
+            raise InputError(
+                f"{name}: the generalized coordinates of {self.robot.name!r} do not determine how its platform vibrates"
+            )

@@ -119,16 +119,16 @@ class ForwardKinematicsStatus(IntEnum):
         """What it means and what to do."""
         return {
             ForwardKinematicsStatus.CONVERGED: "converged",
-            ForwardKinematicsStatus.NOT_CONVERGED: "no pose has these coordinates near the guess; check the "
-            "coordinates or guess closer",
-            ForwardKinematicsStatus.SINGULAR: "the iteration ended in a singular pose; guess closer or stay away "
-            "from the singularity",
+            ForwardKinematicsStatus.NOT_CONVERGED: "no pose with these coordinates near the guess; check the "
+            "coordinates or give a closer guess",
+            ForwardKinematicsStatus.SINGULAR: "the iteration ended in a singular pose; give a closer guess or "
+            "stay away from the singularity",
             ForwardKinematicsStatus.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the "
             "workspace",
-            ForwardKinematicsStatus.OTHER_SIDE: "every pose found with these coordinates is beyond a "
-            "singularity, seen from the guess "
-            "(det J has another sign); guess a pose on its side, or check which way the robot was assembled",
-            ForwardKinematicsStatus.OUTSIDE_LIMITS: "the pose has these coordinates and is outside the robot's limits",
+            ForwardKinematicsStatus.OTHER_SIDE: "every pose found with these coordinates lies beyond a "
+            "singularity from the guess (det J has the opposite sign); give "
+            "a guess on its side, or check the assembly mode of the robot",
+            ForwardKinematicsStatus.OUTSIDE_LIMITS: "the pose has these coordinates but is outside the robot's limits",
         }[self]
 
 

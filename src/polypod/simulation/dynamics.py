@@ -143,8 +143,9 @@ class Dynamics:
         ]
         if friction and self.load_count and self.explicit and falling:
             raise InputError(
-                f"friction_coupling: joints of {', '.join(dict.fromkeys(falling))} break away at more than they slide "
-                "with (static), which depends on loads with friction; simulate with friction_coupling='implicit'"
+                f"friction_coupling: static friction of joints of {', '.join(dict.fromkeys(falling))} exceeds "
+                "their sliding friction and depends on loads that include friction; simulate with "
+                "friction_coupling='implicit'"
             )
 
     @property

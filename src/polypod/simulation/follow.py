@@ -71,7 +71,7 @@ def follow(
     every instant, which every robot has.
     """
     if not isinstance(model, Model) or not model.robot.flexible:
-        raise InputError(f"model: a polypod.Model of a robot with a flexible platform is needed, got {model!r}")
+        raise InputError(f"model: must be a polypod.Model with a flexible platform, got {model!r}")
     t = _times(times)
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory: a polypod.motion.Trajectory is needed, got {type(trajectory).__name__}")
@@ -89,8 +89,8 @@ def follow(
     substeps = _substeps(spectrum, step, longest, float(t[-1] - t[0]))
     if substeps * (len(t) - 1) > MAX_STEPS:
         raise InputError(
-            f"times: {substeps * (len(t) - 1):.3g} steps are needed, at most {MAX_STEPS:.0e} are taken; leave out the "
-            "fastest modes, widen friction_width of the model, or give a longer step"
+            f"times: {substeps * (len(t) - 1):.3g} steps are needed, the limit is {MAX_STEPS:.0e}; leave out "
+            "the fastest modes, increase friction_width of the model, or give a longer step"
         )
     parts = -(-substeps // _BLOCK)  # an interval of more steps than a block is cut into parts
     stepper = _ElasticStepper(model, trajectory, wrench, friction, -(-substeps // parts))
@@ -128,21 +128,21 @@ def _substeps(spectrum: ElasticSpectrum, step: float | None, longest: float, dur
     """RK4 steps between two samples; an error where no step helps."""
     if spectrum.growth * duration > _GROWTH:
         reason = (
-            "making the platform's frame follow this motion exactly is unstable by itself at t = "
-            f"{spectrum.time:.4g} s: a shape error grows by exp({spectrum.growth:.4g} t). The actuators that hold the "
-            "frame leave a mode too little mass of its own; a stiffer platform does not cure it. Take it "
-            "not to vibrate (vibration=False), or simulate a controller"
+            f"keeping the platform's frame exactly on this motion is unstable at t = {spectrum.time:.4g} s: a "
+            f"shape error grows by exp({spectrum.growth:.4g} t). A mode has too little mass left once the "
+            "actuators hold the frame; a stiffer platform does not help. Neglect vibration "
+            "(vibration=False), or simulate a controller"
         )
         raise UnstableBendingError(reason, np.array([0]), [reason], time=spectrum.time)
     if np.isinf(spectrum.friction):
         raise InputError(
-            "friction_width: the exact sign of dry friction (0) cannot be integrated with a platform that vibrates; "
+            "friction_width: exact dry friction (width 0) cannot be integrated with a vibrating platform; "
             "give the model a width greater than 0"
         )
     if step is None:
         return max(1, int(np.ceil(longest * max(spectrum.fastest / MAX_PHASE, spectrum.friction / MAX_DECAY))))
     if not (isinstance(step, (int, float)) and np.isfinite(step) and step > 0):
-        raise InputError(f"step: a time greater than 0 s is needed, got {step!r}")
+        raise InputError(f"step: must be greater than 0 s, got {step!r}")
     fastest = max(spectrum.fastest, spectrum.friction)
     if step * fastest > MAX_STABLE:
         cause = "dry friction" if spectrum.friction > spectrum.fastest else "the platform's fastest mode"
@@ -236,12 +236,12 @@ class _ElasticStepper:
             raise _no_answer(
                 time,
                 f"the platform bends by {bend:.3g} m, half its own size: with its frame held to this motion the "
-                "shape runs away; the platform is too soft for its load, or buckles",
+                "shape diverges; the platform is too flexible for its load, or buckles",
             )
 
 
 def _no_answer(time: float, reason: str) -> StateError:
-    return StateError(f"no answer beyond t = {time:.6g} s: {reason}", np.array([0]), [reason], time=float(time))
+    return StateError(f"no solution beyond t = {time:.6g} s: {reason}", np.array([0]), [reason], time=float(time))
 
 
 def _wrenches(model: Model, motion: Motion, wrench: Callable[[Motion], Array] | None) -> Array:
@@ -265,5 +265,5 @@ def _times(times: ArrayLike) -> Array:
     except (TypeError, ValueError) as error:
         raise InputError(f"times: numbers [s] are needed, got {times!r}") from error
     if t.ndim != 1 or len(t) < 2 or not (np.isfinite(t).all() and (np.diff(t) > 0).all()):
-        raise InputError(f"times: at least two growing times [s] are needed, got {np.array2string(t, threshold=6)}")
+        raise InputError(f"times: at least two increasing times [s] are needed, got {np.array2string(t, threshold=6)}")
     return t

@@ -132,9 +132,9 @@ class _StepMonitor:
         if gone < rest / _MAX_RATIO:
             left = f"{_CHECKED_STEPS * rest / max(gone, 1e-300):.1g} steps"
             raise SimulationError(
-                f"{self._method} crawls at t = {now:.6g} s: {_CHECKED_STEPS} steps came {gone:.2g} s farther, the rest "
-                f"would take {left}. Forces change faster than the robot can follow: lower the gains, or give a rate, "
-                "at which forces are held and steps are fixed",
+                f"{self._method} stalled at t = {now:.6g} s: {_CHECKED_STEPS} steps advanced only {gone:.2g} s, "
+                f"the rest would take {left}. Forces change too fast for the integrator: lower the gains, or give "
+                "a rate (forces are then held between samples and steps are fixed)",
                 now,
             )
 
@@ -167,7 +167,7 @@ def _reached(stepper: Stepper, time: float, base: Array, y: Array, friction: Arr
 
 def no_answer(time: float, error: StateError) -> SimulationError:
     """There is no acceleration at some state from here on."""
-    return SimulationError(f"no answer at t = {time:.6g} s: {error.reasons[0]}", time)
+    return SimulationError(f"no solution at t = {time:.6g} s: {error.reasons[0]}", time)
 
 
 class Integrator:

@@ -82,8 +82,8 @@ def energy_fault(result: xr.Dataset) -> str:
     if lost <= LOST_ENERGY * moved + 1e-12 * level + MIN_ENERGY:
         return ""
     return (
-        f"{lost:.3g} J appear from nowhere, of {moved:.3g} J that are moved: the steps are too long for what happens "
-        "in them. Do not trust the result; give a shorter step, a higher rate, or another method"
+        f"energy balance off by {lost:.3g} J of {moved:.3g} J exchanged: the step is too large. Do not "
+        "trust the result; use a shorter step, a higher rate, or another method"
     )
 
 
@@ -244,13 +244,13 @@ def remarks(result: xr.Dataset) -> list[str]:
         far, turned = (float(np.linalg.norm(part, axis=1).max()) for part in (error[:, :3], error[:, 3:]))
         if max(far, turned * size) > LARGE_ERROR * size:
             found.append(
-                f"The robot does not follow the motion: it is off by up to {far:.3g} m and {turned:.3g} rad, "
+                f"The robot does not follow the motion: errors reach {far:.3g} m and {turned:.3g} rad, "
                 f"{100 * max(far / size, turned):.2g} % of the platform's size ({size:.3g} m)."
             )
     if excessive_force(result):
         unit, (peak, needed) = result["force"].attrs["units"], _forces(result)
         found.append(
-            f"The controller shakes the robot: forces of up to {peak:.4g} {unit}, where the motion needs at most "
+            f"Control forces are excessive: up to {peak:.4g} {unit}, while the motion needs at most "
             f"{needed:.4g} {unit}."
         )
     fault = energy_fault(result)

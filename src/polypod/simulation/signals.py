@@ -236,12 +236,13 @@ class Actuators:
 def _drives(actuators: Sequence[ActuatorInfo], saturation: str) -> tuple[Drive, ...]:
     if saturation != "drives":
         raise InputError(
-            f"saturation: a number, or 'drives' for those of the robot file, is needed, got {saturation!r}"
+            f"saturation: must be a number, or 'drives' for the limits of the robot file, got {saturation!r}"
         )
     drives = tuple(actuator.drive for actuator in actuators)
     if all(drive.max_force is None and drive.force_speed is None and drive.max_power is None for drive in drives):
         raise InputError(
-            "saturation: no drive of the robot states max_force, force_speed or max_power; state them, or give a number"
+            "saturation: no drive of the robot has max_force, force_speed or max_power; add them to the "
+            "file, or give a number"
         )
     return drives
 
@@ -256,7 +257,10 @@ def _range(actuators: Sequence[ActuatorInfo], saturation: ArrayLike | None) -> t
     elif value.shape == (count, 2):
         low, high = value[:, 0], value[:, 1]
     else:
-        raise InputError(f"saturation: a number, ({count},) or ({count}, 2) low and high is needed, got {value.shape}")
+        raise InputError(
+            f"saturation: must be a number or an array ({count},) or ({count}, 2) with low and high, got "
+            f"shape {value.shape}"
+        )
     bad = ~(low < high)
     if bad.any():
         k = int(np.argmax(bad))

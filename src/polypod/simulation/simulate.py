@@ -112,7 +112,7 @@ def simulate(
         values = watch.values(start)
         if watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(f"pose: the start is beyond what the robot may do: {f'{leg}: ' if leg else ''}{text}")
+            raise InputError(f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}")
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -171,18 +171,22 @@ class _Timing:
         self.duration = float(duration)
         density = max(1 / output if output else 0.0, rate or 0.0)
         if duration * density > MAX_SAMPLES:
-            raise InputError(f"duration: {duration:g} s are {duration * density:.3g} samples; at most {MAX_SAMPLES}")
+            raise InputError(
+                f"duration: {duration:g} s give {duration * density:.3g} samples; the limit is {MAX_SAMPLES}"
+            )
         times = np.asarray(list(breaks), dtype=np.float64)
         if times.size and not ((times >= 0) & (times <= duration)).all():
-            raise InputError(f"breaks: times in [0, {duration:g}] s are needed, got {times.tolist()}")
+            raise InputError(f"breaks: must be times in [0, {duration:g}] s, got {times.tolist()}")
         if times.size and rate is not None:
-            raise InputError("breaks: with a rate the integrator starts anew at every sample; leave breaks out")
+            raise InputError("breaks: with a rate the integrator restarts at every sample; leave breaks out")
         self.ends = sorted({*times[(times > 0) & (times < duration)].tolist(), self.duration})
         self.every = 1
         if output is not None and rate is not None:
             self.every = round(output * rate)
             if self.every < 1 or abs(output * rate - self.every) > 1e-6:
-                raise InputError(f"output: at {rate:g} samples per second a multiple of {1 / rate:g} s, got {output}")
+                raise InputError(
+                    f"output: must be a multiple of {1 / rate:g} s at {rate:g} samples per second, got {output}"
+                )
 
 
 def _step(step: float | None, system: System, start: Snapshot) -> float:
@@ -213,11 +217,13 @@ def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate
 
 def _check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
     if wrench.has_memory:
-        raise InputError("wrench: a function (time, measurement) is needed, got a controller with memory")
+        raise InputError("wrench: must be a function (time, measurement), got a controller with memory")
     if rate is None and force.has_memory:
-        raise InputError("rate: a controller with memory needs one (samples per second)")
+        raise InputError("rate: required by a controller with memory (samples per second)")
     if rate is None and delay:
-        raise InputError(f"delay: only sampled forces are delayed; give a rate, got a delay of {delay} s without one")
+        raise InputError(
+            f"delay: only sampled forces can be delayed; give a rate, got a delay of {delay} s without one"
+        )
 
 
 def _start(
@@ -242,7 +248,7 @@ def _start(
         model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
-        raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
+        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
     try:
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))

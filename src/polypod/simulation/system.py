@@ -171,7 +171,7 @@ class Stepper:
 
     @lazy
     def _period(self) -> CheckedCall:
-        return self._call(graphs.period, lambda *_: "somewhere within the period")
+        return self._call(graphs.period, lambda *_: "within the period")
 
     def _call(self, graph: Graph, explain: Callable[..., str]) -> CheckedCall:
         return CheckedCall(self.system.compiled.kernel(graph), SMALLEST_MARGIN, explain)

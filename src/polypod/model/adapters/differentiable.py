@@ -76,7 +76,7 @@ class Differentiable:
     def _own_value(self, pattern: str) -> Array:
         values = [np.array(value_at(self._robot, path), dtype=float) for path in matching_paths(self._robot, pattern)]
         if any(value.shape != values[0].shape for value in values):
-            raise InputError(f"parameters: {pattern}: it names numbers of different shapes; name them one by one")
+            raise InputError(f"parameters: {pattern} matches parameters of different shapes; name them one by one")
         return values[0]
 
     def default(self, name: str) -> Array:
@@ -84,7 +84,9 @@ class Differentiable:
         if name in self.parameters:
             paths = matching_paths(self._robot, name)
             if any(not np.array_equal(value_at(self._robot, path), self._own[name]) for path in paths):
-                raise InputError(f"parameters: {name}: it names numbers of different values; give one for all of them")
+                raise InputError(
+                    f"parameters: {name} matches parameters with different values; give one value for all of them"
+                )
             return self._own[name]
         if name in ("wrench", *ELASTIC_BLOCKS):
             return np.zeros(self.cores[self.inputs.index(name)])

@@ -84,7 +84,9 @@ class _Products(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
-        raise InputError(f"torch: {ctx.name} has first derivatives only; differences of its gradient give second ones")
+        raise InputError(
+            f"torch: {ctx.name} has first derivatives only; for second derivatives use differences of its gradient"
+        )
 
     @staticmethod
     def vmap(info: Any, dims: tuple[Any, ...], function: Differentiable, *given: Any) -> tuple[Any, Any]:
