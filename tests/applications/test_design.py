@@ -276,7 +276,7 @@ def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swep
 
 def test_a_scheduler_that_is_not_there_is_named(prepared, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("polypod.design.sweep._PATIENCE", 0.5)
+    monkeypatch.setattr(sys.modules["polypod.design.sweep"], "_PATIENCE", 0.5)
     with pytest.raises(InputError, match=r"nothing answers at 'tcp://127\.0\.0\.1:9'"):
         run(*prepared, scheduler="tcp://127.0.0.1:9")
     with pytest.raises(InputError, match="scheduler"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -18,7 +19,6 @@ from polypod.errors import InputError
 from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.identification import LinearModel, Log, excite, identify, read_log, save_log, simulated_log
 from polypod.identification import fit as rows
-from polypod.identification import identify as solution
 from polypod.identification.base import base_parameters
 from polypod.identification.fit import rows_of
 from polypod.identification.identify import changes_of, identified, outliers, solve, whiteness
@@ -459,7 +459,7 @@ def test_poses_that_are_missing_are_not_compared() -> None:
 
 
 def test_rounds_that_do_not_converge_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solution, "ITERATIONS", 1)
+    monkeypatch.setattr(sys.modules["polypod.identification.identify"], "ITERATIONS", 1)
     assert "1 iterations were too few" in " ".join(identify(five_bar(), [log(0)]).notes)
 
 

@@ -139,7 +139,7 @@ def test_lines_that_are_not_confirmed_or_slow_are_there(study):
 
 @pytest.mark.parametrize("name", papers.MODULES.values())
 def test_every_paper_has_the_same_modules(name):
-    for module in ("data", "printed", "cases", "errata", "figures", "study"):
+    for module in ("printed", "cases", "study"):
         assert importlib.import_module(f"polypod.papers.{name}.{module}").__doc__
 
 

@@ -15,7 +15,7 @@ from polypod.cli.new import template
 from polypod.cli.simulate import simulate, write
 from polypod.cli.simulate_format import summary
 from polypod.control import CONTROLLERS
-from polypod.control.registry import Kind
+from polypod.control.registry import ControllerKind
 from polypod.simulation import load_result
 from polypod.simulation.result import LARGE_ERROR, LARGE_FORCE, remarks
 from support.command_line import polypod
@@ -76,7 +76,7 @@ def test_a_controller_needs_only_its_steps(robot: Path, tmp_path: Path, monkeypa
         hold = model.inverse_dynamics(home, np.zeros(6), np.zeros(6), friction=False)
         return lambda time, measurement: hold
 
-    monkeypatch.setitem(CONTROLLERS, "hold", Kind(follow))
+    monkeypatch.setitem(CONTROLLERS, "hold", ControllerKind(follow))
     facts = summary(simulate(robot, motion(tmp_path, 0.02, time=0.05), "hold", friction=False))
     assert facts["largest_position_error_m"] == pytest.approx(0.02, rel=0.2)
 

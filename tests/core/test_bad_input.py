@@ -147,7 +147,7 @@ POSES: dict[str, tuple[Any, str]] = {
     "sheared": (np.eye(4) + 1e-3 * np.eye(4, k=1), r"differs from 1 by 0\.001"),
     "one slip of a sign": (
         np.block([[Rotation.from_euler("xyz", [1, 2, 3]).as_matrix() * [1, 1, -1], np.zeros((3, 1))], [0, 0, 0, 1]]),
-        "mirror",
+        "reflection",
     ),
     "zero": (np.diag([0.0, 0.0, 0.0, 1.0]), "differs from 1 by 1"),
     "last row": (np.eye(4) + np.eye(4, k=-3), "last row must be 0 0 0 1"),
@@ -260,9 +260,9 @@ def test_inputs_of_named_functions(model_of: Any) -> None:
     with pytest.raises(InputError, match="direct_dynamics: force is needed"):
         model.error_bound("direct_dynamics", home, ZERO)
     for call in (model.limits, model.closing, model.conditioning, model.mass_matrix):
-        with pytest.raises(InputError, match="elastic: the platform of 'lopes' is rigid"):
+        with pytest.raises(InputError, match="elastic: 'lopes' has a rigid platform"):
             call(home, elastic=np.zeros(3))
-    with pytest.raises(InputError, match="forward_kinematics: elastic: the platform of 'lopes' is rigid"):
+    with pytest.raises(InputError, match="forward_kinematics: elastic: 'lopes' has a rigid platform"):
         model.forward_kinematics(model.inverse_kinematics(home), elastic=np.zeros(3))
 
 
@@ -389,7 +389,7 @@ def test_duplicate_legs_are_refused_by_the_model() -> None:
     document = symmetric_robot()
     document["legs"][3] = {**document["legs"][2]}
     robot = pp.loads(yaml.safe_dump(document))
-    with pytest.raises(RobotFileError, match=r"legs\.3: leg4 is the same as leg3"):
+    with pytest.raises(RobotFileError, match=r"legs\.3: leg4 is identical to leg3"):
         pp.Model(robot)
 
 

@@ -15,7 +15,7 @@ import polypod as pp
 from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations.derivatives import MOTION
-from polypod.identification.linear_model import LinearModel, Motion
+from polypod.identification.linear_model import LinearModel, MotionRows
 from polypod.model.changed_robots import with_numbers
 from polypod.model.derivatives import derivative_functions
 from polypod.papers.long.cases import hexagon_modes
@@ -297,7 +297,7 @@ class TestInterpreted:
         m, motion = iterated_with_friction()
         path, linear = "legs.0.joints.0.friction.coulomb", LinearModel(m)
         which = tuple(k for k, number in enumerate(linear.numbers) if number.path == path)
-        found = linear.derivatives(Motion(*motion), linear.values, which)
+        found = linear.derivatives(MotionRows(*motion), linear.values, which)
         close(m.derivatives("inverse_dynamics", *motion, wrt=(), parameters=(path,)).parameters, found, 1e-12)
 
     def test_more_actuators_than_dof(self) -> None:

@@ -691,7 +691,7 @@ def test_universal_joint_askew() -> None:
         u, v = placed.joints[0].axes
         return changed_joint("universal", axes=(u, 0.8 * v + 0.6 * u))(placed)
 
-    assert "universal joint 'universal' must be square" in refused(askew)
+    assert "universal joint 'universal' must be perpendicular" in refused(askew)
 
 
 def test_platform_joint_whose_axis_moves() -> None:

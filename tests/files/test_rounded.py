@@ -43,8 +43,7 @@ def test_a_planar_robot_of_few_digits_moves() -> None:
     data = planar(1)
     with pytest.warns(
         RoundedWarning,
-        match=r"legs\.\d\.joints\.\d\.axis by .* deg \(parallel to degrees "
-        r"of freedom\.2\.axis\)",
+        match=r"legs\.\d\.joints\.\d\.axis by .* deg \(parallel to dof\.2\.axis\)",
     ):
         robot = loads(to_yaml(rounded(data)))
     mobility = known_mobility(robot)

@@ -22,8 +22,8 @@ def test_every_example_is_in_the_gallery_and_a_test():
     names = {path.stem for path in (ROOT / "examples").iterdir() if path.is_file()}
     assert shown == EXAMPLES
     assert set(shown) == names
-    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*.py")]
-    tests.append((ROOT / "tests" / "user_legs.py").read_text(encoding="utf-8"))
+    tests = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    tests.append((ROOT / "tests" / "support" / "robots" / "user_legs.py").read_text(encoding="utf-8"))
     for name in names:
         assert (ROOT / "docs" / "images" / shown[name]).is_file()
         assert any(re.search(rf"\"{name}(\.\w+)?\"", text) for text in tests), f"no test runs {name}"

@@ -26,7 +26,7 @@ def test_are_those_of_casadi(how: Any, other: Any) -> None:
 
 
 def test_tests_run_on_them() -> None:
-    assert ca.SX.__add__.__module__ == "short_operators"
+    assert ca.SX.__add__.__module__ == "support.short_operators"
 
 
 def test_what_does_not_fit_is_refused() -> None:

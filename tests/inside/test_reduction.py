@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polypod.kernels import Expression, Iteration, Kernel, folded
+from polypod.kernels import Expression, Iteration, Kernel, reduction
 from polypod.kernels.reduction import Folds, ReductionKernel
 from polypod.symbols.expression import merged
 from polypod.symbols.program import DesignProgram
@@ -31,7 +31,7 @@ def expected(function: Expression | Iteration, folds: tuple[str, ...], values: A
 @pytest.mark.parametrize("varied", [(0, 1, 2, 3, 4), (2,), ()])
 def test_folds_are_those_of_the_plain_kernel(n: int, varied: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     """Any number of states, in several pieces, whatever differs between designs; 1e-14 for sums in another order."""
-    monkeypatch.setattr(folded, "_PIECE", 1)
+    monkeypatch.setattr(reduction, "_PIECE", 1)
     draw = np.random.default_rng(n)
     values = np.tile(draw.uniform(0.5, 2.0, 5), (3, 1))
     values[:, varied] = draw.uniform(0.5, 2.0, (3, len(varied)))

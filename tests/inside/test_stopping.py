@@ -83,7 +83,7 @@ def test_an_interrupt_does_not_wait_for_what_is_done_aside(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         aside(lambda: go.wait(10.0))
     assert aside.busy
-    monkeypatch.setattr(machine, "ASIDE", aside)
+    monkeypatch.setattr(machine, "BACKGROUND", aside)
     monkeypatch.setattr(os, "_exit", ended.append)
     stopping.exit_if_compiling(130)  # Python's own end would wait for the thread
     go.set()

@@ -61,7 +61,7 @@ def _robot() -> dict[str, Any]:
         kinds.append({"$ref": f"#/$defs/leg {name}"})
     definitions["Body"]["properties"]["pair"] = {"$ref": "#/$defs/Pair"}
     definitions["DegreeOfFreedom"]["required"] = []  # a joint has a name already
-    dof = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Freedom"}, {"type": "string"}]}}
+    dof = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/DegreeOfFreedom"}, {"type": "string"}]}}
     whole["properties"] |= {
         "dof": dof,
         "legs": {"type": "array", "minItems": 1, "items": {"anyOf": kinds}},

@@ -16,7 +16,7 @@ def owner_and_name(path: str, legs: list[str], dof: list[str]) -> tuple[str, str
     >>> [owner_and_name(path, ["A", "B"], []) for path in ("legs.0.slider.mass", "legs.*.length", "gravity")]
     [('A', 'slider.mass'), ('all legs', 'length'), ('robot', 'gravity')]
     """
-    part = re.fullmatch(r"(legs|degrees of freedom)\.(\d+|\*)\.(.+)", path)
+    part = re.fullmatch(r"(legs|dof)\.(\d+|\*)\.(.+)", path)
     if part and part[1] == "dof":
         return f"degree of freedom {dof[int(part[2])]}", part[3]
     if part:

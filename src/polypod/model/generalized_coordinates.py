@@ -192,6 +192,6 @@ def _raise_if_off(
     where = f" in state {state}" if batched else ""
     amount = f"{off[state, component]:.6g} {units[component >= 3]}"
     raise InputError(
-        f"{name}: the robot cannot {verb} {_DIRECTIONS[component]} ({amount}{where}); its degrees of "
-        f"degree of freedom are {', '.join(dof.names)} (model.motion computes admissible motions)"
+        f"{name}: the robot cannot {verb} {_DIRECTIONS[component]} ({amount}{where}); its degrees "
+        f"of freedom are {', '.join(dof.names)} (model.motion computes admissible motions)"
     )

@@ -1,13 +1,10 @@
 """The contract of a paper's study: claims and errata with their numbers, tables and figures, each from a function.
 
-A paper is a folder of :mod:`polypod.papers` with six modules:
+A paper is a folder of ``polypod.papers`` with three modules:
 
-- ``data``: the numbers its equations take, from the library's robot or its tables
-- ``printed``: its equations in plain arrays, corrected, and as printed where they are wrong
+- ``printed``: its equations in plain arrays, corrected, and as printed where they are wrong, and the numbers they take
 - ``cases``: its motions by the library and by its equations, computed once each
-- ``errata``: what is wrong as printed, with what it costs
-- ``figures``: its figures drawn again
-- ``study``: its claims, and ``STUDY``, which holds everything
+- ``study``: its claims, errata and figures, and ``STUDY``, which holds everything
 """
 
 from __future__ import annotations
