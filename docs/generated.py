@@ -3,11 +3,11 @@ errata from the papers' studies. ``python docs/generated.py`` writes them; a tes
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import json
 import pprint
-import re
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-import polypod as pp
 from polypod import cli, papers
 from polypod.cli.new import template
 from polypod.cli.schema import schema
@@ -368,87 +367,52 @@ def is_ours(kind: type[Any]) -> bool:
     return kind.__module__.startswith("polypod.")
 
 
-def reference() -> str:
-    """Every public name of Python: signature and docstring."""
-    parts = [
-        "# Python reference\n",
-        "After `import polypod as pp`. Poses are (..., 4, 4), twists, accelerations and wrenches (..., 6), linear part "
-        "first; SI units and radians; leading axes are a batch.\n",
-        "## pp\n",
-    ]
-    for name in pp.__all__:
-        value = getattr(pp, name)
-        if not inspect.ismodule(value):
-            parts += _entry(f"pp.{name}", value, 3)
-    for name in _MODULES:
-        module = importlib.import_module(f"polypod.{name}")
-        shown = "pp.plots" if name == "results.figures" else f"pp.{name}"
-        parts += [f"## {shown}\n", f"{_docstring(module).splitlines()[0]}\n"]
-        for public in getattr(module, "__all__", ()):
-            value = getattr(module, public)
-            if inspect.isclass(value) or inspect.isfunction(value):
-                parts += _entry(f"{shown}.{public}", value, 3)
+REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
+    "model": ("Model", ("model.Model",)),
+    "robots": (
+        "Robots and files",
+        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs"),
+    ),
+    "motion": ("Motions", ("motion",)),
+    "analysis": ("Analysis", ("analysis",)),
+    "simulation": ("Simulation and control", ("simulation", "control")),
+    "studies": ("Studies and design", ("results", "results.figures", "design", "fastest", "view")),
+    "identification": ("Identification and calibration", ("identification",)),
+    "exchange": ("Export and import", ("export", "exchange")),
+}
+"""Pages of the Python reference: a title, and the packages (all their public names) or names that are on it."""
+
+
+def reference(page: str) -> str:
+    """A page of the Python reference: every public name, whose docstring the site's builder sets."""
+    title, names = REFERENCE[page]
+    parts = [f"# {title}\n"]
+    for name in names:
+        try:
+            module = importlib.import_module(f"polypod.{name}")
+        except ModuleNotFoundError:
+            package, _, single = name.rpartition(".")
+            parts += [_entry(getattr(importlib.import_module(f"polypod.{package}"), single), 2)]
+            continue
+        parts += [f"## {'pp.plots' if name == 'results.figures' else f'pp.{name}'}\n"]
+        parts += [f"{inspect.cleandoc(module.__doc__ or '').splitlines()[0]}\n"]
+        public = [getattr(module, one) for one in module.__all__]
+        parts += [_entry(one, 3) for one in public if inspect.isclass(one) or inspect.isfunction(one)]
     return "\n".join(parts)
 
 
-_MODULES = ("motion", "results", "results.figures", "simulation", "control", "analysis", "fastest", "design",
-            "identification", "export", "exchange", "legs", "view")  # fmt: skip
-"""Packages whose public names the reference lists."""
+def _entry(value: Any, level: int) -> str:
+    return f"::: {value.__module__}.{value.__qualname__}\n    options:\n      heading_level: {level}\n"
 
 
-def _entry(name: str, value: Any, level: int) -> list[str]:
-    """A function or class with its public methods."""
-    parts = [f"{'#' * level} {name}\n", f"```text\n{name.rpartition('.')[2]}{_signature(value)}\n```\n"]
-    parts += [f"{_plain(_docstring(value))}\n"]
-    if inspect.isclass(value) and value.__name__ == "Model":
-        for method, function in inspect.getmembers(value, inspect.isfunction):
-            if not method.startswith("_"):
-                parts += [f"{'#' * (level + 1)} Model.{method}\n", f"```text\n{method}{_signature(function)}\n```\n"]
-                parts += [f"{_plain(_docstring(function))}\n"]
-    return parts
-
-
-def _signature(value: Any) -> str:
-    """Names of the arguments, a line if they are many; defaults that are functions by their name."""
-    try:
-        found = inspect.signature(value)
-    except (TypeError, ValueError):
-        return ""
-    names = [
-        ("*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else "") + p.name
-        + ("" if p.default is p.empty else f"={_shown(p.default)}")
-        for p in found.parameters.values() if p.name != "self"
-    ]  # fmt: skip
-    keyword = next((k for k, p in enumerate([p for p in found.parameters.values() if p.name != "self"])
-                    if p.kind is p.KEYWORD_ONLY), None)  # fmt: skip
-    if keyword is not None and not any(name.startswith("*") for name in names):
-        names.insert(keyword, "*")
-    return f"({', '.join(names)})"
-
-
-def _shown(value: Any) -> str:
-    text = getattr(value, "__name__", None) or repr(value)
-    return "..." if len(text) > 40 or "0x" in text or text == "<lambda>" else text
-
-
-def _docstring(value: Any) -> str:
-    return inspect.cleandoc(value.__doc__ or "") if value.__doc__ else ""
-
-
-def _plain(text: str) -> str:
-    """A docstring as Markdown: examples as code, no roles of Sphinx."""
-    text = re.sub(r":\w+:`~?([^`]+)`", lambda found: f"`{found[1]}`", text).replace("``", "`")
-    lines, code = [], False
-    for line in text.splitlines():
-        begins = line.lstrip().startswith(">>>")
-        if begins and not code:
-            lines.append("```pycon")
-            code = True
-        elif code and not line.strip():
-            lines.append("```")
-            code = False
-        lines.append(line if code else line.replace("|", "\\|").replace("<", "&lt;").replace("{", "&#123;"))
-    return "\n".join([*lines, *(["```"] if code else [])])
+def reference_index() -> str:
+    """The start of the Python reference."""
+    rows = [f"| [{title}]({page}.md) | {_code(names)} |" for page, (title, names) in REFERENCE.items()]
+    return (
+        "# Python\n\nAfter `import polypod as pp`. SI units and radians; poses are (..., 4, 4), twists, accelerations "
+        "and wrenches (..., 6), linear part first, in base axes at the origin of {P}; leading axes are a batch, and "
+        "one state needs none.\n\n| page | of `polypod` |\n|---|---|\n" + "\n".join(rows) + "\n"
+    )
 
 
 def survey() -> dict[str, Any]:
@@ -511,7 +475,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "motion-files.md": motion_files,
     "commands.md": commands,
     "errata.md": errata,
-    "reference.md": reference,
+    "reference/index.md": reference_index,
+    **{f"reference/{page}.md": functools.partial(reference, page) for page in REFERENCE},
 }
 
 

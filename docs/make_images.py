@@ -38,7 +38,7 @@ EXAMPLES = {
 def main() -> None:
     """Write the picture of the README, robot and forces on the circle of the paper's figure 7, and those of the guide.
 
-    The benchmark's picture comes from make_benchmarks.py.
+    The benchmark's picture comes from bench/results.py.
     """
     IMAGES.mkdir(exist_ok=True)
     model = Model("kim-ryu")

@@ -53,6 +53,22 @@ class InputError(PolypodError, ValueError):
     """An argument is not what the function takes: which one, what was got, what is allowed."""
 
 
+class MissingPackageError(InputError, ImportError):
+    """An optional package is needed and not installed.
+
+    Attributes
+    ----------
+    package : str
+        The package.
+    extra : str
+        The extra of polypod that installs it.
+    """
+
+    def __init__(self, what: str, package: str, extra: str, instead: str = "") -> None:
+        self.package, self.extra = package, extra
+        super().__init__(f"{what} needs {package}, which is not installed: pip install 'polypod[{extra}]'{instead}")
+
+
 class UnknownNameError(PolypodError, KeyError):
     """A name that is not known, with those that are and those that are near.
 

@@ -264,7 +264,7 @@ def test_without_ffmpeg_an_mp4_says_what_to_do(
 ) -> None:
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     monkeypatch.setattr(animation.shutil, "which", lambda name: None)
-    with pytest.raises(InputError, match=r"'pip install imageio-ffmpeg' brings it, or write a \.gif"):
+    with pytest.raises(InputError, match=r"polypod\[video\].*or write a \.gif"):
         animation.animate(circle, tmp_path / "run.mp4")
     monkeypatch.setattr(animation, "find_ffmpeg", lambda: sys.executable)  # a program that does not take the frames
     with pytest.raises(InputError, match=r"run\.partial\.mp4 cannot be written by ffmpeg"):

@@ -137,7 +137,7 @@ def test_a_row_of_a_log_that_newton_loses_is_found(model_of: Callable[[str], pp.
 @pytest.mark.long
 @pytest.mark.parametrize("robot", [*PAPERS, *FEWER, *LONGER, "hexapod", "reachy-mini"])
 def test_the_whole_workspace(robot: str, model_of: Callable[[str], pp.Model]) -> None:
-    """The table of docs/reliability.md; run with -s to see its rows."""
+    """The table of tests/RELIABILITY.md; run with -s to see its rows."""
     model = model_of(robot)
     space = workspace(model, 100_000 if robot == "lopes" else 10_000, 2.0, 1.5, looks=150)
     good = found_from_home(model, space)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..control.checked import why_no_answer
 from ..description import Robot
-from ..errors import InputError, StateError
+from ..errors import InputError, MissingPackageError, StateError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
@@ -53,7 +53,7 @@ class LinearModel:
         try:
             import control  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except ImportError as error:
-            raise InputError("to_control: needs the package 'control' (pip install control)") from error
+            raise MissingPackageError("to_control", "python-control", "control") from error
         n = len(self.c)
         return control.ss(
             self.a,

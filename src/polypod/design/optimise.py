@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Robot
-from ..errors import InputError
+from ..errors import InputError, MissingPackageError
 from ..model.changed_robots import with_numbers
 from .evaluate import REASONS, Evaluator
 from .prepared import prepare
@@ -213,7 +213,7 @@ def _several(problem: _Problem, generations: int, population: int, seed: int, pr
         from pymoo.optimize import minimize  # type: ignore[import-untyped, import-not-found, unused-ignore]
         from pymoo.util.ref_dirs import get_reference_directions  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError as error:
-        raise InputError("minimise: several need pymoo: python -m pip install 'polypod[optimise]'") from error
+        raise MissingPackageError("optimising several quantities", "pymoo", "optimise") from error
 
     class Designs(Problem):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, MissingPackageError
 from ..kernels.threads import cores
 from .evaluate import Evaluator, Results
 from .prepared import Prepared, prepare
@@ -148,7 +148,7 @@ def _client(address: str) -> Any:
     try:
         connect: Any = import_module("distributed").Client
     except ImportError as error:
-        raise InputError("scheduler: needs dask.distributed: python -m pip install 'polypod[cluster]'") from error
+        raise MissingPackageError("a sweep on a cluster", "dask.distributed", "cluster") from error
     try:
         client = connect(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
@@ -299,4 +299,4 @@ def _needed() -> None:
     try:
         import zarr  # noqa: F401
     except ImportError as error:
-        raise InputError("store: needs zarr: python -m pip install 'polypod[cluster]'") from error
+        raise MissingPackageError("a store", "zarr", "cluster") from error

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body
-from ..errors import InputError
+from ..errors import InputError, MissingPackageError
 from ..legs.chain import ChainJoint
 from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, pose_of
@@ -71,7 +71,7 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
     try:
         import mujoco
     except ImportError as error:
-        raise InputError("MJCF is read by MuJoCo, which is not installed: python3 -m pip install mujoco") from error
+        raise MissingPackageError("reading MJCF", "MuJoCo", "import") from error
     return _File(mujoco, path).linkage()
 
 

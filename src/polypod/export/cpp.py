@@ -50,6 +50,8 @@ def export_cpp(
     The robot's numbers are constants in it, but for those that ``parameters`` name (paths, ``all``): these are members
     of a struct FUNCTION_parameters, the function's last argument, the robot's own (FUNCTION_defaults) if not given.
 
+    Examples
+    --------
     >>> name, header = export_cpp(Model("kim-ryu"), "inverse_kinematics")
     >>> name, [line for line in header.splitlines() if line.startswith("namespace")][-1]
     ('kim_ryu_inverse_kinematics', 'namespace polypod::kim_ryu {')

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import MissingPackageError
 from .differentiable import Differentiable
 from .poses import displaced
 
@@ -15,7 +15,7 @@ try:
     import jax
     import jax.numpy as jnp
 except ImportError as error:
-    raise InputError("jax: JAX is not installed; python3 -m pip install 'polypod[jax]'") from error
+    raise MissingPackageError("model.jax", "JAX", "jax") from error
 
 
 class JaxFunction:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError
+from ...errors import InputError, MissingPackageError
 from .differentiable import Differentiable
 from .poses import displaced
 
 try:
     import torch
 except ImportError as error:
-    raise InputError("torch: PyTorch is not installed; python3 -m pip install 'polypod[torch]'") from error
+    raise MissingPackageError("model.torch", "PyTorch", "torch") from error
 
 
 class TorchFunction:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...datasets import robot_of
 from ...description import Robot
-from ...errors import InputError
+from ...errors import InputError, MissingPackageError
 from .scene import PATH_STYLE, extent, frame, solids
 from .skeleton import Skeleton, bent_skeleton, skeleton
 from .style import COLOURS, INK, figure
@@ -149,8 +149,7 @@ def find_ffmpeg() -> str:
     except ImportError:
         found = shutil.which("ffmpeg")
         if found is None:
-            advice = "'pip install imageio-ffmpeg' brings it, or write a .gif instead"
-            raise InputError(f"path: MP4 needs the program ffmpeg, which was not found; {advice}") from None
+            raise MissingPackageError("writing MP4", "ffmpeg", "video", "; or write a .gif") from None
         return found
     return str(imageio_ffmpeg.get_ffmpeg_exe())
 

@@ -1,4 +1,4 @@
-"""Measures this machine and writes docs/benchmarks.md and its figure: run it on a quiet machine, look, commit."""
+"""Measures this machine and writes bench/RESULTS.md and its figure: run it on a quiet machine, look, commit."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def main() -> None:
         lines.append("|---|---|---|---|---|---|---|")
         lines += [_line(row) for row in rows if row.group == group]
         lines.append("")
-    lines += ["## Growth\n", "![Time against batch size, modes and graph size](images/growth.png)\n"]
-    (HERE / "benchmarks.md").write_text("\n".join(lines), encoding="utf-8")
+    lines += ["## Growth\n", "![Time against batch size, modes and graph size](growth.png)\n"]
+    (HERE / "RESULTS.md").write_text("\n".join(lines), encoding="utf-8")
     model = Model("pedrammehr")
     picture = growth_figure(
         growth.batch_growth(model), growth.mode_growth(), growth.compile_growth(model), "pedrammehr"
     )
-    picture.savefig(HERE / "images" / "growth.png", dpi=110)
+    picture.savefig(HERE / "growth.png", dpi=110)
 
 
 def _line(row: Row) -> str:
