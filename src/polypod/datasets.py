@@ -103,7 +103,7 @@ def dataset(
     labels: Mapping[str, tuple[str, ArrayLike]] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Variables of :data:`QUANTITIES` by name over ``time`` (n,) [s], with units and labels.
+    """Variables of ``QUANTITIES`` by name over ``time`` (n,) [s], with units and labels.
 
     Dimensions are labelled: ``actuator`` (with ``actuator_leg`` and the units ``actuator_unit`` and ``force_unit`` of
     each), ``leg``, ``component``, ``axis``, ``mode``; ``labels`` gives others, (dimension, values) by name. ``about``
@@ -170,7 +170,7 @@ def robot_of(result: xr.Dataset) -> Robot:
 
 
 def _robot_text(robot: Robot) -> str:
-    """The file of a robot as text, written once and remembered: :func:`robot_of` need not read it."""
+    """The file of a robot as text, written once and remembered: ``robot_of`` need not read it."""
     known = next((text for text, own in tuple(_robots.items()) if own is robot), None)
     text = dumps(robot) if known is None else known
     _remember(text, robot)
@@ -186,7 +186,7 @@ def _remember(text: str, robot: Robot) -> None:
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
     """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``.
 
-    Its attribute ``sha256`` is a digest of all numbers and texts, by which :func:`load_result` knows it again.
+    Its attribute ``sha256`` is a digest of all numbers and texts, by which ``load_result`` knows it again.
     """
     labels = {str(name): set(result[name].dims) for name in result.coords if name not in result.dims}
     variables, unclaimed = {}, set(labels)

@@ -33,6 +33,8 @@ def near_names(name: str, known: Sequence[str]) -> list[str]:
     A name is near if its letters agree to 65 % (twice the common ones over both lengths), or if one starts with the
     other; and only if it is nearly as near as the nearest.
 
+    Examples
+    --------
     >>> near_names("masss", ["mass", "com"]), near_names("max_force", ["platform_cone", "mass"])
     (['mass'], [])
     """

@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 class lazy(Generic[Value]):  # noqa: N801
-    """A property whose value is kept, as :func:`functools.cached_property`, without a lock.
+    """A property whose value is kept, as ``functools.cached_property``, without a lock.
 
     That of Python 3.11 holds one for all objects of a class while a value is computed: threads that compile different
     robots would wait for each other, and a child of a fork for a thread that it does not have.

@@ -191,6 +191,8 @@ def _family(unit: str) -> str:
 def called(name: str, unit: str) -> str:
     """What people call a quantity of drives where it has a unit: forces in N m are torques.
 
+    Examples
+    --------
     >>> called("rms force", "N m"), called("rms force", "N")
     ('rms torque', 'rms force')
     """
@@ -200,6 +202,8 @@ def called(name: str, unit: str) -> str:
 def practical_unit(unit: str) -> tuple[float, str]:
     """Factor and name of the unit that people use: mm for m, deg for rad.
 
+    Examples
+    --------
     >>> practical_unit("m/s"), practical_unit("m/s^2"), practical_unit("N m")
     ((1000.0, 'mm/s'), (1.0, 'm/s^2'), (1.0, 'N m'))
     """
@@ -220,6 +224,8 @@ def short(value: Any, digits: int = 4) -> str:
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = "") -> Table:
     """A table from names, units and rows.
 
+    Examples
+    --------
     >>> print(table("Drives", [("leg", ""), ("peak force", "N")], [("leg1", 12.5)]).csv())
     leg,peak force [N]
     leg1,12.5

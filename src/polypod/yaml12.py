@@ -102,6 +102,8 @@ Loader.add_constructor(None, _unknown)
 def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
     """Data of one document and its node, which has the lines; ``(None, None)`` for an empty text.
 
+    Examples
+    --------
     >>> read_yaml("mass: 010")[0]
     {'mass': 10}
     """
@@ -191,7 +193,7 @@ def _repeated_keys(node: yaml.Node, path: str) -> Iterator[Fault]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Data as YAML text that :func:`~polypod.yaml12.read_yaml` and readers of YAML 1.1 read back alike.
+# Data as YAML text that ``polypod.yaml12.read_yaml`` and readers of YAML 1.1 read back alike.
 
 
 class Dumper(yaml.SafeDumper):

@@ -249,7 +249,7 @@ class States(NamedTuple):
 
 
 class Linearised(NamedTuple):
-    """The matrices of :class:`~polypod.analysis.LinearModel` at n states."""
+    """The matrices of ``polypod.analysis.LinearModel`` at n states."""
 
     a: Array
     b: Array

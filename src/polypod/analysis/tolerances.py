@@ -102,7 +102,7 @@ class Tolerances(Data):
 
 
 def load_tolerances(path: str | Path) -> Tolerances:
-    """Read a file of tolerances; raises :class:`~polypod.errors.ToleranceFileError` with every fault and its line."""
+    """Read a file of tolerances; raises ``polypod.errors.ToleranceFileError`` with every fault and its line."""
     text = read(Path(path), ToleranceFileError)
     return validated(Tolerances, text, str(path), ToleranceFileError, _model_at)
 

@@ -196,7 +196,7 @@ def product(p: NDArray[Any], q: NDArray[Any]) -> ComplexArray:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Proof that a solution of the distance equations is near: Smale's alpha (:mod:`polypod.assembly.smale`), compiled.
+# Proof that a solution of the distance equations is near: Smale's alpha (``polypod.assembly.smale``), compiled.
 #
 # Every rounding is counted: that of an evaluation is bounded by a multiple of the sum of the sizes of what is added.
 
@@ -282,5 +282,5 @@ def _sum(values: list[ca.SX]) -> ca.SX:
 
 @cache
 def kernel() -> Kernel:
-    """The compiled :func:`polished`."""
+    """The compiled ``polished``."""
     return Kernel(polished, cache_key("polished"))

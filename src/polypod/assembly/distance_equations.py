@@ -75,7 +75,7 @@ def from_rows(column: ca.SX) -> list[Complex]:
 
 
 def to_rows(values: Sequence[Complex]) -> ca.SX:
-    """The column that :func:`from_rows` reads."""
+    """The column that ``from_rows`` reads."""
     return ca.vertcat(*(part for z in values for part in (z.re, z.im)))
 
 
@@ -230,7 +230,7 @@ def residual(x: Sequence[Complex], lengths: Sequence[Complex], pairs: Sequence[J
 
 
 def jacobian(x: Sequence[Complex], lengths: Sequence[Complex], pairs: Sequence[JointPair]) -> list[list[Complex]]:
-    """Derivatives (7, 7) of :func:`residual` by x."""
+    """Derivatives (7, 7) of ``residual`` by x."""
     at = StudyCoordinates.of(x)
     e = at.e
     rows: list[list[Complex]] = [[complex_of(1), *e, *at.g]]
@@ -259,7 +259,7 @@ class Change(NamedTuple):
 
 
 class SeriesTerm(NamedTuple):
-    """A coefficient c_j of the series x(t), N_j, and :meth:`StudyCoordinates.linear` of fixed and of moving pairs."""
+    """A coefficient c_j of the series x(t), N_j, and ``StudyCoordinates.linear`` of fixed and of moving pairs."""
 
     at: StudyCoordinates
     norm: Complex

@@ -1,6 +1,6 @@
 """Robots whose equations are n quadrics in n unknowns, with a theorem on how many solutions there can be.
 
-Numerical roots, complex ones too, are each proven by Smale's alpha (:mod:`polypod.assembly.smale`). As many different
+Numerical roots, complex ones too, are each proven by Smale's alpha (``polypod.assembly.smale``). As many different
 ones as the theorem allows are all there are; those whose neighbourhood holds no real point are proven not to be poses.
 """
 

@@ -207,7 +207,7 @@ def _disjoint(x: ComplexArray, radius: Array) -> Flags:
 
 
 class _Found(NamedTuple):
-    """Ends of the paths of m states as in :class:`PathEnds`, and whether all are ``sure``: proven and different."""
+    """Ends of the paths of m states as in ``PathEnds``, and whether all are ``sure``: proven and different."""
 
     position: Array
     rotation: Array
@@ -352,7 +352,7 @@ def _one_of_each_pair(chart: Chart, x: ComplexArray, mirror: tuple[Array, Array]
 # not decide, or of a symmetric robot, where elimination without exchanging rows divides by zero.
 #
 # Written with NumPy's ``clongdouble``: 64 bits of mantissa on x86, no more than double elsewhere, where doubt then
-# remains. The bounds are those of :mod:`polypod.assembly.chart` with that precision's rounding; charts are rotated
+# remains. The bounds are those of ``polypod.assembly.chart`` with that precision's rounding; charts are rotated
 # anew in it.
 
 Long = NDArray[np.longdouble]
@@ -401,7 +401,7 @@ def _times(matrices: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 def _equations(x: LongComplex, lengths: Long, a: Long, b: Long) -> tuple[LongComplex, LongComplex]:
-    """f (n, 7) and its derivatives (n, 7, 7), as :mod:`polypod.assembly.distance_equations` has them."""
+    """f (n, 7) and its derivatives (n, 7, 7), as ``polypod.assembly.distance_equations`` has them."""
     g0, g, e = x[:, :1], x[:, 1:4], x[:, 4:]
     d, s, normal, product = b - a, a + b, np.cross(b, a), (a * b).sum(axis=-1)
     kappa, first = lengths[:, :5], lengths[:, 5:]

@@ -59,7 +59,7 @@ def tracker(moving: bool = False) -> Iteration:
 
     Parameters are the joints (30). The path is straight: lengths are last + s (first - last), s from 1 to 0, so that s
     has all its digits where the end is near a singularity. At most ``iterations`` more iterations from ``state``, which
-    is that of :func:`initial_state` or of an earlier call; ``control`` (2) as :data:`STEP_CONTROL`. Outputs are the
+    is that of ``initial_state`` or of an earlier call; ``control`` (2) as ``STEP_CONTROL``. Outputs are the
     state and a ``code``: 1 where the end is reached, 2 where the path is lost, 0 where it goes on.
 
     With ``moving`` the base joints go from those of the parameters to ``goal`` (15) meanwhile.
@@ -139,7 +139,7 @@ def as_real(numbers: NDArray[np.complex128]) -> Array:
 
 
 def as_complex(parts: Array) -> NDArray[np.complex128]:
-    """The inverse of :func:`as_real`."""
+    """The inverse of ``as_real``."""
     return np.ascontiguousarray(parts).view(np.complex128)
 
 
@@ -168,7 +168,7 @@ def _root8(value: ca.SX) -> ca.SX:
 
 @cache
 def kernel(moving: bool = False) -> Kernel:
-    """The compiled :func:`tracker`."""
+    """The compiled ``tracker``."""
     return Kernel(partial(tracker, moving), cache_key(f"tracker {moving}"))
 
 

@@ -1,6 +1,6 @@
 """``polypod export``: robots and model functions for other programs, a command for each format.
 
-Formats are those of :data:`polypod.export.EXPORTS` and :data:`polypod.export.ROBOT_EXPORTS`.
+Formats are those of ``polypod.export.EXPORTS`` and ``polypod.export.ROBOT_EXPORTS``.
 """
 
 from __future__ import annotations

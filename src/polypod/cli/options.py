@@ -83,7 +83,7 @@ def numbers(option: str, text: str, units: Sequence[str], names: Sequence[str]) 
 
 
 def measured(*units: str) -> dict[str, Any]:
-    """What makes an option read numbers as :func:`number` does."""
+    """What makes an option read numbers as ``number`` does."""
 
     def read(text: str) -> float:
         try:

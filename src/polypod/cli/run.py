@@ -78,9 +78,9 @@ def run(
     """Study a robot along a motion and write its results folder; returns the result and the folder.
 
     ``robot`` and ``motion`` are names or files; without them the library's hexapod runs. ``rate`` in samples a
-    second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
+    second overrides the motion's own. ``vibration`` is about a flexible platform, see ``polypod.results.study``.
     ``settings`` are other values of the robot's numbers, ``PATH=VALUE``. With ``certify`` the motion is judged between
-    its samples too, see :func:`polypod.results.study`.
+    its samples too, see ``polypod.results.study``.
     """
     from ..model import Model
     from ..motion import make_task, with_motion_lines
@@ -110,6 +110,8 @@ def run(
 def _folder(robot: str, motion: str, settings: Sequence[str] = ()) -> Path:
     """Where results go: below the folder in which polypod is started, whatever the names are; each variant its own.
 
+    Examples
+    --------
     >>> _folder("hexapod", "lift", ["platform.mass=60"]).as_posix()
     'polypod-results/hexapod/lift-platform.mass-60'
     """

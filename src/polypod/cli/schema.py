@@ -18,7 +18,7 @@ _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _MEASURE = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?(\d|\.\d)"}]}
 """A number, or a text that begins with one, such as 60 mm."""
 _FAMILIES = {"trajectory": "TrajectoryKind", "path": "PathKind", "time law": "TimeLaw", "wrench": "Wrench"}
-"""Classes of :mod:`polypod.motion` with several kinds, by what the schema calls the field of a motion file."""
+"""Classes of ``polypod.motion`` with several kinds, by what the schema calls the field of a motion file."""
 
 
 class FileKind(StrEnum):

@@ -13,6 +13,8 @@ from ..tables import short
 def owner_and_name(path: str, legs: list[str], dof: list[str]) -> tuple[str, str]:
     """What a parameter belongs to and its name there, by the names of the robot's legs and degrees of freedom.
 
+    Examples
+    --------
     >>> [owner_and_name(path, ["A", "B"], []) for path in ("legs.0.slider.mass", "legs.*.length", "gravity")]
     [('A', 'slider.mass'), ('all legs', 'length'), ('robot', 'gravity')]
     """
@@ -28,6 +30,8 @@ def owner_and_name(path: str, legs: list[str], dof: list[str]) -> tuple[str, str
 def quantity(value: Any, unit: str, is_range: bool = False) -> str:
     """A value with its unit; a range from its low to its high end, an angle in degrees too.
 
+    Examples
+    --------
     >>> quantity((0.7, 1.2), "m", is_range=True), quantity(np.pi / 6, "rad")
     ('0.7 to 1.2 m', '0.5236 rad (30 deg)')
     """
@@ -45,6 +49,8 @@ def source_text(text: str, given: bool) -> str:
 def euler(convention: str) -> str:
     """What an Euler convention in SciPy's spelling means: the order of turns and the rotation matrix.
 
+    Examples
+    --------
     >>> euler("ZYX")
     'about the moving z, then y, then x axis, R = Rz Ry Rx'
     >>> euler("xyz")

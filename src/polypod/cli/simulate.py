@@ -42,7 +42,7 @@ def simulate(
 ) -> xr.Dataset:
     """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses.
 
-    Without a ``controller`` it is :func:`polypod.control.default_controller`. The wrench of a motion file pushes on
+    Without a ``controller`` it is ``polypod.control.default_controller``. The wrench of a motion file pushes on
     the platform; the controller does not know of it. A ``stream`` shows the run to live pages as it goes on.
     """
     from ..control import controller as controller_of

@@ -70,6 +70,8 @@ def _by_unit(facts: dict[str, Any], name: str) -> dict[str, dict[str, float]]:
 def extent(facts: dict[str, Any]) -> str:
     """How much of the motion was simulated, in words.
 
+    Examples
+    --------
     >>> extent({"completed": False, "simulated_s": 0.2021, "duration_s": 2.0})
     'stopped after 0.202 of 2 s (10 %)'
     """

@@ -40,7 +40,7 @@ _SLENDER = 0.05  # radius of a cylinder over its length, where none is given
 def robot_text(kind: str, name: str, sizes: Mapping[str, float | None]) -> str:
     """Text of a robot file of a kind with the sizes given, the others as in ``DEFAULTS``.
 
-    Raises :class:`~polypod.errors.InputError` for a size that the kind does not have or that cannot be.
+    Raises ``polypod.errors.InputError`` for a size that the kind does not have or that cannot be.
     """
     from ..files import loads
 

@@ -27,7 +27,7 @@ def serve(
     progress: Progress = lambda step: None,
     started: Callable[[str], None] = lambda address: None,
 ) -> None:
-    """Simulate as :func:`polypod.cli.simulate.simulate` with its ``options`` and show it, until Ctrl-C.
+    """Simulate as ``polypod.cli.simulate.simulate`` with its ``options`` and show it, until Ctrl-C.
 
     ``started`` is called with the page's address once the first run is under way.
     """

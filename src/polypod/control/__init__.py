@@ -1,6 +1,6 @@
 """Controllers: step functions from a measurement to actuator forces, and what they follow.
 
-A controller of one's own is a plain function ``(time, measurement) -> forces``; see :class:`Measurement`.
+A controller of one's own is a plain function ``(time, measurement) -> forces``; see ``Measurement``.
 """
 
 from .computed_torque import ComputedTorque

@@ -14,7 +14,7 @@ from ..model.diagnosis import reasons
 
 
 def checked_call(model: Any, name: str, friction: bool = False) -> CheckedCall:
-    """A function of a model bound to one state; without an answer it raises a :class:`~polypod.errors.StateError`."""
+    """A function of a model bound to one state; without an answer it raises a ``polypod.errors.StateError``."""
     kernel = model.kernel(name, friction)
     names = tuple(p.name for p in kernel.inputs)
 

@@ -14,7 +14,7 @@ from .reference import Reference, reference_of
 
 
 class ComputedTorque:
-    """A step function (time, measurement) -> forces: the law with :class:`~.measured.PlatformMeasured`.
+    """A step function (time, measurement) -> forces: the law with ``.measured.PlatformMeasured``.
 
     It needs the measured pose and twist of the platform, and the elastic state if its model has a flexible one (Long,
     section 5.1: the floating frame follows exactly, whatever bends).
@@ -34,13 +34,13 @@ class ComputedTorque:
         """``model`` is what the controller believes; ``kp`` [1/s^2], ``kd`` [1/s] numbers or (6,).
 
         ``friction`` says whether the model's friction is compensated, ``wrench`` (6,) is the external wrench it
-        expects, ``rate`` the rate of control (see :class:`Reference`).
+        expects, ``rate`` the rate of control (see ``Reference``).
         """
         self.reference = reference_of(reference, rate)
         self._law = ComputedTorqueLaw(model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench)
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
-        """Actuator forces (n,); a :class:`~polypod.errors.StateError` where the model has none."""
+        """Actuator forces (n,); a ``polypod.errors.StateError`` where the model has none."""
         return self._law.step(None, time, measurement)[0]
 
 

@@ -14,7 +14,7 @@ from .reference import Reference, reference_of
 
 
 class JointComputedTorque:
-    """The law with :class:`~.measured.ActuatorsMeasured`: a :class:`polypod.control.ControllerWithMemory`."""
+    """The law with ``.measured.ActuatorsMeasured``: a ``polypod.control.ControllerWithMemory``."""
 
     def __init__(
         self,
@@ -31,8 +31,8 @@ class JointComputedTorque:
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [1/s^2], ``kd`` [1/s] numbers or (n,).
 
-        ``velocity`` and ``guess`` as in :class:`~.measured.ActuatorsMeasured`, the rest as in
-        :class:`polypod.control.ComputedTorque`.
+        ``velocity`` and ``guess`` as in ``.measured.ActuatorsMeasured``, the rest as in
+        ``polypod.control.ComputedTorque``.
         """
         self.reference = reference_of(reference, rate)
         measured = ActuatorsMeasured(model, self.reference, kp, kd, velocity, guess)

@@ -1,7 +1,7 @@
 """Computed torque: one law for all measurements.
 
 f = ID(x, a): inverse dynamics at the state x, measured or found from what is measured, with the desired acceleration
-corrected by the error as a. A measurement map gives x and a; see :mod:`polypod.control.law`.
+corrected by the error as a. A measurement map gives x and a; see ``polypod.control.law``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ComputedTorqueLaw:
         self._order = [given.index(p.name) for p in model.kernel("inverse_dynamics", friction).inputs]
 
     def step(self, memory: Any, time: float, measurement: Measurement) -> tuple[Array, Any]:
-        """Actuator forces (n,) and the new memory; a :class:`~polypod.errors.StateError` where there are none."""
+        """Actuator forces (n,) and the new memory; a ``polypod.errors.StateError`` where there are none."""
         try:
             state, acceleration, memory = self.measured.read(memory, time, measurement)
             given = (*state, acceleration, self._wrench)
@@ -189,7 +189,7 @@ class ActuatorsMeasured:
 
 @cache
 def feedback_kernel() -> Kernel:
-    """The compiled :func:`feedback`."""
+    """The compiled ``feedback``."""
     return Kernel(feedback)
 
 

@@ -173,6 +173,8 @@ def curve_use(points: Array, speed: Array, force: Array) -> Array:
     ``points`` (k, 2) are speeds from 0 upwards and forces that do not grow; the curve drops to zero at the last
     speed. A straight line F0 (1 - v/v0) is used by F/F0 + v/v0, a rectangle by the larger of F/F0 and v/v0.
 
+    Examples
+    --------
     >>> line = np.array([[0.0, 100.0], [2.0, 0.0]])
     >>> curve_use(line, np.array([1.0, -1.0, 0.0]), np.array([25.0, 50.0, -100.0]))
     array([0.75, 1.  , 1.  ])

@@ -17,6 +17,8 @@ ALLOW_PATHS = "POLYPOD_ALLOW_PATHS"
 def resolve_name(name: str, folder: Path) -> str | Path:
     """What a file in ``folder`` means by the name of a robot or motion: a file's path from there, or a library name.
 
+    Examples
+    --------
     >>> resolve_name("hexapod", Path("mine")), resolve_name("lift.yaml", Path("mine")).as_posix()
     ('hexapod', 'mine/lift.yaml')
     """

@@ -1,6 +1,6 @@
 """What every leg's data share, and the register of leg kinds.
 
-A kind registers itself by subclassing :class:`LegData` with ``kind="..."``; nothing else is needed for its
+A kind registers itself by subclassing ``LegData`` with ``kind="..."``; nothing else is needed for its
 legs to be read from files.
 """
 

@@ -63,6 +63,8 @@ def pose(
     R = Rz(yaw) Ry(pitch) Rx(roll): first roll about the base x, then pitch about the base y, then yaw about the base z
     (the same as yaw, pitch, roll about the platform's own axes).
 
+    Examples
+    --------
     >>> pose(z=0.5, yaw=np.pi / 2).round(12)
     array([[ 0. , -1. ,  0. ,  0. ],
            [ 1. ,  0. ,  0. ,  0. ],

@@ -208,7 +208,7 @@ def rating(unit: str, form: str = "", **limits: Any) -> Any:
 
 
 class FieldSchema(NamedTuple):
-    """What the schema states of a field: its unit (empty if none), and whether it is a :func:`rating`."""
+    """What the schema states of a field: its unit (empty if none), and whether it is a ``rating``."""
 
     unit: str
     rating: bool
@@ -226,7 +226,7 @@ def unit_of(field: FieldInfo) -> str:
 
 
 def is_rating(field: FieldInfo) -> bool:
-    """Whether a field is a :func:`rating`."""
+    """Whether a field is a ``rating``."""
     return _entry(field, "rating") == "yes"
 
 

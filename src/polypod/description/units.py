@@ -57,6 +57,8 @@ def in_si(value: Any, unit: str) -> Any:
 
     A text with a unit of another kind stays a text, which then is no number; so does every text if ``unit`` is empty.
 
+    Examples
+    --------
     >>> in_si(["60 mm", 0.1, "2 kg"], "m")
     [0.06, 0.1, '2 kg']
     """
@@ -85,6 +87,8 @@ _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 def advice(text: str, unit: str) -> str:
     """What to write instead of a text that is no number, for a field in ``unit``; empty if nobody can know.
 
+    Examples
+    --------
     >>> advice("300,5 g", "kg")
     'write 300.5 g'
     >>> advice("50 N s/m", "N s/m or N m s/rad")
@@ -115,6 +119,8 @@ def advice(text: str, unit: str) -> str:
 def list_advice(value: Any, count: int) -> str:
     """What to write instead of a list of ``count`` numbers that is none; empty if nobody can know.
 
+    Examples
+    --------
     >>> list_advice(["0.2 -0.3 0.0"], 3)
     'commas are missing: write [0.2, -0.3, 0.0]'
     >>> list_advice(-9.81, 3)

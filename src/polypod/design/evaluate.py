@@ -58,7 +58,7 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Results:
-    """Quantities (D, motions) by name, and numbers (D, motions) of :data:`REASONS` for what has no answer (NaN)."""
+    """Quantities (D, motions) by name, and numbers (D, motions) of ``REASONS`` for what has no answer (NaN)."""
 
     values: dict[str, Array]
     reason: NDArray[np.int8]

@@ -107,7 +107,7 @@ def optimise(
     """The design that minimises the study's quantity within its limits, or the best compromises between several.
 
     One quantity: differential evolution, a whole generation in one call, then (``polish``) sequential quadratic
-    programming with the derivatives of :func:`~polypod.design.sensitivity.gradients`. Two: NSGA-II, more: NSGA-III, by
+    programming with the derivatives of ``polypod.design.sensitivity.gradients``. Two: NSGA-II, more: NSGA-III, by
     pymoo. The same ``seed`` gives the same answer. ``settings`` are other values of the robot's numbers, by path.
     """
     prepared, evaluator = prepare(study, settings)

@@ -1,7 +1,7 @@
 """Patterns: how one number of a study sets numbers of a robot, keeping what is symmetric symmetric.
 
 A pattern takes points (or other numbers) of D designs and a value for each design, and gives the new ones. A new one is
-a function and a line in :data:`PATTERNS`.
+a function and a line in ``PATTERNS``.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Prepared:
 def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None) -> tuple[Prepared, Evaluator]:
     """Read a study, its robot and its motions, and draw its designs; faults are the study file's, with their lines.
 
-    ``settings`` are other values of the robot's numbers, by path, see :func:`polypod.load`; not of those that vary.
+    ``settings`` are other values of the robot's numbers, by path, see ``polypod.load``; not of those that vary.
     """
     origin = study if isinstance(study, (str, Path)) else None
     read = load_study(study) if isinstance(study, (str, Path)) else study

@@ -24,7 +24,7 @@ def gradients(evaluator: Evaluator, at: Array) -> dict[str, Array]:
     """d(quantity)/d(varied number) (v,) by name at a design (v,), of the worst motion and actuator there.
 
     Those of forces are exact, d force/d number by the compiled derivatives, at the state and of the actuator that has
-    the peak; the others are central differences, all designs in one call. :data:`COUNTED` quantities are left out.
+    the peak; the others are central differences, all designs in one call. ``COUNTED`` quantities are left out.
     """
     result = _differences(evaluator, at)
     wanted = [name for name in evaluator.study.quantities if name in EXACT]

@@ -174,7 +174,7 @@ class Study(Data):
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study file; raises :class:`StudyFileError` with every fault and its line."""
+    """Read a study file; raises ``StudyFileError`` with every fault and its line."""
     path = Path(path)
     return loads_study(read(path, StudyFileError), str(path), path.parent)
 
@@ -182,6 +182,8 @@ def load_study(path: str | Path) -> Study:
 def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> Study:
     """Read a study from YAML text; files it names are below ``folder``.
 
+    Examples
+    --------
     >>> text = "{name: heavy, robot: hexapod, vary: [{numbers: platform.mass, range: [10 kg, 40 kg]}]}"
     >>> loads_study(text).vary[0].numbers_of("kg")
     [10.0, 40.0]

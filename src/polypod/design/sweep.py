@@ -57,7 +57,7 @@ def run(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """:func:`sweep` of a study that has been read."""
+    """``sweep`` of a study that has been read."""
     kept = None if store is None else Store(Path(store), prepared, evaluator)
     shape = len(prepared.values), len(prepared.load_case_names)
     values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}

@@ -1,4 +1,4 @@
-"""Robots of other programs: one reader a format and one line in :data:`READERS`."""
+"""Robots of other programs: one reader a format and one line in ``READERS``."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def import_robot(
     file does not say. ``at`` says by how much [m or rad] joints are moved to where they are at home. Loops that are a
     little open there are closed by moving bodies, any with ``close``. A file that polypod wrote and nobody changed
     gives the very robot that was exported, unless one of these is given. Returns the robot and remarks on what was
-    changed or left out; :class:`~polypod.errors.InputError` says why there is no robot.
+    changed or left out; ``polypod.errors.InputError`` says why there is no robot.
     """
     path = Path(path)
     if format is not None and format not in READERS:

@@ -34,7 +34,7 @@ _TURNS = ("revolute", "cylindrical")
 def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> Linkage:
     """The linkage with all joints closed and those of ``values`` moved by so much [m or rad] from where they are.
 
-    Coordinates, ranges and offsets stay those of the file. :class:`InputError` with the joint that is open and by how
+    Coordinates, ranges and offsets stay those of the file. ``InputError`` with the joint that is open and by how
     much, where there is no closed position near, or where the file's is far from closed and neither ``values`` nor
     ``far`` say that it may move.
     """
@@ -74,6 +74,8 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
 def _open(gap: float, tilt: float) -> str:
     """How far a joint is open [m, rad], in words; rounding is none.
 
+    Examples
+    --------
     >>> _open(0.0012, 1e-16)
     '1.2 mm and 0 deg'
     """

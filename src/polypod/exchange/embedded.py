@@ -86,6 +86,8 @@ _DRIVE = {
 def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
     """One remark for each thing: what is left out, and of which parts; not for fields that a format has ``carried``.
 
+    Examples
+    --------
     >>> [line for line in left_out(Model("hexapod")) if "joint limits" in line]
     ['left out: joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs']
     """

@@ -1,6 +1,6 @@
 """A whole robot as bodies and joints where they are at home, base frame: what every other program's file comes down to.
 
-Readers make a :class:`Linkage` of a file, a robot is made of it, and writers start from the one of a robot.
+Readers make a ``Linkage`` of a file, a robot is made of it, and writers start from the one of a robot.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Linkage:
 
 
 def checked_joint(data: Mapping[str, Any]) -> ChainJoint:
-    """A joint from its fields; :class:`InputError` with its name and what is wrong if there is no such joint."""
+    """A joint from its fields; ``InputError`` with its name and what is wrong if there is no such joint."""
     try:
         return ChainJoint.model_validate(data)
     except ValidationError as error:
@@ -166,6 +166,8 @@ _LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power
 def linkage_of(robot: Robot) -> Linkage:
     """Bodies and joints of a rigid robot at home; those of a leg have its name in front (``leg1-rod``).
 
+    Examples
+    --------
     >>> from polypod.files import load
     >>> linkage = linkage_of(load("hexapod"))
     >>> len(linkage.bodies), len(linkage.joints), linkage.joints[1].name

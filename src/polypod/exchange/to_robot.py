@@ -47,7 +47,7 @@ class Imported(NamedTuple):
 
 
 class ImportOptions(NamedTuple):
-    """What the user adds to a file, as arguments of :func:`~polypod.exchange.import_robot`."""
+    """What the user adds to a file, as arguments of ``polypod.exchange.import_robot``."""
 
     platform: str | None = None
     hold: Sequence[str] = ()
@@ -57,7 +57,7 @@ class ImportOptions(NamedTuple):
 
 
 def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
-    """The robot of a linkage; :class:`InputError` says why there is none.
+    """The robot of a linkage; ``InputError`` says why there is none.
 
     Degrees of freedom are those that polypod's own analysis finds at home.
     """

@@ -398,7 +398,7 @@ def read_mapping(urdf: Path, given: Path | None) -> dict[str, Any]:
 
 
 def parse_loops(data: dict[str, Any]) -> LoopsFile:
-    """The content of a mapping that :func:`read_mapping` gave."""
+    """The content of a mapping that ``read_mapping`` gave."""
     return LoopsFile.model_validate({name: value for name, value in data.items() if value is not None})
 
 

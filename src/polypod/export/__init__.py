@@ -1,6 +1,6 @@
 """Robots and model functions for other programs, one file a format.
 
-A format for model functions has a line in :data:`EXPORTS`, one for whole robots a line in :data:`ROBOT_EXPORTS`.
+A format for model functions has a line in ``EXPORTS``, one for whole robots a line in ``ROBOT_EXPORTS``.
 """
 
 from __future__ import annotations

@@ -82,13 +82,15 @@ def export_c(
     The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
     but the mathematics library. The robot's numbers are constants in it, but for those that ``parameters`` name
     (``platform.mass``, ``legs.*.base``; ``all`` for every number that is not zero): these are members of a struct, of
-    which the function takes a pointer. Every function of :data:`polypod.model.kernels.FUNCTIONS` that the robot has can
+    which the function takes a pointer. Every function of ``polypod.model.kernels.FUNCTIONS`` that the robot has can
     be exported, and ``control_step``, which chains four of them. A function without friction says so in its name.
 
     With ``iterations`` iterations (forward kinematics, loads of dry friction, legs that close by iterating) take that
     many iterations in every call, so that none takes longer than another; ``residual`` and ``converged`` say whether
     they were enough. Functions that do not iterate stay as they are.
 
+    Examples
+    --------
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')

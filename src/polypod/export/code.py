@@ -133,6 +133,8 @@ def available_functions(model: Model) -> tuple[str, ...]:
 def identifier(text: str) -> str:
     """A name of a function for a text.
 
+    Examples
+    --------
     >>> identifier("6-ups_jacobian"), identifier("kim-ryu_jacobian")
     ('robot_6_ups_jacobian', 'kim_ryu_jacobian')
     """

@@ -43,6 +43,8 @@ def export_js(
     The function takes a ``Float64Array`` for each input and output of one state, as the C function does. The robot's
     numbers are constants in it, or with ``parameters`` its last input; the module then also exports those of the robot.
 
+    Examples
+    --------
     >>> name, source = export_js(Model("kim-ryu"), "inverse_kinematics")
     >>> next(line for line in source.splitlines() if line.startswith("export"))
     'export function kim_ryu_inverse_kinematics(pose, q, quality) {'

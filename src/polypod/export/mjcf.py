@@ -5,7 +5,7 @@ ratio; all are at ``home`` in the first position and in the keyframe of that nam
 the robot there. Loops are equalities, soft as MuJoCo has them: one line of the file states how stiff. What MuJoCo has
 no element for (dry friction by reaction, limits of drives, moments that are zero) stands in custom numbers, of which
 MuJoCo takes no notice and from which import restores it; the robot file itself stands in a custom text, see
-:mod:`polypod.exchange.embedded`.
+``polypod.exchange.embedded``.
 """
 
 from __future__ import annotations

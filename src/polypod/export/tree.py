@@ -197,6 +197,8 @@ def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
 
     Those of a spherical joint turn about x, y, z.
 
+    Examples
+    --------
     >>> joint = ChainJoint(name="c", kind="cylindrical", between=("a", "b"), at=(0, 0, 0), axis=(0, 0, 1))
     >>> [(part.name, part.kind, part.has_coordinate) for part in elementary_joints(joint)]
     [('c-1', 'prismatic', False), ('c', 'revolute', True)]

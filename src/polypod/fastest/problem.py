@@ -4,7 +4,7 @@ Without friction forces are affine in u and x = w^2. Friction (viscous, dry, dep
 reactions are not: each round takes them from the full model at the last answer. Friction's share is frozen; the
 hyperbola |force| <= P/speed is replaced by its tangent, which lies below it, so that what keeps the tangent keeps the
 power; so is each straight piece of a force-speed curve, which is convex in x; reactions have tangents of their own
-(:mod:`polypod.fastest.problem`).
+(``polypod.fastest.problem``).
 """
 
 from __future__ import annotations

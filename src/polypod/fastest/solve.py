@@ -99,8 +99,10 @@ def fastest(
 
     ``motion`` only says where the platform goes; its corners are stops. A wrench of its file acts at the same places.
     Limits that are not given are those of the robot's actuators. Speed and acceleration along the path are found at
-    ``points`` places by reachability (:mod:`polypod.fastest.reach`); limits are kept by the full model to 0.1 %.
+    ``points`` places by reachability (``polypod.fastest.reach``); limits are kept by the full model to 0.1 %.
 
+    Examples
+    --------
     >>> import polypod as pp
     >>> from polypod.fastest import Limits, fastest
     >>> found = fastest(pp.Model("kim-ryu"), "kim-ryu-circle", Limits(force=60.0), friction=False, points=200)
@@ -148,7 +150,7 @@ def fastest(
 def prepare_grid(
     model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000
 ) -> PathGrid:
-    """The path of a motion at about ``points`` places, for :func:`fastest`.
+    """The path of a motion at about ``points`` places, for ``fastest``.
 
     The last few paths of a model are kept and serve again: for a motion that is the same object, or whose fields, as
     those of a file that is read again, are the same. One that a program could change meanwhile is asked again.

@@ -212,6 +212,8 @@ def merge_remarks(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> 
 
     ``remarks`` are dotted fields (``leg1.link.mass``) with their texts, ``legs`` the names of the legs.
 
+    Examples
+    --------
     >>> merge_remarks([("a.mass", "is zero"), ("b.mass", "is zero"), ("com", "is far")], ["a", "b"])
     ['a.mass: is zero (and in 1 other leg)', 'com: is far']
     """
@@ -225,6 +227,8 @@ def merge_remarks(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> 
 def merge_sentences(broken: Sequence[str]) -> list[str]:
     """Sentences ``leg: text``; those that differ in the leg only are one, which counts the others.
 
+    Examples
+    --------
     >>> merge_sentences(["leg1: length 0.3 m is outside 1 to 2 m", "leg2: length 0.3 m is outside 1 to 2 m"])
     ['leg1: length 0.3 m is outside 1 to 2 m (and in 1 other leg)']
     """

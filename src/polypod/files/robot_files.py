@@ -55,8 +55,8 @@ def load(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Robot:
     What has a suffix or a folder in it, or is a file and no library robot, is a path. ``settings`` are other values of
     its numbers, by path (``platform.mass``, ``legs.*.base``), as a file would write them: ``"60 kg"``; and
     ``platform.kind: rigid`` takes a flexible platform as rigid. Raises
-    :class:`~polypod.errors.RobotFileError` with every fault and its line,
-    :class:`~polypod.errors.UnknownNameError` with near matches.
+    ``polypod.errors.RobotFileError`` with every fault and its line,
+    ``polypod.errors.UnknownNameError`` with near matches.
     """
     text, origin = _source(robot)
     return loads(text, origin, Path(origin).parent, settings)
@@ -83,6 +83,8 @@ def _in_library(name: str) -> str:
 def expanded_document(robot: str | Path) -> dict[str, Any]:
     """The document of a robot file with leg defaults and short forms written out, not checked: faster than a robot.
 
+    Examples
+    --------
     >>> len(expanded_document("hexapod")["legs"])
     6
     """
@@ -115,7 +117,7 @@ def loads(
 ) -> Robot:
     """Read a robot from YAML text; ``origin`` is what messages call it, files it names are in ``folder``.
 
-    ``settings`` are other values of its numbers, see :func:`load`.
+    ``settings`` are other values of its numbers, see ``load``.
     """
     whole, node, robot = (_read_once if origin.startswith(_OF_LIBRARY) else _read)(text, origin, folder)
     if whole.remarks:
@@ -194,7 +196,7 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
 
 
 def save(robot: Robot, path: str | Path) -> None:
-    """Write a robot file that :func:`load` reads back to the same robot; whole or not at all.
+    """Write a robot file that ``load`` reads back to the same robot; whole or not at all.
 
     Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz`` for ``NAME.yaml``.
     """

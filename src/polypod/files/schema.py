@@ -47,6 +47,8 @@ def fields_of(location: Location, document: dict[str, Any], models: Models) -> s
 def owner_hint(name: str, here: Location, document: dict[str, Any], models: Models) -> str:
     """Another mapping of the document that may have a field, as a sentence; empty if none may.
 
+    Examples
+    --------
     >>> owner_hint("max_force", ("platform",), {"platform": {}, "legs": [{"kind": "UPS"}]}, robot_model_at)
     ' It is a field of legs.'
     """

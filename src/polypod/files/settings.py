@@ -16,6 +16,8 @@ from ..yaml12 import YamlTextError, read_yaml
 def parse_setting(text: str) -> tuple[str, Any]:
     """Path and value of a text ``PATH=VALUE``; the value is written as in a robot file.
 
+    Examples
+    --------
     >>> parse_setting("legs.*.base = [300 mm, 0, 0]")
     ('legs.*.base', ['300 mm', 0, 0])
     """

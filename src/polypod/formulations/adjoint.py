@@ -1,7 +1,7 @@
 """Vector-Jacobian products of dynamics in symbols: what reverse differentiation asks for, in one backward sweep.
 
 Motion and forces obey r(pose, twist, acceleration, force, wrench, numbers) = 0, the residual of virtual power
-(:mod:`polypod.formulations.derivatives`). With J^T df = dr the product of a vector v (n) and df is the derivative of
+(``polypod.formulations.derivatives``). With J^T df = dr the product of a vector v (n) and df is the derivative of
 the power P = l^T r at a fixed l, J l = v; for direct dynamics, M da = -dr, the same with M l = -S^T v. Force and
 acceleration are both inputs: the one that was asked for is known when its derivatives are. Legs that close by iterating
 have no such sweep: it does not go through their unknowns.

@@ -86,7 +86,7 @@ class _Residual:
     ) -> ca.SX:
         """dr/d(numbers): the platform's own, those of the attachment points, and the legs'.
 
-        ``platform`` is at symbols of a motion: that of :attr:`platform` may follow from the numbers.
+        ``platform`` is at symbols of a motion: that of ``platform`` may follow from the numbers.
         """
         total = ca.jacobian(platform.required_wrench, self.numbers)
         for one, leg in zip(legs, self.mechanism.attach(platform), strict=True):
@@ -342,7 +342,7 @@ class LegContribution:
         return derivatives
 
     def _in_leg_frame(self, view: LegInLegFrame) -> Callable[[ca.SX], LegDerivatives]:
-        """By the equation of :mod:`polypod.mechanism.leg_frame`; z are rate, half acceleration and spin of the tip."""
+        """By the equation of ``polypod.mechanism.leg_frame``; z are rate, half acceleration and spin of the tip."""
         leg = self._leg
         axes, q = LegInLegFrame.at(leg.model, leg.tip.series[0])
         k = q.numel()

@@ -30,7 +30,7 @@ Key = tuple[str, str]
 class Loads:
     """Reactions that dry friction depends on, one for each joint (leg, joint) with a Coulomb coefficient, and its law.
 
-    As inputs of a function they are one port of k numbers in the order of :func:`loaded_joints`.
+    As inputs of a function they are one port of k numbers in the order of ``loaded_joints``.
     """
 
     law: FrictionLaw

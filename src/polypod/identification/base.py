@@ -103,6 +103,8 @@ def base_parameters(
 ) -> BaseParameters:
     """The base parameters of a robot, from its regressor at random states.
 
+    Examples
+    --------
     >>> import polypod as pp
     >>> base = base_parameters(pp.Model("five-bar"))
     >>> base.count < len(base.numbers)

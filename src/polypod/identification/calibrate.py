@@ -54,7 +54,7 @@ def calibrate(
 ) -> Calibration:
     """Points, lengths, directions and offsets of a robot from measured poses.
 
-    ``data`` is a CSV file, a labelled dataset (see :func:`read_measurements`) or :class:`Measurements`. ``numbers``
+    ``data`` is a CSV file, a labelled dataset (see ``read_measurements``) or ``Measurements``. ``numbers``
     choose what is to be found (path patterns); what measurements do not show stays near the file's values, which are
     taken to be uncertain by ``uncertainty`` [m, rad]. ``frames`` finds where the device's frame and its target on the
     platform are. ``robust`` leaves out rows that are off by more than five standard deviations of the others.

@@ -399,7 +399,7 @@ class Eliminated:
         return np.asarray((derivatives @ steps[place]).reshape(blocks * a, -1))
 
     def gathered(self, rows: Array) -> Array:
-        """The transpose of :meth:`changed`: rows (B a, p) to coefficients (K a, p)."""
+        """The transpose of ``changed``: rows (B a, p) to coefficients (K a, p)."""
         blocks, a, _, _ = self.splines.derivatives.shape
         derivatives = (self.splines.derivatives * self.weight[:, None, None]).reshape(blocks, a, 6 * a)
         parts = np.swapaxes(derivatives, 1, 2) @ rows.reshape(blocks, a, -1)

@@ -199,7 +199,7 @@ def identify(
 ) -> Identification:
     """Inertias and friction of a robot from logs; ``validate`` are logs held back to judge the result by.
 
-    Logs are CSV files, labelled datasets with ``time``, ``q`` and ``force``, or :class:`Log`. ``uncertainty`` is the
+    Logs are CSV files, labelled datasets with ``time``, ``q`` and ``force``, or ``Log``. ``uncertainty`` is the
     relative standard uncertainty of the file's numbers (one, or by path pattern; 0 holds a number). ``friction`` names
     numbers that are zero in the file and are to be found (``legs.*.prismatic_friction.drag``). ``same_legs`` takes one
     number for all legs. ``delay`` [s] is how late forces are, ``spacing`` [s] that of the splines' knots, found if not
@@ -329,7 +329,7 @@ which is about as much smaller as this one is than the last."""
 
 
 class Solution(NamedTuple):
-    """What :func:`solve` finds; see :class:`polypod.identification.Identification`.
+    """What ``solve`` finds; see ``polypod.identification.Identification``.
 
     ``runs`` are the logs on coordinates that fit forces too, ``goods`` the samples used, ``notes`` what is to be said.
     """

@@ -107,7 +107,7 @@ class LinearModel:
         return np.array([n.value for n in self.numbers])
 
     def port_values(self, p: Array) -> Array:
-        """The parameter port of functions of :attr:`mechanism` for numbers p (k,) or (D, k)."""
+        """The parameter port of functions of ``mechanism`` for numbers p (k,) or (D, k)."""
         port = np.broadcast_to(self.mechanism.numbers.values, (*p.shape[:-1], len(self.mechanism.numbers.entries)))
         port = port.copy()
         port[..., self.chosen] = p @ self.to_entries.T

@@ -275,7 +275,7 @@ def clipped(force: Array) -> NDArray[np.bool_]:
 def flat_tops(force: Array) -> NDArray[np.bool_]:
     """Samples (n, a) of flat tops and bottoms under noise: candidates of a drive at its limit.
 
-    Of a peak the middle half of what lies within :data:`BAND` times the noise stands 4 sigma above its outer half, as
+    Of a peak the middle half of what lies within ``BAND`` times the noise stands 4 sigma above its outer half, as
     of any parabola; of a flat top both are level.
     """
     found = np.zeros(force.shape, dtype=bool)
@@ -337,7 +337,7 @@ def simulated_log(
 
 
 def save_log(model: Model, log: Log, path: str | Path) -> None:
-    """Write a log as a CSV file that :func:`read_log` reads."""
+    """Write a log as a CSV file that ``read_log`` reads."""
     header = ["time [s]", *(f"{a.name}.q [{a.unit}]" for a in model.actuators),
               *(f"{a.name}.force [{a.force_unit}]" for a in model.actuators)]  # fmt: skip
     with Path(path).open("w", encoding="utf-8", newline="") as file:

@@ -347,7 +347,7 @@ def lag(rows: Array, force: Array, at: NDArray[np.int64]) -> float | None:
     """By how many samples forces come late against coordinates, if another shift fits them far better; else None.
 
     ``rows`` (m, a, r) is the regressor at samples ``at`` (m,) of the forces (n, a); the shift with the least squares is
-    found among :data:`SHIFTS` and refined by a parabola.
+    found among ``SHIFTS`` and refined by a parabola.
     """
     # single values that stand out pull at shifts; a median over few samples has no phase
     force = median_filter(force, size=(5, 1), mode="nearest")

@@ -305,7 +305,7 @@ class Writer:
         self.line(f"br label %{label}")
 
     def phi(self, kind: str) -> tuple[str, int]:
-        """A value that depends on the block before, and its place for :meth:`incoming`."""
+        """A value that depends on the block before, and its place for ``incoming``."""
         return self.value(f"phi {kind}"), len(self._lines) - 1
 
     def incoming(self, place: int, *values: tuple[str, str]) -> None:

@@ -44,10 +44,10 @@ class Kernel:
     """A compiled function of a batch of states.
 
     Call it with C-contiguous float64 arrays (n, *shape), one for each input, or (1, *shape) for a value that all
-    states share. Shapes are checked, values are not: for checked calls use :class:`polypod.Model`. ``operations``
+    states share. Shapes are checked, values are not: for checked calls use ``polypod.Model``. ``operations``
     counts the arithmetic for one state (of one round for an iteration).
 
-    A kernel with ``parameters`` is called through :meth:`at`, which prepares what depends on them alone. The answer for
+    A kernel with ``parameters`` is called through ``at``, which prepares what depends on them alone. The answer for
     a state does not depend on the batch it is in, to the bit.
     """
 
@@ -74,7 +74,7 @@ class Kernel:
 
     @property
     def values(self) -> Array | None:
-        """The numbers given to :meth:`at`, (k,) or (D, k); None before."""
+        """The numbers given to ``at``, (k,) or (D, k); None before."""
         return None if self._design is None else self._design.values
 
     def at(self, values: ArrayLike, rows: bool = False) -> Kernel:
@@ -84,6 +84,8 @@ class Kernel:
         an input is then (n, *shape) for all designs or (D, n, *shape), each n or 1. With ``rows`` every state has a
         design of its own, values (n, k), and results are (n, *shape).
 
+        Examples
+        --------
         >>> from polypod.kernels import Expression, Kernel, Port, port
         >>> import casadi as ca, numpy as np
         >>> x, p = ca.SX.sym("x", 1), ca.SX.sym("p", 2)
@@ -115,7 +117,7 @@ class Kernel:
         return clone
 
     def __call__(self, *arrays: Array, out: Sequence[Array] | None = None, threads: int | None = None) -> Any:
-        """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output; see also :meth:`at`.
+        """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output; see also ``at``.
 
         ``threads`` None uses all cores (or ``POLYPOD_THREADS``) once the batch is large enough to gain from them.
         """
@@ -283,7 +285,7 @@ _PREPARED = 2
 
 
 class CompiledCode:
-    """Functions of one expression, each called with the address of a block (see :mod:`polypod.kernels.function`).
+    """Functions of one expression, each called with the address of a block (see ``polypod.kernels.function``).
 
     ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``small_batch`` up to as
     many as ``narrow_width``; they read one row of derived numbers a design. ``per_state`` reads one for each state.
@@ -545,7 +547,7 @@ class CheckedCall(Call):
         return None if b"\0" in np.isfinite(self._flat).tobytes() else self._results
 
     def __call__(self, *values: Array | float) -> tuple[Array, ...]:
-        """Outputs for one state; a :class:`~polypod.errors.StateError` with the reason if it has no answer."""
+        """Outputs for one state; a ``polypod.errors.StateError`` with the reason if it has no answer."""
         results = self.attempt(*values)
         if results is not None:
             return results

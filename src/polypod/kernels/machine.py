@@ -116,7 +116,7 @@ class Compiled:
 
     @staticmethod
     def from_bytes(content: bytes) -> Compiled:
-        """From what :meth:`to_bytes` gave."""
+        """From what ``to_bytes`` gave."""
         length = int.from_bytes(content[:8], "little")
         return Compiled(json.loads(content[8 : 8 + length]), content[8 + length :])
 
@@ -139,7 +139,7 @@ def _target_machine(level: int | None = None) -> llvm.TargetMachine:
 
 
 def compile_module(module: Module, level: int | None = None) -> bytes:
-    """Object code of an LLVM module for this machine, by a ``level`` of optimisation (see :func:`optimisation`)."""
+    """Object code of an LLVM module for this machine, by a ``level`` of optimisation (see ``optimisation``)."""
     triple = host()[0]
 
     def compiled() -> bytes:

@@ -1,7 +1,7 @@
 """What a leg kind states: where its bodies and joints are, what is actuated, what must hold, what is limited.
 
-:meth:`polypod.legs.Leg.place` is given the frame of the platform at the leg's attachment point, in symbols, and
-returns a :class:`Placement`: the pose of each body and joint in the base frame, and what is actuated. Velocities,
+``polypod.legs.Leg.place`` is given the frame of the platform at the leg's attachment point, in symbols, and
+returns a ``Placement``: the pose of each body and joint in the base frame, and what is actuated. Velocities,
 accelerations, Jacobians, forces and energies are derived from it by differentiation.
 """
 
@@ -83,7 +83,7 @@ class Joint:
 
     ``kind`` is one of ``prismatic``, ``revolute``, ``cylindrical``, ``universal``, ``spherical``; ``axes`` are its free
     directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
-    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`, that of a cylindrical joint one
+    ``friction`` names the leg's field with its ``polypod.description.Friction``, that of a cylindrical joint one
     with such a field for its ``rotation`` and one for its ``translation``; empty for none. A joint is
     passive unless an actuator names it; ``normals`` are the directions a slide's guide carries load in.
     ``cross_body`` names the body that is a universal joint's cross, if it has inertia. ``spins_about`` is the line of a

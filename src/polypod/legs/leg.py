@@ -22,9 +22,9 @@ class Leg(LegData):
     """A leg kind: subclass with ``kind="NAME"``, add the data as fields, and say in ``place`` where it is.
 
     Numeric fields read in ``place`` are symbols when functions are derived (every number is an input), so use only
-    arithmetic, ``casadi`` functions and :mod:`polypod.symbols.vectors` on them, and ask ``absent(x)`` whether a number
-    is zero by the robot's topology. Vectors are columns, a :class:`~polypod.description.Body` is an
-    :class:`~polypod.symbols.inertia.Inertia`. Texts and integers are data always: decide by them.
+    arithmetic, ``casadi`` functions and ``polypod.symbols.vectors`` on them, and ask ``absent(x)`` whether a number
+    is zero by the robot's topology. Vectors are columns, a ``polypod.description.Body`` is an
+    ``polypod.symbols.inertia.Inertia``. Texts and integers are data always: decide by them.
     """
 
     def actuator_names(self) -> tuple[str, ...]:

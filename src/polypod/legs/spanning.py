@@ -15,6 +15,8 @@ def spanning(
 
     ``joints`` come in the order of preference, ``ends`` are the two bodies of each; bodies of ``ground`` are one.
 
+    Examples
+    --------
     >>> spanning(["motor", "rod", "slide"], [("base", "arm"), ("arm", "cart"), ("base", "cart")])
     (['motor', 'rod'], ['slide'])
     """

@@ -118,7 +118,7 @@ def solve_jacobian(mechanism: Mechanism, legs: list[LegAtState], right: ca.SX) -
 
 
 def bodies(mechanism: Mechanism) -> Expression:
-    """Pose (b, 4, 4) of every body of every leg in the order of :func:`body_names`, and the smallest margin."""
+    """Pose (b, 4, 4) of every body of every leg in the order of ``body_names``, and the smallest margin."""
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
     frames = []

@@ -18,7 +18,7 @@ from ..symbols.vectors import Frame
 class NumericLeg:
     """A leg closed by Newton's iteration in numbers, for analysis at home and along paths.
 
-    ``place`` are values of its unknowns as :class:`~polypod.legs.Unknowns` states them, ``home`` those at home.
+    ``place`` are values of its unknowns as ``polypod.legs.Unknowns`` states them, ``home`` those at home.
     """
 
     def __init__(self, leg: Any, robot: Robot) -> None:

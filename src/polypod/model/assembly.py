@@ -171,7 +171,7 @@ class _PathSearch:
         self._square = len(model.actuators) == dof.count
 
     def codes(self, pose: Array, own: Flags, there: Flags, look: bool) -> NDArray[np.int64]:
-        """A :class:`Reachability` for each pose (k, 4, 4)."""
+        """A ``Reachability`` for each pose (k, 4, 4)."""
         codes = np.full(len(pose), int(Reachability.UNKNOWN))
         # another working mode is beyond a singularity of a leg
         codes[there & ~own] = Reachability.NO

@@ -16,7 +16,7 @@ from .model_part import ModelPart, Parameters
 
 
 def assembly_modes_of_designs(model: ModelPart, q: ArrayLike, reach: bool, parameters: Parameters) -> AssemblyModes:
-    """:meth:`polypod.Model.assembly_modes` of designs against states; all have as many rows as the longest."""
+    """``polypod.Model.assembly_modes`` of designs against states; all have as many rows as the longest."""
     found = model._calls.rows_of_designs([Argument("q", q, (len(model.actuators),))], parameters)
     design, lost = Design(model.robot, parameters), found.lost
     parts = []

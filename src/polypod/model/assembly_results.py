@@ -44,7 +44,7 @@ class AssemblyModes(NamedTuple):
     ``pose`` (..., k, 4, 4), nearest to home first. ``certified`` (..., k): proven to be one, to within rounding.
     ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well,
     but the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
-    (..., k) is a :class:`Reachability`. ``complete`` (...,) is a :class:`Completeness`.
+    (..., k) is a ``Reachability``. ``complete`` (...,) is a ``Completeness``.
     """
 
     pose: Array

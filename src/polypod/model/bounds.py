@@ -46,7 +46,7 @@ class BoundCalls(ModelPart):
         parameters: Parameters | None = None,
         **given: Any,
     ) -> ErrorBound:
-        """How far the answer of a function at states may be from the exact one by rounding: an :class:`ErrorBound`.
+        """How far the answer of a function at states may be from the exact one by rounding: an ``ErrorBound``.
 
         ``function`` is the name of a method and ``arguments`` are its states, such as ``model.error_bound(
         "inverse_dynamics", pose, twist, acceleration)``. The bound is 30 roundings over the quality, times the sizes of

@@ -43,7 +43,7 @@ class Calls(DesignCalls):
     def single(
         self, values: tuple[Any, ...], name: str, friction: Any = False, formulation: str = "virtual-power"
     ) -> Any:
-        """The first result of a function of one state or a few, without bookkeeping; None if :meth:`call` must look.
+        """The first result of a function of one state or a few, without bookkeeping; None if ``call`` must look.
 
         ``values`` are its first inputs. That is always so for a flexible robot: its inputs stand in another order.
         """
@@ -79,7 +79,7 @@ class Calls(DesignCalls):
     def answered_designs(
         self, name: str, found: tuple[BatchResult, Failures], errors: Errors | None, answer: Answer
     ) -> Any:
-        """What :meth:`of_designs` gave, with NaN in states without an answer, which are reported."""
+        """What ``of_designs`` gave, with NaN in states without an answer, which are reported."""
         run, failures = found
         if failures or run.outputs["verdict"].any():
             del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
@@ -98,7 +98,7 @@ class Calls(DesignCalls):
     def call_batch(
         self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first
     ) -> Any:
-        """The same without :class:`SingleState`, which would keep the kernel."""
+        """The same without ``SingleState``, which would keep the kernel."""
         states, outputs = self.evaluated(kernel, given)
         names = [p.name for p in kernel.inputs]
 
@@ -171,7 +171,7 @@ class Calls(DesignCalls):
 
 
 def _never(*values: Any) -> None:
-    """Stands for :meth:`SingleState.first` where a function has none: gives no answer."""
+    """Stands for ``SingleState.first`` where a function has none: gives no answer."""
 
 
 def _explained(run: BatchResult, index: NDArray[np.int64], failures: Failures) -> list[str]:

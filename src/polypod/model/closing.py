@@ -59,7 +59,7 @@ def closing_codes(
 
 
 def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: Parameters) -> Closure:
-    """:meth:`Model.closing` of designs."""
+    """``Model.closing`` of designs."""
     arguments = model._calls.arguments(model._kernels.get("margins"), given)
     found = model._calls.rows_of_designs(arguments, parameters)
     margins = found.evaluated(found.kernels.get("margins"))["margins"]

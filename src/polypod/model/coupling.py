@@ -5,7 +5,7 @@ Sizes are 2-norms of three parts, or sums of the parts' sizes. What is said of t
 - One: sizes differ by no more than their parts do, so L -> |a + B L| is a contraction, and has one fixed point, if the
   spectral radius of the matrix |B| of sizes is below 1, or the largest singular value of B is.
 - Several: two are found by Newton's iteration, each to rounding, with a regular Jacobian.
-- None, or one where no contraction shows it: by cells of the reactions' directions (:mod:`.friction_cells`).
+- None, or one where no contraction shows it: by cells of the reactions' directions (``.friction_cells``).
 
 The classical case is that of Painleve (1895): a rod that slides on a rough guide, L = |a + b L| with b > 1.
 """

@@ -78,7 +78,7 @@ class Designs:
         return {number: text.lstrip(": ") for number, text in found.items()}
 
     def force_jacobian(self, columns: tuple[int, ...], friction: bool) -> Kernel:
-        """:meth:`DesignFunctions.force_jacobian` of these designs."""
+        """``DesignFunctions.force_jacobian`` of these designs."""
         return self._functions.force_jacobian(columns, friction).at(self.values)
 
     def kernel(self, name: str, friction: bool, start: int, stop: int, verdict: bool = False) -> Kernel:

@@ -39,7 +39,7 @@ class DynamicCalls(ModelPart):
 
         J^T f = M udot + bias - w_ext. ``wrench`` is the external wrench on the platform at the origin of its frame,
         base axes. Of more actuators than degrees of freedom the forces of least norm are given, unless ``distribution``
-        says otherwise. A flexible robot's answer is an :class:`InverseDynamics`.
+        says otherwise. A flexible robot's answer is an ``InverseDynamics``.
         """
         if errors is None and parameters is None and distribution is None and elastic is None and elastic_rate is None:
             motion = (pose, twist, acceleration) if wrench is None else (pose, twist, acceleration, wrench)

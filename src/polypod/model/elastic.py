@@ -24,7 +24,7 @@ _TOO_SOFT = "the platform is too flexible for its load: it would bend by more th
 
 
 class ElasticCalls(ModelPart):
-    """The part of :class:`polypod.Model` that only robots with a flexible platform have."""
+    """The part of ``polypod.Model`` that only robots with a flexible platform have."""
 
     @lazy
     def modes(self) -> Modes:

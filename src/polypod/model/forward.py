@@ -34,7 +34,7 @@ def forward_kinematics(
     errors: Errors | None,
     full_output: bool,
 ) -> Any:
-    """See :meth:`polypod.Model.forward_kinematics`; ``guess`` is given here."""
+    """See ``polypod.Model.forward_kinematics``; ``guess`` is given here."""
     check_policy(errors)
     given = {"q": q, "pose": guess, "elastic": elastic}
     if along:

@@ -50,7 +50,7 @@ class FrictionCalls(ModelPart):
         errors: Errors | None = None,
     ) -> StaticForceRange:
         """Between which forces each actuator may be while dry friction holds the robot at rest: a
-        :class:`StaticForceRange`.
+        ``StaticForceRange``.
 
         The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
         the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
@@ -101,7 +101,7 @@ class FrictionCalls(ModelPart):
     ) -> FrictionSolutions:
         """How many solutions friction and the reactions it depends on have in a motion, with proof.
 
-        A :class:`FrictionSolutions`: codes, loads of the joints with Coulomb friction, and a bound of contraction.
+        A ``FrictionSolutions``: codes, loads of the joints with Coulomb friction, and a bound of contraction.
         """
         given = [(pose, (4, 4), "pose"), (twist, (6,), "twist"), (acceleration, (6,), "acceleration")]
         given.append((_STILL if wrench is None else wrench, (6,), "wrench"))

@@ -1,6 +1,6 @@
 """Coordinates of lower-mobility robots, and motions they cannot make.
 
-:class:`GeneralizedCoordinates` is for robots whose degrees of freedom are fixed base axes, :class:`ConstrainedMotion`
+``GeneralizedCoordinates`` is for robots whose degrees of freedom are fixed base axes, ``ConstrainedMotion``
 for those that move as their legs let them: what follows from the coordinates is found by a compiled iteration.
 """
 

@@ -101,7 +101,7 @@ class Kernels:
     ) -> Kernel:
         """The kernel of a function with the robot's numbers; ``friction`` and ``formulation`` where it takes them.
 
-        With ``verdict`` its outputs end with the verdict on each state (:mod:`polypod.mechanism.verdict`).
+        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``).
         """
         key = self._key(name, friction, formulation, verdict)
         if key in self._known:
@@ -248,7 +248,7 @@ class DesignKernels(NamedTuple):
     def get(
         self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
     ) -> Kernel:
-        """The kernel of a function, as :meth:`Kernels.get` names it."""
+        """The kernel of a function, as ``Kernels.get`` names it."""
         return self.kernels._shared(self.mechanism, self.kernels._key(name, friction, formulation, verdict))
 
 

@@ -143,7 +143,7 @@ class KinematicCalls(ModelPart):
         Several poses have the same coordinates. The one found is on the guess's side of the singularities (det J has
         the guess's sign) and near it: where Newton fails or crosses a singularity, the coordinates' way from those of
         the guess is followed in steps, then Newton starts from poses about the guess. A state without an answer takes
-        about a millisecond. ``full_output`` returns a :class:`ForwardKinematics` with a code (also
+        about a millisecond. ``full_output`` returns a ``ForwardKinematics`` with a code (also
         whether the pose is outside the robot's limits), the residual and the number of steps of each state. The pose is
         a ``RigidTransform`` if the guess is one and every state has an answer (a RigidTransform cannot be NaN).
 

@@ -69,13 +69,13 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
     carries the other states' results, ``warn`` and return NaN in their rows, or only return NaN (``nan``). By default
     one state raises and a batch warns.
 
-    ``parameters`` gives other values to numbers of the robot, by path as :meth:`parameters` names them: arrays
+    ``parameters`` gives other values to numbers of the robot, by path as ``parameters`` names them: arrays
     (..., *shape) whose leading axes are a batch of designs, broadcast against the states. Functions are compiled for
     a robot's topology, not for its numbers: other numbers compile nothing. ``specialise`` builds the numbers in.
 
-    ``simplify`` names what a simplified model neglects (:mod:`polypod.mechanism.simplify`). ``friction_width`` is the
+    ``simplify`` names what a simplified model neglects (``polypod.mechanism.simplify``). ``friction_width`` is the
     rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. ``friction_law`` names
-    another law of that change (:data:`polypod.friction.LAWS`). ``friction_coupling`` ``implicit`` solves for friction
+    another law of that change (``polypod.friction.LAWS``). ``friction_coupling`` ``implicit`` solves for friction
     and reactions together, ``explicit`` takes the reactions without dry friction.
     """
 
@@ -126,7 +126,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         self._explain_a_singular_home()
 
     def _conditioning_at_home(self) -> Conditioning:
-        """:meth:`conditioning` by LAPACK: one pose is not worth a function compiled for it."""
+        """``conditioning`` by LAPACK: one pose is not worth a function compiled for it."""
         matrix = self.jacobian(self.robot.home.matrix, errors="nan")[:, : self._dof.count]
         if not np.isfinite(matrix).all():
             return Conditioning(np.array(np.inf), np.array(0.0))
@@ -244,7 +244,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
 
         Called with pose, twist, acceleration (force) and wrench, and with ``parameters={path: tensor}`` for the numbers
         named here. Both passes are compiled: the backward one is a vector-Jacobian product, not a Jacobian. It is made
-        of the Jacobians of :meth:`derivatives` for legs that close by iterating, more actuators than degrees of
+        of the Jacobians of ``derivatives`` for legs that close by iterating, more actuators than degrees of
         freedom, friction that depends on reactions, and flexible robots: these take ``elastic`` and ``elastic_rate``
         too, and their results have the elastic accelerations after the others.
 
@@ -261,7 +261,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
     def jax(
         self, name: str, *, parameters: Sequence[str] = (), friction: bool = True, errors: Errors | None = "warn"
     ) -> JaxFunction:
-        """The same on JAX arrays, as in :meth:`torch`: in ``jit``, ``vmap``, ``grad``; reverse mode, once.
+        """The same on JAX arrays, as in ``torch``: in ``jit``, ``vmap``, ``grad``; reverse mode, once.
 
         Without ``jax_enable_x64`` JAX hands over single precision. Inputs without a derivative (those of a platform
         that moves as its legs let it) get a gradient that is not a number.

@@ -22,7 +22,7 @@ Parameters = Mapping[str, ArrayLike]
 
 
 class ModelPart:
-    """Base of the parts that :class:`polypod.Model` is made of."""
+    """Base of the parts that ``polypod.Model`` is made of."""
 
     robot: Robot
     size: float

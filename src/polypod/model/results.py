@@ -95,7 +95,7 @@ class ClosureStatus(IntEnum):
 
 
 class Closure(NamedTuple):
-    """How a pose (...) is closed: a :class:`ClosureStatus`, the number of the first leg at fault (-1: none, or the
+    """How a pose (...) is closed: a ``ClosureStatus``, the number of the first leg at fault (-1: none, or the
     whole platform is singular) and by how much its condition is exceeded [m, or the unit of the condition; nan:
     none]."""
 

@@ -12,7 +12,7 @@ from .kernels import DesignKernels, Options
 
 
 class Functions(Protocol):
-    """What is needed to work on rows of states: :class:`~.kernels.Kernels` of one robot, or :class:`RowKernels`."""
+    """What is needed to work on rows of states: ``.kernels.Kernels`` of one robot, or ``RowKernels``."""
 
     @property
     def mechanism(self) -> Mechanism:
@@ -44,11 +44,11 @@ class RowKernels:
     def get(
         self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
     ) -> Kernel:
-        """The kernel of a function for the n rows, as :meth:`Kernels.get` names it."""
+        """The kernel of a function for the n rows, as ``Kernels.get`` names it."""
         return self._bound(self._kernels.get(name, friction, formulation, verdict))
 
     def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
-        """A function that is made elsewhere of the symbols of ``mechanism``, as :meth:`Kernels.custom`."""
+        """A function that is made elsewhere of the symbols of ``mechanism``, as ``Kernels.custom``."""
         all_robots = self._kernels.kernels
         return self._bound(all_robots.shared(build, all_robots.cache_key(name, self.mechanism)))
 

@@ -2,7 +2,7 @@
 
 A control loop calls with one state at a time; broadcasting and address look-ups would cost it more than the
 mechanics, and those of a thousand states as much. Anything unusual (another shape, a pose that is none, a lost margin)
-goes to :class:`~.calls.Calls`, which explains.
+goes to ``.calls.Calls``, which explains.
 """
 
 from __future__ import annotations

@@ -12,6 +12,8 @@ _FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}
 def suspected_unit_errors(report: LimitReport) -> list[str]:
     """A sentence for each kind of limit that all states break and that the other unit would keep, with what to write.
 
+    Examples
+    --------
     >>> broken = LimitReport((("leg1", "length"),), np.array([0.44]), np.array([334.0]), np.array([484.0]), ("m",))
     >>> suspected_unit_errors(broken)[0].partition(": ")[2]
     '0.44 m is outside 334 to 484 m; write 334 mm and 484 mm, or 0.334 and 0.484, if mm are meant'

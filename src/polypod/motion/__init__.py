@@ -2,9 +2,9 @@
 
 Functions and files are one thing: a kind of path, trajectory, time law or wrench is a class whose fields are those of a
 motion file, ``pp.motion.Circle(centre=..., radius=..., ...)`` or ``{kind: circle, centre: ..., radius: ..., ...}``.
-A :class:`Path` gives coordinates, ``x, xdot, xddot = path.at(t)``; a :class:`Trajectory` gives the platform's motion,
+A ``Path`` gives coordinates, ``x, xdot, xddot = path.at(t)``; a ``Trajectory`` gives the platform's motion,
 ``pose, twist, acceleration`` of ``trajectory.at(t)``. Both last from 0 to ``duration`` s and take any array of times in
-between. A :class:`Task` is a trajectory and the wrench on the platform, sampled for a robot.
+between. A ``Task`` is a trajectory and the wrench on the platform, sampled for a robot.
 
 >>> up = Euler(path=Line(start=[0, 0, 1, 0, 0, 0], end=[0, 0, 2, 0, 0, 0], duration=2), convention="ZYX")
 >>> up.at(1.0).pose[:3, 3]

@@ -64,6 +64,8 @@ class ArcLengthPath:
     ``breakpoints`` (p + 1,) are the lengths at which its smooth parts meet, ``stops`` (p + 1,) says where the tangent
     jumps: there the speed must be zero. Times at which the motion stays in one place have no length.
 
+    Examples
+    --------
     >>> import polypod as pp
     >>> here = pp.motion.Line(start=[0, 0, 1, 0, 0, 0], end=[0.3, 0.4, 1, 0, 0, 0], duration=2, law="quintic")
     >>> path = ArcLengthPath(pp.motion.Euler(path=here, convention="ZYX"), turn_length=0.1)

@@ -181,7 +181,7 @@ class Trajectory(Timed[Motion]):
 
 
 def path_with_columns(field: str, path: Path, columns: tuple[MotionColumn, ...]) -> Path:
-    """:meth:`Path.with_columns` of the path of a field: what does not fit is that field's."""
+    """``Path.with_columns`` of the path of a field: what does not fit is that field's."""
     try:
         return path.with_columns(columns)
     except InputError as error:

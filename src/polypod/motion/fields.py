@@ -30,7 +30,7 @@ QUANTITY_OF_UNIT = {unit: quantity for quantity, units in COLUMN_UNITS.items() f
 
 
 class MotionColumn(NamedTuple):
-    """A column: its name, the quantity (a key of :data:`COLUMN_UNITS`) and its unit; both empty if it states none."""
+    """A column: its name, the quantity (a key of ``COLUMN_UNITS``) and its unit; both empty if it states none."""
 
     name: str
     quantity: str = ""

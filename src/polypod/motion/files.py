@@ -34,7 +34,7 @@ _OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "rate
 
 
 def load_motion(path: str | Path) -> MotionFile:
-    """Read a motion file; raises :class:`~polypod.errors.MotionFileError` with every fault and its line."""
+    """Read a motion file; raises ``polypod.errors.MotionFileError`` with every fault and its line."""
     path = Path(path)
     return loads_motion(read(path, MotionFileError), str(path), path.parent)
 
@@ -42,6 +42,8 @@ def load_motion(path: str | Path) -> MotionFile:
 def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> MotionFile:
     """Read a motion from YAML text; relative names of CSV files start from ``folder``.
 
+    Examples
+    --------
     >>> text = "{name: up, trajectory: {kind: coordinates, path: {kind: line, start: 0, end: 0.1, duration: 2}}}"
     >>> loads_motion(text).trajectory.path.at([0.0, 1.0, 2.0]).x
     array([0.  , 0.05, 0.1 ])
@@ -52,8 +54,10 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
 
 
 def dumps_motion(motion: MotionFile) -> str:
-    """A motion file's content as YAML text that :func:`loads_motion` reads back to the same motion.
+    """A motion file's content as YAML text that ``loads_motion`` reads back to the same motion.
 
+    Examples
+    --------
     >>> print(dumps_motion(loads_motion("{name: a, trajectory: {kind: published, name: kim-ryu-circle, pace: 2}}")))
     name: a
     trajectory: {kind: published, name: kim-ryu-circle, pace: 2.0}
@@ -153,10 +157,10 @@ class Task:
     def of(
         name: str, trajectory: Trajectory, rate: float = DEFAULT_RATE, load: Callable[[Motion], Array] | None = None
     ) -> Task:
-        """A trajectory, and the external wrench meanwhile, at the times of :func:`polypod.motion.sample_times`.
+        """A trajectory, and the external wrench meanwhile, at the times of ``polypod.motion.sample_times``.
 
         ``load`` is a function of the motion that gives the wrench (n, 6) at the platform's origin, base axes; that of
-        a :class:`Wrench` is its ``at``.
+        a ``Wrench`` is its ``at``.
         """
         described = _described(load)
         breaks = () if described is None else described.breaks
@@ -170,7 +174,7 @@ class Task:
 
     @property
     def described_wrench(self) -> Wrench | None:
-        """The :class:`Wrench` whose ``at`` is the ``load``; None without one, or for a function of a program's own."""
+        """The ``Wrench`` whose ``at`` is the ``load``; None without one, or for a function of a program's own."""
         return _described(self.load)
 
 

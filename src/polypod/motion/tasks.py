@@ -38,7 +38,7 @@ _FAR_AWAY = 10.0  # times the farthest point of the robot
 
 
 def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | None = None) -> MotionFile:
-    """The content of the motion file that is meant: what :func:`make_task` samples, named the same way."""
+    """The content of the motion file that is meant: what ``make_task`` samples, named the same way."""
     if isinstance(motion, Trajectory):
         return MotionFile(name=getattr(motion, "kind", type(motion).__name__), trajectory=motion)
     if motion is None:
@@ -61,6 +61,8 @@ def make_task(
     for the robot's own. ``rate`` in samples per second overrides that of the file. A published motion on a robot that
     neither is the paper's nor is named after it gives a warning.
 
+    Examples
+    --------
     >>> import polypod as pp
     >>> task = make_task(pp.Model("kim-ryu"), rate=100.0)
     >>> task.name, len(task.time)

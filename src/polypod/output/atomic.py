@@ -22,7 +22,7 @@ def umask() -> int:
 
 
 def check_target(path: Path, force: bool) -> None:
-    """An error for what :func:`atomic_write` would not write, for whoever wants to know before the work is done."""
+    """An error for what ``atomic_write`` would not write, for whoever wants to know before the work is done."""
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is a folder, a device or a pipe; name a file")
     if path.exists() and not force:

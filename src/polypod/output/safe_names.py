@@ -16,6 +16,8 @@ def file_name(text: str, otherwise: str = "robot") -> str:
 
     A longer text is cut, and a digest of it keeps different texts apart.
 
+    Examples
+    --------
     >>> file_name("../../etc/passwd"), file_name("a b"), file_name("..", "motion"), file_name("CON")
     ('etc-passwd', 'a-b', 'motion', 'con_')
     """
@@ -32,6 +34,8 @@ def file_name(text: str, otherwise: str = "robot") -> str:
 def cell(text: str) -> str:
     """A text as a table's cell that no spreadsheet takes for a formula: a leading apostrophe, as they write it.
 
+    Examples
+    --------
     >>> cell("=1+1"), cell("leg1")
     ("'=1+1", 'leg1')
     """

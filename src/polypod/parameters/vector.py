@@ -3,7 +3,7 @@
 The topology of a robot is all that is not a number (kinds, texts, which fields are given) and which numbers
 are exactly zero, or one among directions: such numbers stay constants, so that vertical rails and plane joints stay
 cheap. All other numbers are symbols of one column, the parameter port of every function. A body counts as its ten
-moments (:class:`~polypod.symbols.inertia.Inertia`), in which dynamics is linear.
+moments (``polypod.symbols.inertia.Inertia``), in which dynamics is linear.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def _parallel_axis(mass: Array, offset: Array) -> Array:
 
 
 def central_tensors(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
-    """Inertia tensors (D, 3, 3) about the centres of mass in body axes: what :attr:`Body.central_inertia` is of one."""
+    """Inertia tensors (D, 3, 3) about the centres of mass in body axes: what ``Body.central_inertia`` is of one."""
     axes = np.array(body.frames[body.frame]) if body.frame != "body" else np.eye(3)
     central = axes @ tensor @ axes.T
     if body.about != "com":
@@ -197,7 +197,7 @@ def central_tensors(body: Body, mass: Array, com: Array, tensor: Array) -> Array
 
 
 def symbolic_moments(body: Body, mass: ca.SX, com: ca.SX, tensor: ca.SX) -> list[ca.SX]:
-    """:func:`moments_of` one body in symbols: mass, com (3) and tensor (3, 3)."""
+    """``moments_of`` one body in symbols: mass, com (3) and tensor (3, 3)."""
     axes = ca.DM(np.array(body.frames[body.frame])) if body.frame != "body" else ca.DM.eye(3)
     whole = axes @ tensor @ axes.T + mass * _square(com)
     if body.about != "com":

@@ -37,7 +37,7 @@ def plate_modes(
     The mesh is refined until no frequency changes by more than ``tolerance`` (relative). The result of the finer
     mesh is returned, so its error is well below that. The nodes are the quadrature points of the elements and the
     masses their weights, so mass, inertia and orthogonality hold to rounding. Sign and order within equal
-    frequencies are fixed (:mod:`.canonical`).
+    frequencies are fixed (``.canonical``).
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class LowerMobilityState(RigidState):
 
     def acceleration(self, change: ca.SX) -> ca.SX:
         """S udot; what follows from constant rates is the caller's
-        (:meth:`polypod.mechanism.Mechanism.drift_acceleration`)."""
+        (``polypod.mechanism.Mechanism.drift_acceleration``)."""
         return self.basis @ change
 
 

@@ -43,8 +43,8 @@ class IntersampleCheck(NamedTuple):
 def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck:
     """What is known between its samples of a motion that the robot can make at them.
 
-    By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; where a
-    motion or robot has no such bounds by boxes around the samples (:func:`polypod.analysis.certify_motion`), made
+    By bounds along the motion (``polypod.analysis.bound_motion``), forces and the drives' limits included; where a
+    motion or robot has no such bounds by boxes around the samples (``polypod.analysis.certify_motion``), made
     smaller while that may help, which say nothing of forces.
     """
     from ..analysis import bound_motion  # much to import, which results to read have no use for

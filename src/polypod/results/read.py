@@ -94,6 +94,8 @@ def mean(time: Array, values: Array) -> Array:
 def rms(time: Array, values: Array) -> Array:
     """Root mean square over time (k,) of values (n, k) at times (n,).
 
+    Examples
+    --------
     >>> t = np.linspace(0.0, 1.0, 1001)
     >>> rms(t, np.sin(2 * np.pi * t)[:, None]).round(6)
     array([0.707107])
@@ -118,6 +120,8 @@ ROUNDING = 1e-9
 def without_rounding(values: Array, largest: float) -> Array:
     """Values with those that are rounding beside the largest as zeros.
 
+    Examples
+    --------
     >>> without_rounding(np.array([-2e-15, 0.0, 30.0]), 30.0)
     array([ 0.,  0., 30.])
     """

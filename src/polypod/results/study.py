@@ -41,22 +41,24 @@ def study(
     vibration: bool | None = None,
     certify: bool = True,
 ) -> xr.Dataset:
-    """Inverse dynamics of a robot along a task: an :class:`xarray.Dataset`, see :mod:`polypod.datasets`.
+    """Inverse dynamics of a robot along a task: an ``xarray.Dataset``, see ``polypod.datasets``.
 
     The robot may be a model, a robot, a library name or a file; the task a task, a published motion's name, a motion
-    file, or None for the robot's own motion. ``force_part`` splits the forces as :data:`PARTS`; reactions that inner
+    file, or None for the robot's own motion. ``force_part`` splits the forces as ``PARTS``; reactions that inner
     stresses of an overconstrained robot leave open are NaN and named in the attribute ``indeterminate_reactions``.
 
-    A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time; so is
+    A motion that leaves the workspace is a ``polypod.errors.StateError`` that names leg, amount and time; so is
     one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
 
     With ``certify`` the motion is judged between its samples too, by proof where there is one
-    (:func:`polypod.results.intersample`); without, the result and its verdict are those of the samples, and say so.
+    (``polypod.results.intersample``); without, the result and its verdict are those of the samples, and say so.
 
     The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
     are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
     exactly; the attribute ``vibration`` says which.
 
+    Examples
+    --------
     >>> from polypod.motion import make_task
     >>> model = Model("kim-ryu")
     >>> result = study(model, make_task(model, "kim-ryu-circle", rate=20.0))

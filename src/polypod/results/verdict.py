@@ -55,7 +55,7 @@ class LimitUse:
 
 
 def drive_uses(result: xr.Dataset, given: list[Drive], name: str) -> list[LimitUse]:
-    """Uses of one of :data:`DRIVE_LIMITS` by all drives that limit it."""
+    """Uses of one of ``DRIVE_LIMITS`` by all drives that limit it."""
     found = []
     for k, (where, drive) in enumerate(zip(actuator_names(result), given, strict=True)):
         allowed = drive_limit(drive, name)
@@ -67,7 +67,7 @@ def drive_uses(result: xr.Dataset, given: list[Drive], name: str) -> list[LimitU
 
 
 def drive_limit(drive: Drive, name: str) -> float | None:
-    """What a drive allows of one of :data:`DRIVE_LIMITS`; of a curve of force over speed a use of 1; None: anything."""
+    """What a drive allows of one of ``DRIVE_LIMITS``; of a curve of force over speed a use of 1; None: anything."""
     value = getattr(drive, DRIVE_LIMITS[name])
     return value if value is None else 1.0 if name == "force at speed" else float(value)
 
@@ -255,6 +255,8 @@ class Verdict:
 def percent(use: float) -> str:
     """A share in per cent, as short as it is true: what is beyond a limit never reads 100 %.
 
+    Examples
+    --------
     >>> percent(0.1132), percent(1.0004), percent(1.0), percent(3e-17)
     ('11 %', '100.04 %', '100 %', '0 %')
     """
@@ -276,6 +278,8 @@ def _row(one: LimitUse) -> tuple[Any, ...]:
 def verdict(result: xr.Dataset) -> Verdict:
     """What a study asks of the robot, against all limits that its file states: drives, ranges, cones, bearings.
 
+    Examples
+    --------
     >>> from polypod.results import study
     >>> found = verdict(study("hexapod", "around-home"))
     >>> [one.quantity for one in found.rows][:2]

@@ -97,7 +97,7 @@ def orthonormal_state(x: ca.SX) -> ca.SX:
 
 
 def numeric_chart(x: Array) -> tuple[Array, Array]:
-    """Base rotation (9, by rows) and chart, with a = 0, of a state in numbers, as :meth:`Layout.chart_of`."""
+    """Base rotation (9, by rows) and chart, with a = 0, of a state in numbers, as ``Layout.chart_of``."""
     frame = x[:12].reshape(3, 4)
     return np.ascontiguousarray(frame[:, :3]).ravel(), np.concatenate([frame[:, 3], np.zeros(3), x[12:]])
 
@@ -125,12 +125,12 @@ _CORNER = np.eye(4)
 
 
 class Snapshot:
-    """A state and what is known of the legs there; see :class:`polypod.simulation.dynamics.Sensed`."""
+    """A state and what is known of the legs there; see ``polypod.simulation.dynamics.Sensed``."""
 
     __slots__ = ("_layout", "_legs", "determinant", "inner", "limit_margin", "margin", "row", "singularity_bound")
 
     def __init__(self, row: Array, legs: Array, layout: Layout, inner: Array) -> None:
-        """``row`` as :class:`Layout` has it, ``legs`` the Jacobian by rows and the limited quantities.
+        """``row`` as ``Layout`` has it, ``legs`` the Jacobian by rows and the limited quantities.
 
         ``inner`` are the last numbers of dry friction, then those of legs without a closed form, from which the ones
         that follow are found.
@@ -149,7 +149,7 @@ class Snapshot:
         return poses(self.row)
 
     def __getitem__(self, name: str) -> Array:
-        """A part of the row by its name in :class:`Layout`."""
+        """A part of the row by its name in ``Layout``."""
         return self.row[self._layout.row[name]]
 
     @property

@@ -73,7 +73,7 @@ class SmoothRates:
 class FrictionIterate:
     """Where the solution of dry friction at one stage of a step is: what its next round depends on beside the state.
 
-    ``friction`` are the numbers of the round before (see :class:`Dynamics`), ``stage`` is that of the Runge-Kutta step
+    ``friction`` are the numbers of the round before (see ``Dynamics``), ``stage`` is that of the Runge-Kutta step
     (``INSTANT`` outside of one), ``iterations`` how many iterations were taken at it, ``tau`` the time [s] within which
     joints may come to rest.
     """
@@ -120,7 +120,7 @@ class Sensed:
 class Dynamics:
     """A robot in symbols, for the kernels of a simulation; poses are row-major columns of 16.
 
-    Dry friction is solved by iterating :meth:`rates` on a column of ``friction_size`` numbers: forces or moments of all
+    Dry friction is solved by iterating ``rates`` on a column of ``friction_size`` numbers: forces or moments of all
     joints with dry friction (``friction_components``), a mode for each joint (held or sliding), the loads on which
     friction depends (``load_count``), the last changes of these, the relaxation factor, and the iterations taken in
     vain. ``explicit``: friction follows from the loads of the robot without friction. Legs without a closed form have

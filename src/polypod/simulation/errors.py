@@ -16,7 +16,7 @@ class SimulationError(PolypodError, ArithmeticError):
     Attributes
     ----------
     time : when it happened [s]
-    result : the :class:`xarray.Dataset` up to then (None if there is nothing yet)
+    result : the ``xarray.Dataset`` up to then (None if there is nothing yet)
     """
 
     def __init__(self, message: str, time: float, result: xr.Dataset | None = None) -> None:

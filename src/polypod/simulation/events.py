@@ -87,7 +87,7 @@ class LimitWatch(Watch):
 
 
 class SingularityWatch(Watch):
-    """Distance to singularity (as :meth:`polypod.Model.conditioning`) and margins of the legs, above a threshold.
+    """Distance to singularity (as ``polypod.Model.conditioning``) and margins of the legs, above a threshold.
 
     A distance is positive on both sides of a singularity: that one is passed between two states is seen by the sign of
     det J.

@@ -66,7 +66,7 @@ def follow(
     ``wrench`` gives the external wrench (n, 6) for a motion of n states. The platform starts in the shape that the
     first instant's motion bends it to, unless ``elastic`` (N,) says otherwise. The elastic coordinates are integrated
     by RK4 in steps that the robot's fastest mode allows, or of ``step`` [s] at most. ``progress`` is called with the
-    time reached. A shape that runs away is a :class:`~polypod.errors.StateError` that says when; so is a robot whose
+    time reached. A shape that runs away is a ``polypod.errors.StateError`` that says when; so is a robot whose
     frame cannot follow exactly, however stiff its platform. Without ``vibration`` the platform has the steady shape of
     every instant, which every robot has.
     """

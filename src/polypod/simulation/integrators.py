@@ -46,7 +46,7 @@ class Step:
 
 
 def rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
-    """dy/dt under the applied forces at a time; a state without an answer is a :class:`SimulationError`."""
+    """dy/dt under the applied forces at a time; a state without an answer is a ``SimulationError``."""
     try:
         acting = applied.constant
         if acting is None:
@@ -99,7 +99,7 @@ def _rk4_step_with_friction(
 
 
 class _StepMonitor:
-    """Progress of steps of variable length; steps that shrink without end are a :class:`SimulationError`."""
+    """Progress of steps of variable length; steps that shrink without end are a ``SimulationError``."""
 
     def __init__(self, method: str, start: float, end: float) -> None:
         self._method, self._end = method, end

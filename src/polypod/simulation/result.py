@@ -31,7 +31,7 @@ _EVENT = ("event_time", "event_kind", "event_leg", "event_text")
 def result_dataset(
     system: System, record: Record, force: Any, reference: Reference | None, about: dict[str, Any]
 ) -> xr.Dataset:
-    """Everything recorded, as :func:`polypod.datasets.dataset` names it, with the energy audit and the events."""
+    """Everything recorded, as ``polypod.datasets.dataset`` names it, with the energy audit and the events."""
     time, pose = record["time"], poses(record["frame"])
     values: dict[str, Any] = {"pose": pose}
     values |= {name: record[name] for name in ("twist", "q", "qdot", "command", "force", "wrench")}
@@ -214,7 +214,7 @@ def needed_force(
 
 
 def annotate(result: xr.Dataset, model: Model, needed: Array, about: dict[str, Any]) -> xr.Dataset:
-    """A result with what :func:`remarks` asks for: the ``needed`` forces (n,) and the platform's size."""
+    """A result with what ``remarks`` asks for: the ``needed`` forces (n,) and the platform's size."""
     unit = result["force"].attrs["units"]
     known = QUANTITIES["needed_force"]
     annotated = result.assign(needed_force=(known.dims, needed, {"long_name": known.text, "units": unit}))

@@ -47,7 +47,7 @@ class ConstantSignal(Signal):
 
 
 class Function(Signal):
-    """A function or controller of the user's, whose faults are :class:`SimulationError` with the time."""
+    """A function or controller of the user's, whose faults are ``SimulationError`` with the time."""
 
     def __init__(
         self, name: str, function: Any, labels: tuple[str, ...], check: Callable[[Array], None] = lambda rows: None

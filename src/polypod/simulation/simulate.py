@@ -64,11 +64,11 @@ def simulate(
     progress: bool | None = None,
     observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
-    """Move a robot from a state by its actuators' forces and an external wrench; an :class:`xarray.Dataset` over time.
+    """Move a robot from a state by its actuators' forces and an external wrench; an ``xarray.Dataset`` over time.
 
     Parameters
     ----------
-    model : the robot, a :class:`polypod.Model`
+    model : the robot, a ``polypod.Model``
     force : actuator forces (n,) [N]: numbers, a function ``(time, measurement) -> (n,)`` or a controller; None is zero
     duration : simulated time [s], from 0
     pose, twist : start; the start of the controller's reference if it has one, else home at rest
@@ -88,11 +88,11 @@ def simulate(
     output : interval [s] of the rows; None: every sample, or every accepted step
     reference : the motion wanted, for the tracking error; that of the controller unless given
     progress : a progress bar; None: on a terminal only
-    observe : called with every row, a :class:`Sample`, as it is recorded; it may wait, and what it raises ends the run
+    observe : called with every row, a ``Sample``, as it is recorded; it may wait, and what it raises ends the run
 
-    A simulation that cannot go on raises :class:`SimulationError` with the time, and what it has as ``result``; one
+    A simulation that cannot go on raises ``SimulationError`` with the time, and what it has as ``result``; one
     that is interrupted from the keyboard warns and returns what it has. Energy that appears from nowhere, more than
-    1e-4 of what is moved, is an :class:`EnergyWarning`: steps are too long for what happens in them.
+    1e-4 of what is moved, is an ``EnergyWarning``: steps are too long for what happens in them.
     """
     timing = _Timing(duration, rate, breaks, output)
     system = System(model, friction)

@@ -150,7 +150,7 @@ class System:
 class Stepper:
     """A system's functions on one state, for one simulation. Not to be shared between threads.
 
-    A state without an answer is a :class:`~polypod.errors.StateError` that names the leg; the functions that only
+    A state without an answer is a ``polypod.errors.StateError`` that names the leg; the functions that only
     ``try`` a state for an integrator give None there.
     """
 

@@ -94,7 +94,7 @@ class Iteration:
     """A function of a state found by iterating: start(inputs) -> state, step until done, finish -> outputs.
 
     The last number of the iteration's state is its ``done`` flag; a lane whose flag is set keeps its state.
-    ``parameters`` and ``any_order`` as in :class:`Expression`. ``inner_state`` are indices of the numbers of the state
+    ``parameters`` and ``any_order`` as in ``Expression``. ``inner_state`` are indices of the numbers of the state
     that may change in every round; the last is a count of iterations, and the other numbers change only when it returns
     to zero. What depends on those alone is then not computed in every round. Empty: any number may change in any round.
     """
@@ -221,7 +221,7 @@ def mapped(inputs: Sequence[ca.SX], expression: ca.SX, *rows: Array) -> Array:
 # part
 # of a sum. So sums that nothing else uses are opened and added in one row, each term as soon as it is known. The
 # order of
-# a sum changes its rounding; functions whose rounding is counted keep theirs (see :class:`.expression.Expression`).
+# a sum changes its rounding; functions whose rounding is counted keep theirs (see ``.expression.Expression``).
 
 _SUMS = frozenset({ca.OP_ADD, ca.OP_SUB})
 _PRODUCTS = frozenset({ca.OP_MUL, ca.OP_SQ})

@@ -124,7 +124,7 @@ class Program:
     def iterating(graph: Graph, parameters: bool, inner_state: tuple[int, ...] = ()) -> Program:
         """Of a graph of (inputs, iteration's state, p if there are parameters) -> start, step, outputs.
 
-        ``inner_state`` are the places of the state's numbers that change in every round, see :meth:`Loop.hoisted`.
+        ``inner_state`` are the places of the state's numbers that change in every round, see ``Loop.hoisted``.
         """
         state = len(graph.inputs) - (2 if parameters else 1)
         prepare = None

@@ -92,7 +92,7 @@ def _angles(order: str, r: ca.SX) -> ca.SX:
 
 def _pose_from_dof(dof: DegreesOfFreedom, x: ca.SX) -> Frame:
     """p = p_home + S x, R = R(theta) R_home, as
-    :class:`polypod.model.generalized_coordinates.GeneralizedCoordinates`."""
+    ``polypod.model.generalized_coordinates.GeneralizedCoordinates``."""
     move = ca.DM(dof.basis) @ x
     home = dof.home
     axes = ca.SX(ca.DM(home[:3, :3]))
@@ -117,7 +117,7 @@ def _dof_from_pose(dof: DegreesOfFreedom, pose: ca.SX) -> ca.SX:
 
 
 def _displacement(dof: DegreesOfFreedom, pose: ca.SX) -> ca.SX:
-    """Components of the displacement from home, as :class:`polypod.model.generalized_coordinates.FollowedMotion` has
+    """Components of the displacement from home, as ``polypod.model.generalized_coordinates.FollowedMotion`` has
     them.
 
     The rotation vector of R is theta k with sin(theta) k = (R - R^T)^v / 2 and 1 + 2 cos(theta) = tr R.

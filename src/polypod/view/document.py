@@ -69,11 +69,13 @@ def live(
     friction: bool = True,
     show: Sequence[str] = (),
 ) -> LivePage:
-    """The live page of a robot, and of a motion (as :func:`polypod.motion.make_task` takes them) if one is given.
+    """The live page of a robot, and of a motion (as ``polypod.motion.make_task`` takes them) if one is given.
 
     In place of a robot it may be the result of a simulation, which is then played with the forces that acted. ``show``
-    names what else is shown, ``modes`` or ``workspace``, see :data:`polypod.view.extras.EXTRAS`.
+    names what else is shown, ``modes`` or ``workspace``, see ``polypod.view.extras.EXTRAS``.
 
+    Examples
+    --------
     >>> live("staicu").html.splitlines()[0]
     '<!DOCTYPE html>'
     """
@@ -123,7 +125,7 @@ def result_page(result: xr.Dataset) -> str:
 
 
 def streamed_page(model: Model, name: str, duration: float, friction: bool = True, speed: float = 1.0) -> str:
-    """The page of a simulation that is under way: a server sends its samples, see :mod:`polypod.view.stream`."""
+    """The page of a simulation that is under way: a server sends its samples, see ``polypod.view.stream``."""
     live = {"duration": duration, "actuators": len(model.actuators), "speed": speed}
     return _page(model, friction, f"{model.robot.name}: {name}, live", {"motion": {"name": name}, "live": live})
 
@@ -150,7 +152,7 @@ def _text(name: str) -> str:
 
 
 def _motion(task: Task | None) -> dict[str, Any] | None:
-    """A motion's name and its samples as packed doubles, at most :data:`MOST_SAMPLES` of them."""
+    """A motion's name and its samples as packed doubles, at most ``MOST_SAMPLES`` of them."""
     if task is None:
         return None
     chosen, motion = _subsample(len(task.time)), task.motion
@@ -165,7 +167,7 @@ def _motion(task: Task | None) -> dict[str, Any] | None:
 
 
 def _subsample(count: int) -> NDArray[np.int64]:
-    """Numbers of at most :data:`MOST_SAMPLES` of so many samples, the first and the last among them."""
+    """Numbers of at most ``MOST_SAMPLES`` of so many samples, the first and the last among them."""
     return np.unique(np.linspace(0, count - 1, min(count, MOST_SAMPLES)).round().astype(np.int64))
 
 

@@ -60,7 +60,7 @@ EXTRAS: dict[str, Callable[[Model], list[Any]]] = {"modes": modes, "workspace": 
 
 
 def extras(model: Model, names: Iterable[str]) -> dict[str, list[Any]]:
-    """Those of :data:`EXTRAS` that are named."""
+    """Those of ``EXTRAS`` that are named."""
     wanted = list(names)
     for name in wanted:
         if name not in EXTRAS:

@@ -158,6 +158,8 @@ def _hull(flat: Array) -> list[int]:
 
     Andrew's monotone chain: SciPy's hull, which solids need, takes a third of a second to load.
 
+    Examples
+    --------
     >>> _hull(np.array([[0.0, 0.0], [2.0, 0.0], [1.0, 0.5], [2.0, 2.0], [0.0, 2.0]]))
     [0, 1, 3, 4]
     """

@@ -100,7 +100,7 @@ class Stream:
             self._changed.notify_all()
 
     def observe(self, sample: Sample) -> None:
-        """Keep a sample, then wait until it is due; raises :class:`Restart` if the run is to begin anew."""
+        """Keep a sample, then wait until it is due; raises ``Restart`` if the run is to begin anew."""
         if self._run == 1 and self._seen == 0:
             self._started()
         with self._changed:

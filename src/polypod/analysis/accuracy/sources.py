@@ -2,7 +2,7 @@
 
 A controller commands the coordinates q of a pose by the numbers of the file. With errors dp of numbers and dq of
 coordinates the platform is displaced by x (6), base axes: F_x x = [dq; 0] - F_p dp to first order, F the actuated
-coordinates and the legs' constraints (:mod:`.closures`).
+coordinates and the legs' constraints (``.closures``).
 
 A leg drawn at home (``kind: chain``) closes there whatever its numbers are: an error of a joint's place is one of a
 robot that was set to its coordinates at home, and grows with the distance from it. What the setting itself is off by is

@@ -44,7 +44,7 @@ class Worst(NamedTuple):
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
     """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
-    With u a displacement in all six components and F the coordinates and what the legs constrain (:mod:`.closures`),
+    With u a displacement in all six components and F the coordinates and what the legs constrain (``.closures``),
     the platform is where F(u, p + dp) = [q + dq; 0]. Legs that are closed by iterating add their unknowns to u and the
     equations that close them to F. Over a box |u| <= r and all dp, intervals of the derivatives J = dF/du and P = dF/dp
     give

@@ -1,6 +1,6 @@
 """What a motion asks of a robot at most, at every instant: proven bounds of forces, powers, speeds and the rest.
 
-Intervals of time, first those between samples, are bounded by first-order models (:mod:`.motion_models`); one whose
+Intervals of time, first those between samples, are bounded by first-order models (``.motion_models``); one whose
 bounds do not yet decide is cut, into k parts of which k^2 times as much is known.
 """
 
@@ -315,7 +315,7 @@ def _joined(parts: list[_TimeIntervals]) -> _TimeIntervals:
 # others
 # bounded by the motion's own derivatives. Pose, twist, acceleration and all that the robot makes of them are then
 # models
-# c + g s +- r (:mod:`.affine`) with r of second order in h.
+# c + g s +- r (``.affine``) with r of second order in h.
 
 _DIGITS = 1e-13
 """What numbers of a motion may be off by rounding, relative to the largest of their kind."""
@@ -538,7 +538,7 @@ def _pushed(wrench: Wrench | None, t: Array, half: Array) -> list[Affine]:
 # A platform that follows its legs, along a motion of its generalized coordinates: pose, twist and acceleration as
 # models of time.
 #
-# What follows, y of E(x, y) = 0, is y0 + S s +- r over an interval: Krawczyk's operator (:mod:`.krawczyk`) in one
+# What follows, y of E(x, y) = 0, is y0 + S s +- r over an interval: Krawczyk's operator (``.krawczyk``) in one
 # variable. Its rates and accelerations solve linear systems with the derivatives of E.
 
 _TRIES = 4
@@ -646,7 +646,7 @@ _FRICTION_ITERATIONS = 8
 
 
 class LoadedJoints:
-    """The loads (k) of one robot; ``parts`` are the symbols of which :meth:`found` takes the models."""
+    """The loads (k) of one robot; ``parts`` are the symbols of which ``found`` takes the models."""
 
     def __init__(
         self, mechanism: Mechanism, x: Inputs, platform: PlatformState, loads: Loads, explicit: bool = False

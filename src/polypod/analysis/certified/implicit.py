@@ -1,6 +1,6 @@
 """What is true in every pose of a box where poses or legs follow from equations E(x, y) = 0.
 
-To every x of the box there is exactly one y near the solution in its middle (:mod:`.krawczyk`); limits, closing and
+To every x of the box there is exactly one y near the solution in its middle (``.krawczyk``); limits, closing and
 det J are then bounded over the box and all such y.
 """
 
@@ -49,7 +49,7 @@ class ImplicitEnclosure:
         self._sign = float(self._signs(home)[0])
 
     def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Mask | None = None) -> Verdict:
-        """As :class:`.Enclosure`; what is known already spares nothing, since y has to be found anyway."""
+        """As ``.Enclosure``; what is known already spares nothing, since y has to be found anyway."""
         inside, outside, good = (np.zeros(len(low), dtype=bool) for _ in range(3))
         middle = 0.5 * (low + high)
         half = np.maximum(high - middle, middle - low) * (1 + 1e-14)
@@ -189,7 +189,7 @@ class EitherEnclosure:
         self._ways = Enclosure(space, chart), ImplicitEnclosure(space, chart)
 
     def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Mask | None = None) -> Verdict:
-        """As :class:`.Enclosure`."""
+        """As ``.Enclosure``."""
         first = self._ways[0](low, high, poses, regular)
         left = np.flatnonzero(~first.inside & ~first.outside)
         second = self._ways[1](low[left], high[left], None if poses is None else poses[left])

@@ -55,7 +55,7 @@ def certify_motion(
 ) -> CertifiedMotion:
     """Whether a robot keeps limits, closes and stays away from singularities along a whole motion, not at samples only.
 
-    ``motion`` as :func:`polypod.motion.make_task` takes it. In half a sample's time dt/2 a motion goes no farther from
+    ``motion`` as ``polypod.motion.make_task`` takes it. In half a sample's time dt/2 a motion goes no farther from
     its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all: boxes
     of displacements about the poses, or of the coordinates of a robot of fewer than six degrees of freedom.
     ``speed`` v and ``turning`` w are bounds of the motion's speeds. Unless given they are those that the motion's own

@@ -88,8 +88,8 @@ def certified_volume(
     det J that home has; rounding is accounted for. Parts that are not connected with home count too.
 
     Of robots on six telescopic legs with lengths, over z and others, the volume within a box is bounded by the mean
-    length of its columns along z (:mod:`.columns`, :mod:`.averages`), half of them of a robot that is its own mirror
-    image (:mod:`.mirror`); of others a box is inside, outside or neither.
+    length of its columns along z (``.columns``, ``.averages``), half of them of a robot that is its own mirror
+    image (``.mirror``); of others a box is inside, outside or neither.
     """
     if not 0 < gap < 1 or not seconds > 0:
         raise InputError(f"gap: between 0 and 1, and more than 0 seconds are needed, got {gap!r} and {seconds!r}")
@@ -606,7 +606,7 @@ class Averages(NamedTuple):
 
 
 def averages(functions: Array, low: Array, high: Array) -> Averages:
-    """Of boxes (n, 6) from the functions (n, k, NUMBERS) of all legs, see :class:`Columns`."""
+    """Of boxes (n, 6) from the functions (n, k, NUMBERS) of all legs, see ``Columns``."""
     flat = np.ascontiguousarray(functions.reshape(len(functions), -1))
     least, most, heights = _mean_kernel(functions.shape[1])(flat, low, high)
     return Averages(least, most, heights)

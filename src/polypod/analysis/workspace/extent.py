@@ -25,7 +25,7 @@ _FILLED = 0.55
 def extent(test: WorkspaceTest, names: Sequence[str], at: Array) -> Array:
     """Lows and highs (k, 2) of coordinates by name within which the workspace around ``at`` lies, the others fixed.
 
-    Angles go half a turn at most (pitch a quarter). Raises :class:`InputError` if nothing bounds a displacement.
+    Angles go half a turn at most (pitch a quarter). Raises ``InputError`` if nothing bounds a displacement.
     """
     space = test.space
     indices = [space.index(name) for name in names]

@@ -108,7 +108,7 @@ def full_workspace(
 def reachable(
     model: Model, angles: Mapping[str, tuple[float, float]], points: int = POINTS[4], **options: Any
 ) -> xr.Dataset:
-    """Positions that some orientation within ``angles`` reaches, see :func:`full_workspace`; and the share of these."""
+    """Positions that some orientation within ``angles`` reaches, see ``full_workspace``; and the share of these."""
     return full_workspace(model, points, angles, connected=False, **options)
 
 
@@ -117,7 +117,7 @@ def dexterous(
 ) -> xr.Dataset:
     """Positions where roll and pitch of up to ``angle``, and yaw of up to ``turn`` [rad], are possible together.
 
-    ``dexterous`` and ``dexterous_volume`` of the result; see :func:`full_workspace`.
+    ``dexterous`` and ``dexterous_volume`` of the result; see ``full_workspace``.
     """
     if not 0 < angle <= np.pi:
         raise InputError(f"angle: more than 0 and at most pi rad is needed, got {angle:g}")

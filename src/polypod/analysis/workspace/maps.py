@@ -30,7 +30,7 @@ Axes = Mapping[str, int | ArrayLike]
 BLOCK = 1 << 16
 """Poses that are decided at once."""
 MOST = 1 << 28
-"""Points of a map that are kept; more are counted without being kept (:func:`full_workspace`)."""
+"""Points of a map that are kept; more are counted without being kept (``full_workspace``)."""
 POINTS = {1: 401, 2: 161, 3: 49, 4: 17, 5: 11, 6: 9}
 """Points of each coordinate unless given, by the number of coordinates."""
 

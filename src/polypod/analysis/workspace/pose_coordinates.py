@@ -29,7 +29,7 @@ FAR = 20.0
 class PoseCoordinates:
     """Coordinates of a robot: zero at home, displacements in base axes [m] and angles [rad].
 
-    A robot of six degrees of freedom has :data:`RIGID`; ``pivot`` (3) [m] is the point of the platform, in its own
+    A robot of six degrees of freedom has ``RIGID``; ``pivot`` (3) [m] is the point of the platform, in its own
     frame, whose displacement x, y and z are and about which it turns. One of fewer degrees of freedom has its
     generalized coordinates.
     """

@@ -220,6 +220,6 @@ def _conditions(mechanism: Mechanism) -> Conditions:
 
 
 def predicate_designs(model: Model, rotations: Array, offsets: Array, sign: float) -> Array:
-    """Numbers of the robot beside rotations (D, 3, 3), offsets (D, 3) and the sign of det J, for :func:`predicate`."""
+    """Numbers of the robot beside rotations (D, 3, 3), offsets (D, 3) and the sign of det J, for ``predicate``."""
     numbers = np.tile(model.kernels.mechanism.numbers.values, (len(rotations), 1))
     return np.concatenate([numbers, rotations.reshape(-1, 9), offsets, np.full((len(rotations), 1), sign)], axis=1)

@@ -22,7 +22,7 @@
     origin: {node: 101}       # optional; the origin of the platform frame, or shape and rotation
 
 All in SI units and platform axes. Tables may be lists of rows too; ``#`` starts a comment. ``.npz`` holds the
-fields of :class:`Modes` under their names, and ``format``.
+fields of ``Modes`` under their names, and ``format``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def load_modes(path: str | Path) -> Modes:
 
 
 def save_modes(modes: Modes, path: str | Path) -> None:
-    """Write a mode file that :func:`load_modes` reads back to equal modes; whole or not at all."""
+    """Write a mode file that ``load_modes`` reads back to equal modes; whole or not at all."""
     path = Path(path)
     write = _by_suffix(path, {".npz": _write_archive, ".yaml": _write_text, ".yml": _write_text})
     partial = path.with_name(path.name + ".partial")

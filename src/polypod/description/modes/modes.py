@@ -127,7 +127,7 @@ class Modes:
     ) -> Modes:
         """Modes whose attachment points (and origin) are nodes, given by index.
 
-        ``rotations`` (n, 3, N) are the rotation shapes of all nodes; ``others`` are fields of :class:`Modes`.
+        ``rotations`` (n, 3, N) are the rotation shapes of all nodes; ``others`` are fields of ``Modes``.
         """
         where = array("nodes", nodes, ("n", 3))
         shape = array("shapes", shapes, (len(where), 3, "N"))

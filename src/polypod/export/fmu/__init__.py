@@ -96,10 +96,10 @@ def export_fmu(
     sources_only: bool = False,
     flags: Sequence[str] = FLAGS,
 ) -> Fmu:
-    """A robot as an FMU of a kind of :data:`KINDS`, of FMI 2.0 or 3.0.
+    """A robot as an FMU of a kind of ``KINDS``, of FMI 2.0 or 3.0.
 
     ``parameters`` are paths of the robot's numbers that are parameters of the FMU (``all`` for every one that is not
-    zero); those of :func:`usual_parameters` unless given. Its sources are compiled with ``compiler`` (CC, or the first
+    zero); those of ``usual_parameters`` unless given. Its sources are compiled with ``compiler`` (CC, or the first
     of cc, gcc and clang) and ``flags``, unless there is none or ``sources_only``. The same robot gives the same bytes.
     """
     if kind not in KINDS:

@@ -144,6 +144,8 @@ _DERIVED = {"N": {"kg": 1, "m": 1, "s": -2}, "J": {"kg": 1, "m": 2, "s": -2}, "W
 def exponents(unit: str) -> dict[str, int] | None:
     """Exponents of base units, those that are not zero; None for a text that is no product of known units.
 
+    Examples
+    --------
     >>> exponents("N m s/rad"), exponents("kg m^2")
     ({'kg': 1, 'm': 2, 's': -1, 'rad': -1}, {'kg': 1, 'm': 2})
     """

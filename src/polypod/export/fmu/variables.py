@@ -32,6 +32,8 @@ class Variable:
 def quoted(text: str) -> str:
     """A part of a name: as it is if that is an identifier, else between quotation marks, odd characters as _.
 
+    Examples
+    --------
     >>> quoted("leg1"), quoted("a.b"), quoted("é")
     ('leg1', "'a.b'", "'_'")
     """

@@ -50,7 +50,7 @@ def expand(document: dict[str, Any]) -> Expanded:
     """Write out the short forms of a robot file, its ``leg_defaults`` spread already.
 
     Legs that follow each other with the same ``copies`` are copied together: a b, a b turned, ... What cannot be read
-    as a leg stays as it is, for the check of the whole file to say why. Raises :class:`ShortFormError`.
+    as a leg stays as it is, for the check of the whole file to say why. Raises ``ShortFormError``.
     """
     legs = document.get("legs")
     if not isinstance(legs, list):

@@ -107,7 +107,7 @@ Form = TypeVar("Form", bound=Data)
 
 
 def read_form(form: type[Form], value: Any, location: Location) -> Form:
-    """A short form from a file's value; :class:`ShortFormError` if it is none."""
+    """A short form from a file's value; ``ShortFormError`` if it is none."""
     if not isinstance(value, dict):
         raise ShortFormError(location, f"must be a mapping of {', '.join(form.model_fields)}, got {short_repr(value)}")
     try:

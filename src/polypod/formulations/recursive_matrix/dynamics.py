@@ -342,7 +342,7 @@ class LoopJoint:
         return ca.vertcat(v, self.across.T @ omega)
 
     def acceleration(self, moving: list[Velocity], moved: list[Acceleration], base: ca.SX) -> ca.SX:
-        """The time derivative of :meth:`velocity`: eps_1 - eps_2 + omega_1 x omega_2 across the axis."""
+        """The time derivative of ``velocity``: eps_1 - eps_2 + omega_1 x omega_2 across the axis."""
         one, two = self.ends
         gamma, epsilon = moved[one].at(self.arms[0]), moved[one].epsilon
         if two < 0:

@@ -386,7 +386,7 @@ def _is_one(value: Any) -> bool:
 
 @dataclass
 class UnknownCoordinates:
-    """The parts of :class:`~polypod.legs.Unknowns`, collected joint by joint; ``labels``: name, whether a length.
+    """The parts of ``polypod.legs.Unknowns``, collected joint by joint; ``labels``: name, whether a length.
 
     Symbols have names of their own, not those of joints: CasADi takes one that starts with a bracket for several.
     """

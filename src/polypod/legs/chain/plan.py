@@ -45,7 +45,7 @@ class Plan:
 
 
 def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
-    """The plan of a leg; :class:`InputError` with the field at fault where its joints do not hang together."""
+    """The plan of a leg; ``InputError`` with the field at fault where its joints do not hang together."""
     _check_names(bodies, joints)
     group = _rigid_groups(bodies, joints)
     moving = [k for k, j in enumerate(joints) if JOINT_DOF[j.kind]]

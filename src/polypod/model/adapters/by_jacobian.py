@@ -53,7 +53,7 @@ class JacobianProducts:
         """Products by block, (n, *shape of the input), of n states.
 
         ``given`` are rows (n or 1, ...) by the names of the inputs, ``adjoint`` is (n, results), ``numbers`` are (k,)
-        or (n, k) of the port. That by a pose is G (n, 4, 4) of :func:`polypod.formulations.adjoint.products`.
+        or (n, k) of the port. That by a pose is G (n, 4, 4) of ``polypod.formulations.adjoint.products``.
         """
         n, one = len(adjoint), numbers.ndim == 1
         rows = {p.name: self._row(p, given, n) for p in self._derivatives.inputs}

@@ -149,7 +149,7 @@ class Differentiable:
     def products(self, arrays: Sequence[Array], result: Array, adjoint: Array) -> list[Array]:
         """adjoint^T d(result)/d(input) for every input, each (..., *core) with the axes of the whole batch.
 
-        The one by a pose is (..., 4, 4): G of :func:`polypod.formulations.adjoint.products`. NaN where the result is.
+        The one by a pose is (..., 4, 4): G of ``polypod.formulations.adjoint.products``. NaN where the result is.
         """
         design, lead = self._design(arrays, result.shape[:-1], adjoint.shape[:-1])
         size = int(np.prod(lead, dtype=int))

@@ -19,7 +19,7 @@ except ImportError as error:
 
 
 class JaxFunction:
-    """A function of a model on JAX arrays, differentiable backward once; see :meth:`polypod.Model.jax`."""
+    """A function of a model on JAX arrays, differentiable backward once; see ``polypod.Model.jax``."""
 
     def __init__(self, function: Differentiable) -> None:
         self._function = function

@@ -19,7 +19,7 @@ except ImportError as error:
 
 
 class TorchFunction:
-    """A function of a model on tensors, differentiable backward once; see :meth:`polypod.Model.torch`."""
+    """A function of a model on tensors, differentiable backward once; see ``polypod.Model.torch``."""
 
     def __init__(self, function: Differentiable) -> None:
         self._function = function
@@ -47,7 +47,7 @@ class TorchFunction:
 
 
 class _Dynamics(torch.autograd.Function):  # type: ignore[misc]
-    """The function; its backward pass is :class:`_Products`."""
+    """The function; its backward pass is ``_Products``."""
 
     @staticmethod
     def forward(function: Differentiable, *inputs: Any) -> Any:

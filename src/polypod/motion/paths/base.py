@@ -34,4 +34,4 @@ def _elsewhere(kind: str) -> str:
 
 
 AnyPath = Annotated[SerializeAsAny[Path], *any_of(Family(PathKind, Path, elsewhere=_elsewhere))]
-"""A field that holds a path: a mapping with its kind, or any :class:`Path` from Python."""
+"""A field that holds a path: a mapping with its kind, or any ``Path`` from Python."""

@@ -147,4 +147,4 @@ def _elsewhere(kind: str) -> str:
 
 
 AnyTrajectory = Annotated[SerializeAsAny[Trajectory], *any_of(Family(TrajectoryKind, Trajectory, elsewhere=_elsewhere))]
-"""A field that holds a trajectory: a mapping with its kind, or any :class:`Trajectory` from Python."""
+"""A field that holds a trajectory: a mapping with its kind, or any ``Trajectory`` from Python."""

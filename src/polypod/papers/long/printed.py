@@ -165,7 +165,7 @@ def jacobian(q: Array) -> Array:
 
 
 def jacobian_rate(q: Array, rate: Array) -> Array:
-    """Time derivative of :func:`jacobian`."""
+    """Time derivative of ``jacobian``."""
     _, a1, a2, a11, a12, a22 = _direction(q)
     w1, w2, speed, length = rate[..., :1], rate[..., 1:2], rate[..., 2:], q[..., 2:]
     columns = (

@@ -57,7 +57,7 @@ def robot(axes: str, slender: bool = False) -> Robot:
 
 @cache
 def model(axes: str, slender: bool = False) -> Model:
-    """The library's model of :func:`robot`."""
+    """The library's model of ``robot``."""
     return Model(robot(axes, slender))
 
 

@@ -1,7 +1,7 @@
 """Figures of results. Matplotlib is imported when a figure is made, so the rest of polypod does without it.
 
 Each figure is a function of a result, in a file of its own, that returns a ``matplotlib.figure.Figure``, and a line in
-:data:`FIGURES` (studies), :data:`SIMULATION_FIGURES` or :data:`WORKSPACE_FIGURES`; :func:`figures` draws all that a
+``FIGURES`` (studies), ``SIMULATION_FIGURES`` or ``WORKSPACE_FIGURES``; ``figures`` draws all that a
 result has the data for.
 """
 

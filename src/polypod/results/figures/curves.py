@@ -23,6 +23,8 @@ class Curve(NamedTuple):
 def merge_equal(names: list[str], values: Array, numbers: list[int] | None = None) -> list[Curve]:
     """Curves (n, k) with those that lie on each other as one; ``numbers`` of the names give colours, 0, 1, ... if none.
 
+    Examples
+    --------
     >>> lines = merge_equal(["a", "b", "c"], np.array([[0.0, 0.0, 1.0], [2.0, 2.0, 0.0]]))
     >>> [line.label for line in lines]
     ['a = b', 'c']
@@ -79,6 +81,8 @@ def mark_peak(axes: Any, time: Array, values: Array, text: str) -> None:
 def three_digits(value: float) -> str:
     """A number with three digits that count, a proper minus, no power of ten where it can be helped.
 
+    Examples
+    --------
     >>> [three_digits(v) for v in (219.13, -1234.5, 0.01234, 0.0)]
     ['219', '\N{MINUS SIGN}1234', '0.0123', '0']
     """

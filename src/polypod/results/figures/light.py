@@ -1,7 +1,7 @@
 """Figures written as SVG at once: that part of Matplotlib's figures which ours use, in a tenth of the time.
 
 A report has some thirty panels. Matplotlib takes seconds to load and to lay out the ticks of so many, longer than all
-that they show takes to compute. :class:`LightFigure` and :class:`LightAxes` answer to the same calls, so that one
+that they show takes to compute. ``LightFigure`` and ``LightAxes`` answer to the same calls, so that one
 function draws a figure for a report, as SVG, or for a program, as a Matplotlib figure.
 """
 
@@ -480,6 +480,8 @@ def decimated(x: Array, y: Array) -> tuple[Array, Array]:
 def ticks(low: float, high: float, most: int) -> Array:
     """Round numbers between two, at most so many.
 
+    Examples
+    --------
     >>> ticks(-0.04, 4.04, 9).tolist()
     [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0]
     """

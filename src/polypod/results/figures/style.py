@@ -34,7 +34,7 @@ PRINT_DPI = 160
 def figure(width: float = 7.2, height: float = 4.0, fitted: bool = True) -> Figure:
     """An empty figure (inches), room made for its labels if ``fitted``; never touches a window system.
 
-    Within :func:`.light.light_figures` one with fixed places is light.
+    Within ``.light.light_figures`` one with fixed places is light.
     """
     if light.wanted() and not fitted:
         fig: Any = light.LightFigure(width, height)
@@ -187,6 +187,8 @@ def label_with_prefix(axis: Any, label: str, unit: str) -> None:
 def prefix_power(largest: float) -> int:
     """Power of ten, a multiple of three, that leaves 0.1 to 100 of a small number and 1 to 1000 of a large one.
 
+    Examples
+    --------
     >>> [prefix_power(number) for number in (0.0, 3e-6, 0.05, 0.2, 1500.0, 30000.0)]
     [0, -6, -3, 0, 0, 3]
     """

@@ -1,6 +1,6 @@
 """One HTML page of a study: opens from disk, asks nothing of the network, prints well.
 
-The page is its sections in the order of :data:`SECTIONS`. A new section is a function of a :class:`Study` that gives
+The page is its sections in the order of ``SECTIONS``. A new section is a function of a ``Study`` that gives
 HTML, or nothing if the study has none of it, and a line there.
 """
 
