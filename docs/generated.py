@@ -86,7 +86,7 @@ _SECTIONS = {
     "FlexiblePlatform": "[flexible platform](#flexible-platform)",
     "PlateData": "[plate](#plate)",
     "Pose": "[pose](#pose)",
-    "DegreeOfFreedom": "[degree of freedom](#degree of freedom)",
+    "DegreeOfFreedom": "[degree of freedom](#degree-of-freedom)",
     "Friction": "[friction](#friction)",
     "ConeLimit": "[cone limit](#cone-limit)",
     "ChainJoint": "[joint of a chain](#joint-of-a-chain)",
