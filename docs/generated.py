@@ -129,7 +129,7 @@ def robot_files() -> str:
             "```\n",
             section("Plate", PlateData, 3),
             section("Pose", Pose, 3),
-            section("DegreeOfFreedom", DegreeOfFreedom, 3),
+            section("Degree of freedom", DegreeOfFreedom, 3),
             section("Friction", Friction, 3),
             section("Cone limit", ConeLimit, 3),
             section("Drive", Drive, 3),

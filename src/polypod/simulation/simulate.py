@@ -90,6 +90,8 @@ def simulate(
     progress : a progress bar; None: on a terminal only
     observe : called with every row, a ``Sample``, as it is recorded; it may wait, and what it raises ends the run
 
+    Notes
+    -----
     A simulation that cannot go on raises ``SimulationError`` with the time, and what it has as ``result``; one
     that is interrupted from the keyboard warns and returns what it has. Energy that appears from nowhere, more than
     1e-4 of what is moved, is an ``EnergyWarning``: steps are too long for what happens in them.
