@@ -56,21 +56,21 @@ class Loader(_Base):  # type: ignore[misc]
 def _number(loader: Any, node: yaml.ScalarNode) -> int | float:
     text, whole = loader.construct_scalar(node), node.tag == _TAG + "int"
     if len(text) > MAX_DIGITS:
-        raise _error(f"a number of {len(text)} characters; at most {MAX_DIGITS} are allowed", node)
+        raise _error(f"a number of {len(text)} characters; the limit is {MAX_DIGITS}", node)
     if not (_INTEGER if whole else _FLOAT).fullmatch(text):
-        raise _error(f"{text!r} is not a{' whole' if whole else ''} number, though its tag says so", node)
+        raise _error(f"{text!r} is not a{' whole' if whole else ''} number, although its tag says so", node)
     return int(text) if whole else float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
 
 
 def _truth_value(loader: Any, node: yaml.ScalarNode) -> bool:
     text = loader.construct_scalar(node)
     if text not in _TRUTH:
-        raise _error(f"{text!r} is not true or false, though its tag says so", node)
+        raise _error(f"{text!r} is not true or false, although its tag says so", node)
     return _TRUTH[text]
 
 
 def _unknown(loader: Any, node: yaml.Node) -> None:
-    raise _error(f"the tag {node.tag.replace(_TAG, '!!')!r} is not allowed; a file is plain data, leave it out", node)
+    raise _error(f"the tag {node.tag.replace(_TAG, '!!')!r} is not allowed; files are plain data, leave it out", node)
 
 
 def _error(problem: str, node: yaml.Node) -> yaml.YAMLError:
@@ -124,7 +124,7 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
 
 def _check_characters(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
-        raise YamlTextError([Fault("", f"{len(text)} characters; a file may have at most {MAX_CHARACTERS}")])
+        raise YamlTextError([Fault("", f"{len(text)} characters; the limit is {MAX_CHARACTERS}")])
     strange = _UNPRINTABLE.search(text)
     if strange:
         line = len(text[: strange.start() + 1].splitlines())
@@ -148,7 +148,7 @@ def _check_events(text: str) -> None:
 
 
 def _too_many() -> str:
-    return f"more than {MAX_NODES} values, aliases written out; keep large tables in a block of text or a CSV file"
+    return f"more than {MAX_NODES} values with aliases expanded; keep large tables in a block of text or a CSV file"
 
 
 def _check_expanded(node: yaml.Node, known: dict[int, tuple[int, int]], above: set[int]) -> tuple[int, int]:
@@ -277,5 +277,5 @@ def _strange_start(mark: Any, lines: list[str]) -> str:
     """Which character stands where a value starts, and what to do about it."""
     character = lines[mark.line][mark.column : mark.column + 1] if mark and mark.line < len(lines) else ""
     if character == "\t":
-        return "a tab stands where spaces are needed; indent with spaces"
+        return "a tab is used for indentation; indent with spaces"
     return f"a text that starts with {character!r} needs quotes" if character else ""

@@ -74,14 +74,17 @@ def test_a_motors_inertia_is_a_mass_at_the_leg(model_of):
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "force in N m": ({"max_force": "2 N m"}, r"max_force: this actuator pushes: a number in N is needed, got '2 N m'"),
-    "speed in rpm": ({"max_speed": "30 rpm"}, r"max_speed: this actuator pushes: a number in m/s is needed"),
-    "torque of a slide": ({"max_torque": 3}, r"max_torque: this actuator pushes, it does not turn: write max_force"),
+    "force in N m": ({"max_force": "2 N m"}, r"max_force: a linear actuator needs N, got '2 N m'"),
+    "speed in rpm": ({"max_speed": "30 rpm"}, r"max_speed: a linear actuator needs m/s"),
+    "torque of a slide": ({"max_torque": 3}, r"max_torque: this is a linear actuator; write max_force"),
     "negative": ({"max_power": -2}, r"max_power: must be greater than 0, got -2"),
-    "one point": ({"force_speed": [[0, 1]]}, r"force_speed: two points \[speed, force\] or more are needed, got 1"),
-    "no points": ({"force_speed": [0, 1]}, r"force_speed: points \[speed, force\] needed, such as"),
-    "curve from 1": ({"force_speed": [[1, 9], [2, 3]]}, r"force_speed: speeds start at 0 and grow"),
-    "growing": ({"force_speed": [[0, 1], [2, 3]]}, r"forces are positive \(the last may be 0\) and do not grow"),
+    "one point": ({"force_speed": [[0, 1]]}, r"force_speed: at least two points \[speed, force\] are needed, got 1"),
+    "no points": ({"force_speed": [0, 1]}, r"force_speed: must be points \[speed, force\], such as"),
+    "curve from 1": ({"force_speed": [[1, 9], [2, 3]]}, r"force_speed: speeds must start at 0 and increase"),
+    "growing": (
+        {"force_speed": [[0, 1], [2, 3]]},
+        r"forces must be positive \(the last may be 0\) and must not increase",
+    ),
     "unknown": ({"max_forces": 1}, r"unknown field 'max_forces'. Did you mean 'max_force'"),
 }
 
@@ -101,17 +104,17 @@ def test_faults_of_limits_say_what_to_write(case):
 
 @pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")
 def test_a_motor_on_a_slide_needs_its_lead():
-    with pytest.raises(RobotFileError, match=r"rotor_inertia: how a motor turns with a slide is known from the 'lead'"):
+    with pytest.raises(RobotFileError, match=r"rotor_inertia: a motor on a linear actuator needs the 'lead'"):
         load("kim-ryu", {"legs.*.rotor_inertia": 1e-4})
 
 
 JOINTS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "screw of a motor": (hinge, {"lead": 0.005}, r"lead: this actuator turns and has no screw"),
-    "torque in N": (hinge, {"max_torque": "3 N"}, r"max_force: this actuator turns: a number in N m is needed"),
+    "screw of a motor": (hinge, {"lead": 0.005}, r"lead: this is a rotary actuator without a screw"),
+    "torque in N": (hinge, {"max_torque": "3 N"}, r"max_force: a rotary actuator needs N m"),
     "two names": (hinge, {"max_torque": 3, "max_force": 3}, r"max_torque: is another name of max_force"),
     "passive": (slide, {"actuated": False, "max_power": 3}, r"max_power: only an actuated joint has it"),
-    "range without home": (slide, {"range": [0.1, 0.3]}, r"range: \[0.1, 0.3\] leaves out home, where .* is 0 "),
-    "range by offset": (slide, {"offset": 0.5, "range": [-0.1, 0.3]}, r"leaves out home, where the coordinate is 0.5"),
+    "range without home": (slide, {"range": [0.1, 0.3]}, r"range: \[0.1, 0.3\] does not include home, where .* is 0 "),
+    "range by offset": (slide, {"offset": 0.5, "range": [-0.1, 0.3]}, r"does not include home, where the coordinate is 0.5"),
 }  # fmt: skip
 
 
@@ -124,7 +127,7 @@ def test_faults_of_joints_say_what_to_write(case):
 
 def test_a_range_that_leaves_out_home_is_a_fault_with_its_line():
     text = dumps(load("3-prs")).replace("range: [-0.15, 0.35]", "range: [0.15, 0.35]")
-    with pytest.raises(RobotFileError, match=r"range: \[0.15, 0.35\] leaves out home") as raised:
+    with pytest.raises(RobotFileError, match=r"range: \[0.15, 0.35\] does not include home") as raised:
         loads(text)
     assert "[0.15, 0.35]" in text.splitlines()[raised.value.faults[0].line - 1]
 

@@ -227,7 +227,7 @@ def test_bad_arguments(model: pp.Model) -> None:
     trajectory = there_and_back(model.robot)
     with pytest.raises(InputError, match="times: at least two increasing times"):
         follow(model, trajectory, [0.1])
-    with pytest.raises(InputError, match="step: a time greater than 0 s is needed, got 0"):
+    with pytest.raises(InputError, match="step: must be greater than 0 s, got 0"):
         follow(model, trajectory, [0.0, 0.1], step=0.0)
     with pytest.raises(InputError, match=r"elastic: finite numbers of shape \(3,\) are needed"):
         follow(model, trajectory, [0.0, 0.1], elastic=[0.0])

@@ -221,7 +221,7 @@ def test_external_wrench_is_a_part():
 
 @pytest.mark.parametrize("number", [2**31, -(2**31) - 1, np.iinfo(np.int64).min])
 def test_netcdf_refuses_integers_beyond_four_bytes(number):
-    with pytest.raises(ValueError, match=f"integers of four bytes are needed, got {number}"):
+    with pytest.raises(ValueError, match=f"integers must fit into four bytes, got {number}"):
         netcdf({"count": Variable((), number, {})}, {})
 
 

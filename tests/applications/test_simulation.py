@@ -576,7 +576,7 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
         ({"duration": 1.0, "twist": 1j * np.ones(6)}, "twist: an array of numbers"),
         ({"duration": 1.0, "delay": -1.0}, "delay: at least 0 s"),
         ({"duration": 1.0, "delay": 0.01}, "delay: only sampled forces"),
-        ({"duration": 1.0, "breaks": [2.0]}, r"breaks: times in \[0, 1\] s"),
+        ({"duration": 1.0, "breaks": [2.0]}, r"breaks: must be times in \[0, 1\] s"),
         ({"duration": 1.0, "force": [1.0, 2.0]}, "force: 6 finite numbers"),
         ({"duration": 1.0, "wrench": np.full(6, np.inf)}, "wrench: 6 finite numbers"),
         ({"duration": 1.0, "twist": [1.0]}, r"twist: finite numbers of shape \(6,\)"),
@@ -605,7 +605,7 @@ def test_bad_starts(model_of: ModelOf) -> None:
     model = model_of("kim-ryu")
     high = model.robot.home.matrix.copy()
     high[2, 3] = 0.3
-    with pytest.raises(InputError, match=r"pose: the start is beyond what the robot may do: leg\d: rail reaches"):
+    with pytest.raises(InputError, match=r"pose: the start violates the robot's limits: leg\d: rail reaches"):
         simulate(model, duration=1.0, pose=high)
     away = model.robot.home.matrix.copy()
     away[0, 3] = 5.0

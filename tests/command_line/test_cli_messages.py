@@ -115,7 +115,7 @@ ROBOT_ERRORS = {
         "viscous: 50.0", "viscous: 50 kg", "leg_defaults.prismatic_friction.viscous", "50 kg", "50 kg",
     ),
     "kind in small letters": ("kind: UPS", "kind: ups", "leg_defaults.kind", "Did you mean 'UPS'", "kind: ups"),
-    "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 is the same as leg1", "axis: [0.207"),
+    "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 is identical to leg1", "axis: [0.207"),
     "singular home": ("0.0, 0.6]", "0.0, 0.0]", "home", r"is singular: at position \[0.0, 0.0, 0.0\]", "home:"),
     "axis of another length": ("[0.207911691, 0.978147601", "[0.3, 0.4", "legs.0.axis", r"write \[0.6, 0.8, 0", "[0.3"),
     "angles for a matrix": (
@@ -182,7 +182,7 @@ MOTION_ERRORS = {
     "rate in hertz": ("rate: 200", "rate: 200 s", "rate", "write a number in 1/s, Hz or kHz", "200 s"),
     "times out of order": ("time: 1.6", "time: 0.6", "trajectory.poses.2.time", "later .* 0.6 after 0.8", "time: 0.6"),
     "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "first pose is at 0 s, got 0.1", "time: 0.1"),
-    "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "3 angles needed", "[5 deg]"),
+    "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "must be 3 angles", "[5 deg]"),
     "a short row": ("[0, 0, -50, 0, 0, 0]", "[0, 0, -50]", "wrench.values", "six numbers .* got 3 in row 2", "values:"),
     "poses and csv": ("  # csv: ", "  csv: a.csv # ", "trajectory.poses", "not both", "  poses:"),
     "no csv": (POSES, "  csv: way.csv\n", "trajectory.csv", r"way.csv: .*No such file.*looked for in /", "  csv: way"),
@@ -410,11 +410,11 @@ def test_whose_unphysical_numbers_they_are():
         return next(w.message for w in caught if issubclass(w.category, UnphysicalWarning))
 
     printed = output(lambda: pp.load("pedrammehr"))
-    assert "nothing is wrong with your installation" in printed.head
+    assert "your installation is fine" in printed.head
     assert str(printed).startswith(f"{printed.head}: platform.inertia")
     text = ROBOT.replace("[0.7, 0.7, 1.35]", "[0.7, 0.7, 1.55]").replace("# check: none  ", "check: none #")
     own = output(lambda: pp.loads(text))
-    assert "opts out of the check" in own.head
+    assert "turns the check off" in own.head
     assert "has 1 body whose" in own.head
     assert "installation" not in str(own)
 

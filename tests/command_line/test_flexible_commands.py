@@ -168,7 +168,7 @@ def test_run_of_a_frame_that_cannot_be_prescribed_exactly(robot: Path, tmp_path:
     assert "follow a motion exactly" not in check(robot).remarks[-1]
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify")
     assert result.exit_code == 0, result.output
-    assert "taken not to vibrate, since making the platform's frame follow this motion exactly" in result.stderr
+    assert "taken not to vibrate, since keeping the platform's frame exactly on this motion" in result.stderr
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify", "--vibration")
     assert result.exit_code == 2
     assert "a stiffer platform does not help" in result.stderr
@@ -183,7 +183,7 @@ def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
     model = pp.Model(robot)
     bare = pp.Model(model.robot.on_modes(replace(model.modes, origin_shape=None)))
     push = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
-    with pytest.raises(pp.errors.InputError, match=r"wrench: got a force .* give origin_shape"):
+    with pytest.raises(pp.errors.InputError, match=r"wrench: a force acts .* give origin_shape"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=push)
     with pytest.raises(pp.errors.PolypodError, match=r"give origin_shape \(at t = 0\.00"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=lambda t, m: push if t > 0.0045 else 0 * push)

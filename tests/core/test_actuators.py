@@ -628,19 +628,19 @@ def sideways(placed: Placement) -> Placement:
     [
         (
             actuated(joint="slide"),
-            "actuator 'prismatic' names no joint of the leg: got 'slide', known: universal, prism",
+            "actuator 'prismatic' names a joint that the leg does not have: got 'slide', known: universal, prism",
         ),
         (actuated(joint="universal"), "drives the universal joint 'universal'; only a prismatic or revolute joint"),
         (actuated(joint="spherical"), "drives the spherical joint 'spherical'; only a prismatic or revolute joint"),
-        (actuated(unit="mm"), "the unit of its coordinate is 'm' or 'rad', got 'mm'"),
+        (actuated(unit="mm"), "the unit of its coordinate must be 'm' or 'rad', got 'mm'"),
         (twice(name="second"), "actuators 'prismatic' and 'second' drive the same joint 'prismatic'"),
         (twice(name="second"), "actuators 'prismatic' and 'second' have the same coordinate"),
         (twice(), "two actuators have the name 'prismatic'"),
         (geared(0.4, 1.0), r"'prismatic' moves 0.4 for a unit of joint 'prismatic'; state ratio=0.4 \(it is 1\)"),
         (geared(-1.0, 1.0), "moves -1 for a unit of joint 'prismatic'; state ratio=-1"),
         (geared(1.0, 1.0001), r"moves 1 for a unit of joint 'prismatic'; state ratio=1 \(it is 1.0001\)"),
-        (squared, "not the same everywhere; it must be a fixed ratio"),
-        (sideways, "not the same everywhere; it must be a fixed ratio"),
+        (squared, "not the same everywhere; it must be a constant ratio"),
+        (sideways, "not the same everywhere; it must be a constant ratio"),
     ],
 )
 def test_an_actuator_that_cannot_be_is_refused(change: Any, words: str) -> None:
@@ -686,7 +686,7 @@ def test_joints_on_bodies_that_are_not_there_are_refused() -> None:
         return replace(placed, joints=(replace(first, child="pod"), *rest))
 
     with pytest.raises(
-        ValidationError, match="joint 'universal' names no body of the leg: got 'pod', known: base, plat"
+        ValidationError, match="joint 'universal' names a body that the leg does not have: got 'pod', known: base, plat"
     ):
         changed_leg(lost)()
 
@@ -696,7 +696,7 @@ def test_too_few_actuators_name_the_motion_that_nothing_drives() -> None:
     length changes."""
     stage = user.stage_robot()
     with pytest.raises(
-        ValidationError, match="2 degrees of freedom needs 2 actuators, got 1; nothing drives the motion 1 z"
+        ValidationError, match="2 degrees of freedom needs 2 actuators, got 1; no actuator drives the motion 1 z"
     ) as one:
         pp.Robot.model_validate(dict(stage) | {"legs": stage.legs[:1]})
     assert "(m and rad)" in str(one.value)
@@ -709,7 +709,7 @@ def test_too_few_actuators_name_the_motion_that_nothing_drives() -> None:
     ):
         pp.loads(yaml.safe_dump(lopes))
     # a copy is not validated: the model refuses it
-    with pytest.raises(RobotFileError, match="nothing drives the motion") as caught:
+    with pytest.raises(RobotFileError, match="no actuator drives the motion") as caught:
         pp.Model(short)
     numbers = [float(x.split()[0]) for x in str(caught.value).split("the motion ")[1].split(" (m and")[0].split(", ")]
     twist = np.array(numbers)

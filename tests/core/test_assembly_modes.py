@@ -368,7 +368,7 @@ def test_the_picture(tmp_path: Path) -> None:
 def test_the_command() -> None:
     result = polypod("modes", "delta", "--no-draw")
     assert result.exit_code == 0, result.output
-    assert "2 modes; proven: there are no other modes" in result.output
+    assert "2 modes; proven complete: there are no other modes" in result.output
     assert "another working mode" in result.output
     wrong = polypod("modes", "delta", "--q", "1 2", "--no-draw")
     assert wrong.exit_code == 2

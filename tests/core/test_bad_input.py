@@ -215,7 +215,7 @@ def test_a_name_far_from_all_gives_the_list_only(model_of: Any) -> None:
 
 @pytest.mark.parametrize("bad", [3, None, ["lopes"], np.eye(4)])
 def test_a_robot_is_a_robot_a_name_or_a_path(bad: Any) -> None:
-    with pytest.raises(InputError, match=r"^robot: .* is needed, got "):
+    with pytest.raises(InputError, match=r"^robot: must be .*, got "):
         pp.Model(bad)
 
 

@@ -105,7 +105,7 @@ def test_coordinates_that_no_pose_has_are_reported(model_of: Any) -> None:
     """Of one state NaN was returned without a word."""
     model = model_of("3-rps")
     far = [1e300, 0.0, 0.0]
-    with pytest.raises(StateError, match=r"motion: no answer\. the legs allow no pose of these coordinates"):
+    with pytest.raises(StateError, match=r"motion: no answer\. no pose with these coordinates was found"):
         model.motion(far)
     with pytest.warns(StateWarning, match=r"motion: no answer for 1 of 2 states\. state 0: "):
         moved = model.motion([far, np.zeros(3)])

@@ -455,5 +455,5 @@ def test_faults_of_ranges() -> None:
 
     assert "it has first, second" in fault("universal", {"twist": [-1, 1]})
     assert "give the cone too" in fault("spherical", {"twist": [-1, 1]})
-    assert "a joint of one degree of freedom has a range" in fault("prismatic", {"translation": [-1, 1]})
+    assert "a joint with one degree of freedom has a range" in fault("prismatic", {"translation": [-1, 1]})
     assert "home, 0, between them, got [0.1, 0.2]" in fault("universal", {"first": [0.1, 0.2]})

@@ -165,11 +165,11 @@ def test_flexible_platforms() -> None:
 def test_designs_that_do_not_fit_or_cannot_be(model_of: Callable[[str], pp.Model]) -> None:
     model = model_of("five-bar")
     x = np.zeros((3, 2))
-    with pytest.raises(InputError, match=r"designs \(2,\) do not fit those of the states \(3,\)"):
+    with pytest.raises(InputError, match=r"designs \(2,\) do not broadcast with those of the states \(3,\)"):
         model.motion(x, parameters={"platform.mass": np.ones(2)})
     with pytest.raises(InputError, match=r"legs\.0\.joints\.0\.at: shape \(\.\.\., 3\) is needed"):
         model.motion(x, parameters={"legs.0.joints.0.at": np.ones(2)})
-    with pytest.warns(StateWarning, match="motion: .*design 1: platform: no body has mass -1 kg"):
+    with pytest.warns(StateWarning, match="motion: .*design 1: platform: no body can have mass -1 kg"):
         got = model.motion(x, parameters={"platform.mass": np.array([[1.0], [-1.0]])})
     assert np.isnan(got.pose[1]).all()
     assert np.array_equal(got.pose[0], model.motion(x).pose)

@@ -503,7 +503,7 @@ def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
     far = displaced(kim_ryu.robot.home.matrix, np.array([5.0, 0, 0, 0, 0, 0]))
     with pytest.raises(
         StateError,
-        match="static_equilibrium: no shape of the platform: leg1: the platform joint is farther from the rail",
+        match="static_equilibrium: no equilibrium shape of the platform: leg1: the platform joint is farther from the rail",
     ):
         kim_ryu.static_equilibrium(far)
 
@@ -579,7 +579,7 @@ def test_states_without_answer_are_named() -> None:
 def test_bad_robots_and_modes() -> None:
     robot = pp.load("long")
     modes = random_modes(robot)
-    with pytest.raises(InputError, match="modes: 6 attachment points are needed, one for each leg, got 5"):
+    with pytest.raises(InputError, match="modes: 6 attachment points are needed, one per leg, got 5"):
         robot.on_modes(
             replace(
                 modes,
@@ -743,7 +743,7 @@ def test_numbers_behind_the_modes_are_not_parameters() -> None:
     model = hexagon()
     home = model.robot.home.matrix
     assert not [path for path in model.parameters() if path.startswith("platform") or path.endswith(".platform")]
-    with pytest.raises(InputError, match=r"legs\.0\.platform: the modes of a flexible platform follow from it"):
+    with pytest.raises(InputError, match=r"legs\.0\.platform: the modes of a flexible platform depend on it"):
         model.mass_matrix(home, parameters={"legs.0.platform": np.zeros(3)})
     heavier = model.mass_matrix(home, parameters={"legs.*.upper.mass": 2 * model.robot.legs[0].upper.mass})
     assert np.abs(heavier - model.mass_matrix(home)).max() > 1e-3

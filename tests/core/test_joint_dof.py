@@ -216,5 +216,5 @@ def test_files_and_faults() -> None:
     assert "motion: missing" in fault("z", {"name": "a", "axis": [0, 0, 1]}, "leg2.R")
     assert "give 'joint' or an axis" in fault("z", {"name": "a", "joint": "leg1.R", "axis": [0, 0, 1]}, "leg2.R")
     short = pp.load("kim-ryu")
-    with pytest.raises(ValueError, match="kind PUS; coordinates of joints are those of chains"):
+    with pytest.raises(ValueError, match="kind PUS; only chains have joint coordinates"):
         pp.Robot.model_validate({**short.model_dump(), "legs": short.legs, "dof": ["leg1.slide"]})

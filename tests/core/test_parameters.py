@@ -171,7 +171,10 @@ def test_masses_are_no_limits() -> None:
     """Two masses at the ends of a link may be equal, or fall; limits of a coordinate may not."""
     robot = pp.load("lopes")
     assert Design(robot, {"legs.*.end_masses": [[0.2, 0.2], [0.3, 0.1]]}).reasons == {}
-    assert "from small to large" in Design(pp.load("reachy-mini"), {"legs.0.joints.0.range": [0.2, 0.1]}).reasons[0]
+    assert (
+        "the lower limit must come first"
+        in Design(pp.load("reachy-mini"), {"legs.0.joints.0.range": [0.2, 0.1]}).reasons[0]
+    )
 
 
 # -- equal to the changed robot --------------------------------------------------------------------------------------
@@ -369,7 +372,9 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
     """Its rows are NaN and the reason names it; the others are what they are without it."""
     inertia = np.stack([np.diag([0.2, 0.2, 0.4]), np.diag([0.1, 0.1, 0.4]), np.diag([0.2, 0.2, 0.3])])
     good = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": inertia[[0, 2], None]})
-    with pytest.warns(StateWarning, match=r"state 5: design 1: platform: no body has mass .* 0\.1, 0\.1, 0\.4 kg m\^2"):
+    with pytest.warns(
+        StateWarning, match=r"state 5: design 1: platform: no body can have mass .* 0\.1, 0\.1, 0\.4 kg m\^2"
+    ):
         got = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": inertia[:, None]})
     assert np.isnan(got[1]).all()
     assert np.array_equal(got[[0, 2]], good)
@@ -402,7 +407,7 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.inertia": uneven})
     unchecked = model.robot.model_copy(update={"platform": model.robot.platform.model_copy(update={"check": "none"})})
     assert list(Design(unchecked, {"platform.inertia": uneven}).reasons) == [0]  # whatever a body may be
-    with pytest.raises(StateError, match="design 0: platform: no body has mass -1 kg"):
+    with pytest.raises(StateError, match="design 0: platform: no body can have mass -1 kg"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.mass": -1.0})
     with pytest.raises(
         StateError, match="state 5: design 1 does not close at home: leg1: the platform joint is farther"

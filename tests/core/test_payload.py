@@ -137,7 +137,7 @@ def test_payload_in_files():
     assert loads(dumps(several)) == several
     text = dumps(one)
     for wrong, message in (
-        ("payload: 5", r"payload: a body \(mass, com, inertia\) or a list of bodies is needed, got 5"),
+        ("payload: 5", r"payload: must be a body \(mass, com, inertia\) or a list of bodies, got 5"),
         ("payload: {mas: 5}", r"payload.mas: unknown field 'mas'. Did you mean 'mass'"),
         ("payload: [{mass: 5}, {mass: -2}]", r"payload.1.mass: must be greater than or equal to 0, got -2"),
         ("payload: {mass: 1, inertia: [1, 1, 9]}", r"payload.inertia: breaks the triangle inequality"),
@@ -149,7 +149,7 @@ def test_payload_in_files():
 
 
 def test_a_flexible_platform_has_its_load_in_its_modes():
-    with pytest.raises(RobotFileError, match=r"payload: a load changes how a flexible platform bends"):
+    with pytest.raises(RobotFileError, match=r"payload: a payload changes the modes of a flexible platform"):
         load(FLEXIBLE, {"payload.mass": 1})
     with pytest.raises(InputError, match="has a payload"):
         with_payload(TOOL).on_modes(modes_of(load(FLEXIBLE)))

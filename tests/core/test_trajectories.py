@@ -658,7 +658,7 @@ BAD = {
     "zero radius": (lambda: tr.Circle(**CIRCLE | {"radius": 0.0}), r"radius: must be greater than 0, got 0"),
     "zero normal": (lambda: tr.Circle(**CIRCLE | {"normal": [0, 0, 0]}), r"normal: must be a vector other than zero"),
     "zero rpm": (lambda: tr.Circle(**CIRCLE | {"rpm": 0}), r"rpm: must be other than 0"),
-    "flat centre": (lambda: tr.Circle(**CIRCLE | {"centre": [0, 0]}), r"centre: 3 numbers needed, got \[0, 0\]"),
+    "flat centre": (lambda: tr.Circle(**CIRCLE | {"centre": [0, 0]}), r"centre: must be 3 numbers, got \[0, 0\]"),
     "start": (lambda: tr.Circle(**CIRCLE | {"start": [0, 0, 2]}), r"start: must not lie along the normal"),
     "unknown field": (lambda: tr.Circle(**CIRCLE | {"center": [0, 0, 0]}), r"unknown field 'center'.*'centre'"),
     "sine sizes": (

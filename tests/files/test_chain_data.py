@@ -84,9 +84,9 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a body in no joint": (
         "6-RUS",
         leg(lambda one: one["bodies"].update(extra=new_body())),
-        r"bodies\.extra: no joint holds this body; name it in the between",
+        r"bodies\.extra: no joint connects this body; name it in the between",
     ),
-    "bodies apart from the leg": ("6-RUS", leg(island), r"bodies\.near: no joints lead from this body to the base"),
+    "bodies apart from the leg": ("6-RUS", leg(island), r"bodies\.near: no joints connect this body to the base"),
     "an unknown body": (
         "6-RUS",
         joint(1, between=["body1", "bodyX"]),
@@ -95,9 +95,9 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a body called base": (
         "6-RUS",
         leg(lambda one: one["bodies"].update(base=new_body())),
-        r"bodies\.base: 'base' is the robot's own",
+        r"bodies\.base: 'base' is a reserved name",
     ),
-    "axes not square": (
+    "axes not perpendicular": (
         "6-RUS",
         joint(1, axes=[[1, 0, 0], [0.6, 0.8, 0]]),
         r"perpendicular to "
@@ -105,14 +105,14 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     ),
     "an axis of another length": ("6-RUS", joint(0, axis=[1, 1, 0]), r"must have length 1.*0\.707106781"),
     "no axis": ("6-RUS", joint(0, drop="axis"), r"axis: a revolute joint needs one"),
-    "no place": ("6-RUS", joint(1, drop="at"), r"at: a universal joint needs its place at home"),
+    "no position": ("6-RUS", joint(1, drop="at"), r"at: a universal joint needs its position at home"),
     "a name twice": ("6-RUS", joint(1, name="R1"), r"joints\.1\.name: .* got 'R1' twice"),
     "a leg's name twice": (
         "6-RUS",
         lambda data: [one.update(name="A") for one in data["legs"]],
-        r"legs\.1\.name: every leg needs a name of its own",
+        r"legs\.1\.name: leg names must be unique",
     ),
-    "one body twice": ("6-RUS", joint(1, between=["body1", "body1"]), r"between: two different bodies"),
+    "one body twice": ("6-RUS", joint(1, between=["body1", "body1"]), r"between: must be two different bodies"),
     "a skew tensor": (
         "6-RUS",
         body("body1", inertia=[[0.1, 0.05, 0], [-0.05, 0.1, 0], [0, 0, 0.1]]),
@@ -120,7 +120,11 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     ),
     "a negative moment": ("6-RUS", body("body1", inertia=[-0.1, 0.1, 0.1]), r"not positive definite"),
     "an impossible tensor": ("6-RUS", body("body1", inertia=[0.1, 0.1, 0.5]), r"triangle inequality"),
-    "nothing at the platform": ("6-RUS", joint(2, between=["body2", "body1"]), r"none joins the leg to the platform"),
+    "nothing at the platform": (
+        "6-RUS",
+        joint(2, between=["body2", "body1"]),
+        r"none connects the leg to the platform",
+    ),
     "a platform fixed to the base": (
         "6-RUS",
         leg(lambda one: one["joints"].append(WELD)),
@@ -134,55 +138,59 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a driven cross": (
         "6-RUS",
         joint(1, actuated=True),
-        r"only a revolute, prismatic or cylindrical joint can be driven",
+        r"only a revolute, prismatic or cylindrical joint can be actuated",
     ),
     "a hinge driven in words": ("6-RUS", joint(0, actuated="rotation"), r"are for cylindrical joints; write true"),
-    "a cylinder driven anyhow": ("6-CRS", joint(0, actuated=True), r"say which coordinate of the cylindrical joint"),
+    "a cylinder driven anyhow": ("6-CRS", joint(0, actuated=True), r"state which coordinate of the cylindrical joint"),
     "friction of a cylinder": ("6-CRS", joint(0, friction={"viscous": 1.0}), r"with frictions: \{rotation: "),
     "frictions of a hinge": (
         "6-RUS",
         joint(0, frictions={"rotation": {"viscous": 1.0}}),
-        r"frictions: those of a cylindrical joint; a revolute joint has one",
+        r"frictions: only for cylindrical joints; a revolute joint has one",
     ),
     "friction of turning in units of sliding": (
         "6-CRS",
         joint(0, frictions={"rotation": {"viscous": "2 N s/m"}}),
-        r"frictions\.rotation\.viscous: the joint turns, and '2 N s/m' is of one that does not",
+        r"frictions\.rotation\.viscous: a revolute joint needs units of angle and moment .*, got '2 N s/m'",
     ),
     "friction of sliding in units of turning": (
         "6-CRS",
         joint(0, frictions={"translation": {"drag": "2 N m"}}),
-        r"frictions\.translation\.drag: the joint slides",
+        r"frictions\.translation\.drag: a prismatic joint",
     ),
-    "a way in degrees": ("6-CRS", joint(0, ranges={"translation": ["-3 deg", 1]}), r"ranges\.translation: the joint"),
-    "a cross with a range": ("6-RUS", joint(1, range=[-1, 1]), r"range: a universal joint has no coordinate"),
-    "a range from large to small": ("6-RUS", joint(0, range=[1, -1]), r"range: limits go from small to large"),
+    "a way in degrees": (
+        "6-CRS",
+        joint(0, ranges={"translation": ["-3 deg", 1]}),
+        r"ranges\.translation: a prismatic joint",
+    ),
+    "a cross with a range": ("6-RUS", joint(1, range=[-1, 1]), r"range: a universal joint has no single coordinate"),
+    "a range from large to small": ("6-RUS", joint(0, range=[1, -1]), r"range: the lower limit must come first"),
     "a rotor that nothing drives": ("6-RUS", joint(1, rotor=1.0), r"rotor: only an actuated joint has it"),
     "a leg that moves by itself": (
         "6-RUS",
         joint(1, drop="axes", kind="spherical"),
-        r"bodies\.body2: it spins freely between U2 and S3 and is no body of revolution",
+        r"bodies\.body2: it spins freely between U2 and S3 but is not a body of revolution",
     ),
     "a hinge too many": (
         "6-RRRS",
         joint(1, drop="axis", kind="spherical"),
-        r"the leg has a degree of freedom of its own: with the platform held, .* can still move",
+        r"the leg has a degree of freedom of its own: with the platform fixed, .* can still move",
     ),
     "a rod that is not round": (
         "delta of balls",
         body("rod1", inertia=[0.01, 0.02, 0.025]),
-        r"rod1: it spins freely between elbow1 and wrist1 and is no body of revolution",
+        r"rod1: it spins freely between elbow1 and wrist1 but is not a body of revolution",
     ),
     "a rod with its mass beside it": ("delta of balls", body("rod1", com=[1, 1, 1]), r"centre of mass .* mm off it"),
     "five drives": (
         "6-RUS",
         joint(0, drop="actuated"),
-        r"a robot of 6 degrees of freedom needs 6 actuators, got 5; nothing drives the motion .* about",
+        r"a robot of 6 degrees of freedom needs 6 actuators, got 5; no actuator drives the motion .* about",
     ),
     "two drives of three": (
         "tricept",
         joint(1, drop="actuated"),
-        r"a robot of 3 degrees of freedom needs 3 actuators, got 2; nothing drives the motion",
+        r"a robot of 3 degrees of freedom needs 3 actuators, got 2; no actuator drives the motion",
     ),
     "degrees of freedom not stated": (
         "delta of balls",
@@ -297,7 +305,9 @@ def test_units_of_a_joints_numbers() -> None:
     assert (one.stiffness, one.rotor) == (50e6, 0.3)
     assert (two.friction.viscous, two.friction.coulomb, two.friction.drag, two.stiffness) == (0.02, 0.003, 0.015, 2.0)
     hinge["friction"]["viscous"] = "20 N s/m"
-    with pytest.raises(ValueError, match=r"friction.viscous: the joint turns, and '20 N s/m' is of one that does not"):
+    with pytest.raises(
+        ValueError, match=r"friction.viscous: a revolute joint needs units of angle and moment .*, got '20 N s/m'"
+    ):
         pp.Robot.model_validate(data)
     short = pp.load("kim-ryu").model_dump(exclude_none=True)
     short["legs"] = [{**leg, "slider_friction": {"viscous": "1 N m s/rad"}} for leg in short["legs"]]

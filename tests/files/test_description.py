@@ -293,7 +293,7 @@ BAD = {
     "wrong shape of a vector": (
         "kim-ryu",
         ("platform: [0.1615, 0.0337, 0.0]", "platform: [0.1615, 0.0337]"),
-        ("legs.4.platform", "platform: [0.1615, 0.0337]", ["3 numbers needed, got [0.1615, 0.0337]"]),
+        ("legs.4.platform", "platform: [0.1615, 0.0337]", ["must be 3 numbers, got [0.1615, 0.0337]"]),
     ),
     "wrong shape of a tensor": (
         "kim-ryu",
@@ -410,7 +410,7 @@ BAD = {
     "two legs of the same name": (
         "kim-ryu",
         ("name: leg6", "name: leg5"),
-        ("legs.5.name", "rail_start: [0.7380", ["a name of its own", "'leg5', 'leg5'"]),
+        ("legs.5.name", "rail_start: [0.7380", ["must be unique", "'leg5', 'leg5'"]),
     ),
     "limits out of order": (
         "pedrammehr",

@@ -73,7 +73,7 @@ def test_a_path_out_of_the_folder_is_refused_with_how_to_allow_it(field, name, p
     outside = [fault for fault in message if "outside the folder of the file that names it" in fault]
     assert len(outside) == 1, message
     assert outside[0].startswith(f"{line} {place}: ")
-    assert f"{ALLOW_PATHS} is a list of folders" in outside[0]
+    assert f"set {ALLOW_PATHS} to a list of allowed folders" in outside[0]
 
 
 def test_paths_within_the_folder_and_allowed_ones_are_read(project, monkeypatch):
@@ -133,13 +133,13 @@ def packed(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED, name: st
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (header((1_250_000_000,)) + bytes(80), "nodes: its header speaks of 10000000128 bytes, there are 208"),
-        (header((10**12, 10**12)), "nodes: its header speaks of"),
-        (header((3,)) + bytes(16), "nodes: its header speaks of 152 bytes, there are 144"),
-        (header((3,)) + bytes(32), "nodes: its header speaks of 152 bytes, there are 160"),
-        (header((-1, 8)), "nodes: its header speaks of 64 bytes|not a NumPy archive"),
-        (header((1,), "|O") + b"cos\nsystem\n", "arrays of Python objects are not read"),
-        (b"\x93NUMPY\x09\x00" + bytes(100), "array format 9.0; 1.0 and 2.0 are read"),
+        (header((1_250_000_000,)) + bytes(80), "nodes: its header announces 10000000128 bytes, the file has 208"),
+        (header((10**12, 10**12)), "nodes: its header announces"),
+        (header((3,)) + bytes(16), "nodes: its header announces 152 bytes, the file has 144"),
+        (header((3,)) + bytes(32), "nodes: its header announces 152 bytes, the file has 160"),
+        (header((-1, 8)), "nodes: its header announces 64 bytes|not a NumPy archive"),
+        (header((1,), "|O") + b"cos\nsystem\n", "arrays of Python objects are not supported"),
+        (b"\x93NUMPY\x09\x00" + bytes(100), "array format 9.0 is not supported; use 1.0 or 2.0"),
         (b"no array", "not a NumPy archive of plain arrays"),
         (b"", "not a NumPy archive of plain arrays"),
     ],
@@ -151,10 +151,10 @@ def test_an_array_that_is_not_what_it_claims_is_refused(content, message, tmp_pa
 
 def test_what_unpacks_to_much_more_than_it_is_is_refused_unread(tmp_path, monkeypatch):
     path = packed(tmp_path / "modes.npz", header((1_500_000,)) + bytes(12_000_000))
-    with pytest.raises(InputError, match="MB unpack to 12 MB; above 10 MB at most 100 times the file's size is read"):
+    with pytest.raises(InputError, match="MB unpack to 12 MB; above 10 MB the limit is 100 times the file's size"):
         load_modes(path)
     monkeypatch.setattr(files, "MAX_BYTES", files.MAX_BYTES // 100)
-    with pytest.raises(InputError, match="12 MB; at most 10 MB are read"):
+    with pytest.raises(InputError, match="12 MB; the limit is 10 MB"):
         load_modes(path)
 
 
@@ -166,14 +166,14 @@ def test_a_directory_that_lies_about_the_size_is_found_out(tmp_path):
     lie = data.replace(struct.pack("<I", len(content)), struct.pack("<I", 208))
     assert lie != data
     path.write_bytes(lie)
-    with pytest.raises(InputError, match=r"header speaks of 800128 bytes, there are 208|not a NumPy archive"):
+    with pytest.raises(InputError, match=r"header announces 800128 bytes, the file has 208|not a NumPy archive"):
         load_modes(path)
 
 
 def test_other_members_packings_and_damage_are_refused(tmp_path):
     path, good = tmp_path / "modes.npz", header((3,)) + bytes(24)
     for how in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-        with pytest.raises(InputError, match="packed in a way that NumPy does not write"):
+        with pytest.raises(InputError, match="compressed by a method that NumPy does not use"):
             load_modes(packed(path, good, how))
     with pytest.raises(InputError, match="evil: unknown field"):
         load_modes(packed(path, good, name="evil.npy"))

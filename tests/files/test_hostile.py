@@ -152,7 +152,7 @@ def test_a_fault_of_a_pipe_is_printed_without_reading_it(tmp_path, capsys):
     """'polypod check /dev/zero' read it to quote its lines."""
     os.mkfifo(tmp_path / "pipe")
     _print_faults(check(str(tmp_path / "pipe")))
-    assert "a device, socket or pipe; a regular file is needed" in " ".join(capsys.readouterr().err.split())
+    assert "is a device, socket or pipe; must be a regular file" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
@@ -303,7 +303,7 @@ SLIPS = {
     "drag": ("{viscous: 100.0}", "{drag: 1e9}", "drag: got 1e"),
     "rotor": ("rotor_mass: 30.0", "rotor_mass: 1e9", "rotor_mass: got 1e"),
     "cross": ("rotor_mass: 30.0", "cross_inertia: 1e9", "cross_inertia: got 1e"),
-    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "never negative"),
+    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "cannot be negative"),
 }
 
 
@@ -345,7 +345,7 @@ def test_no_fault_quotes_a_file_at_length(long):
 def test_designs_are_a_mapping_of_names(given):
     """An AttributeError before."""
     model, still = pp.Model("lopes"), np.zeros(6)
-    with pytest.raises(InputError, match=r"parameters: a mapping of names to values is needed, .*platform\.mass"):
+    with pytest.raises(InputError, match=r"parameters: must be a mapping of names to values, .*platform\.mass"):
         model.inverse_dynamics(model.robot.home.matrix, still, still, parameters=given)
 
 

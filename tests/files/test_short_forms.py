@@ -257,29 +257,29 @@ def test_saved_files_are_written_out():
 
 FAULTS = {
     "misspelt field": ("count: 3", "cuont: 3", 10, "legs.0.copies.cuont", "Did you mean 'count'"),
-    "no count": ("count: 3, ", "", 10, "legs.0.copies.count", "give count, evenly over a whole turn, or angles"),
+    "no count": ("count: 3, ", "", 10, "legs.0.copies.count", "give either count (evenly over a full turn) or a list of angles"),
     "no mapping": ("{count: 3, about: [0, 0, 1]}", "3", 10, "legs.0.copies", "mapping of count, angles"),
-    "no axis": ("about: [0, 0, 1]", "about: [0, 0, 0]", 10, "legs.0.copies.about", "a direction is needed"),
+    "no axis": ("about: [0, 0, 1]", "about: [0, 0, 0]", 10, "legs.0.copies.about", "a direction must not be zero"),
     "misspelt form": ("copies:", "copie:", 10, "legs.0.copie", "Did you mean 'copies'?"),
     "a word": ("inertia: rod", "inertia: tube", 13, "legs.0.bodies.rod.inertia", "rod (slender) .* or {revolution"),
     "a shape": ("cylinder", "sphere", 12, "legs.0.bodies.arm.inertia", "rod (slender) .* or {revolution"),
     "radius": ("20 mm", "-1", 12, "legs.0.bodies.arm.inertia.cylinder.radius", "must be greater than 0, got -1"),
     "one joint": ("[rod, platform]", "[arm, platform]", 12, "legs.0.bodies.arm.inertia", "at 3 points (motor"),
     "no mass": ("mass: 0.13, ", "", 13, "legs.0.bodies.rod.mass", "missing"),
-    "offset": ("offset: [0, 50 mm, 0]", "offset: 50 mm", 13, "legs.0.bodies.rod.pair.offset", "3 numbers needed"),
+    "offset": ("offset: [0, 50 mm, 0]", "offset: 50 mm", 13, "legs.0.bodies.rod.pair.offset", "must be 3 numbers"),
     "driven pair": ("[arm, rod],", "[arm, rod], actuated: true,", 16, "legs.0.joints.1.actuated", "pair 'rod'"),
     "unknown joint": ("axis: [0, 1, 0], ac", "axis: {to: elbw}, ac", 15, "legs.0.joints.0.axis.to", "mean 'elbow'"),
     "no way": ("axis: [0, 1, 0], ac", "axis: {to: motor}, ac", 15, "legs.0.joints.0.axis.to", "at the point of this"),
     "bad direction": ("axis: [0, 1, 0], ac", "axis: {from: elbow}, ac", 15, "legs.0.joints.0.axis", "{to: JOINT}"),
-    "no place": (", at: [0.04, 0, -0.41]", "", 13, "legs.0.bodies.rod.inertia", "joint 'wrist', which has no place"),
+    "no position": (", at: [0.04, 0, -0.41]", "", 13, "legs.0.bodies.rod.inertia", "joint 'wrist', which has no place"),
     "no centre": (
         "com: [0.2, 3 mm, -0.01], inertia: {cylinder: {radius: 20 mm}}", "inertia: [1.0e-3, 1.0e-3, 1.0e-3]", 12,
-        "legs.0.bodies.arm", "com: where is its centre of mass at home"
+        "legs.0.bodies.arm", "com: missing: the centre of mass at home"
     ),
     # what is wrong with a part that stands twice is reported once, where the user wrote it
     "kind in a pair": ("elbow, kind: spherical", "elbow, kind: ball", 16, "legs.0.joints.1.kind", "must be 'revolute'"),
     "point in a pair": ("at: [0.04, 0, -0.41]", "at: [0.04, x, -0.41]", 17, "legs.0.joints.2.at.1", "number, got 'x'"),
-    "no bodies of a pair": ("[arm, rod]", "7", 16, "legs.0.joints.1.between", "names of bodies are needed, got 7"),
+    "no bodies of a pair": ("[arm, rod]", "7", 16, "legs.0.joints.1.between", "must be the names of two bodies, got 7"),
     "list as a body": ("[arm, rod]", "[arm, [rod]]", 16, "legs.0.joints.1.between", "got ['arm', ['rod']]"),
     "body of a pair": ("[arm, rod]", "[arm, rood]", 16, "legs.0.joints.1.between", "unknown body 'rood'. Did you"),
     "unknown field": ("mass: 0.41,", "mass: 0.41, colour: red,", 12, "legs.0.bodies.arm.colour", "unknown field"),
@@ -298,7 +298,7 @@ def test_faults_point_at_what_the_user_wrote(case):
 
 def test_mirror_images_are_for_general_legs():
     text = dumps(pp.load("lopes")).replace("leg_defaults:\n", "leg_defaults:\n  mirror: {plane: [0, 1, 0]}\n")
-    with pytest.raises(RobotFileError, match="only legs of kind chain have mirror images"):
+    with pytest.raises(RobotFileError, match="only legs of kind chain can be mirrored"):
         loads(text)
 
 
@@ -309,4 +309,4 @@ def test_faults_of_a_written_out_robot_point_at_its_leg():
     same = named.replace("  - kind: chain\n    copies", "  - kind: chain\n    name: a\n    copies")
     found = fault(same)
     assert found.field.startswith("legs.1")
-    assert "name of its own" in found.message
+    assert "must be unique" in found.message

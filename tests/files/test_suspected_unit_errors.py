@@ -48,7 +48,7 @@ def test_robots_of_the_papers_are_plausible(name):
 
 SLIPS = {
     "thickness in mm": (BENDY, "thickness: 0.012", "thickness: 2", r"plate\.thickness: got 2 m .*: write 0.002 if mi"),
-    "outline in mm": (BENDY, OUTLINE, LARGE, r"plate: reaches 340 m .* joints on it only 0\.3 m; .*write 0.34 for 340"),
+    "outline in mm": (BENDY, OUTLINE, LARGE, r"plate: reaches 340 m .* its joints only 0\.3 m; .*write 0.34 for 340"),
     "young in GPa": (BENDY, "70.0e+9", "70", r"young: got 70 Pa; .* steel 210e9 Pa: write 7e\+10 if GPa"),
     "young in MPa": (BENDY, "70.0e+9", "2.1e+5", r"young: got 210000 Pa; .*: write 2.1e\+11 if MPa"),
     "young in mPa": (BENDY, "70.0e+9", "70.0e+12", r"young: got 7e\+13 Pa; .* steel 210e9 Pa$"),
@@ -74,7 +74,7 @@ SLIPS = {
     ),
     "a coefficient for an arm": (
         RIGID, BALLS, "spherical_friction: {coulomb: 0.1}",
-        r"leg1\.spherical_friction\.coulomb: got 0.1, an arm of 100 mm; coulomb is an arm in m .*5 other legs",
+        r"leg1\.spherical_friction\.coulomb: got 0.1, an arm of 100 mm; in a revolute joint coulomb is an arm in m .*5 other legs",
     ),
     "a robot in mm": (RIGID, "position: [0.0, 0.0, 0.6]", "position: [0.0, 0.0, 600]", "reaches 600 m from an origin"),
 }  # fmt: skip

@@ -103,7 +103,7 @@ HOSTILE = {
     "empty whole number": ("a: !!int ''\n", 1, "'' is not a whole number"),
     "tagged truth value": ("a: !!bool 7\n", 1, "'7' is not true or false"),
     "tagged date": ("a: 1\nb: !!timestamp 2001-02-30\n", 2, "'!!timestamp' is not allowed"),
-    "Python object": ("a: !!python/object/apply:os.system [ls]\n", 1, "is not allowed; a file is plain data"),
+    "Python object": ("a: !!python/object/apply:os.system [ls]\n", 1, "is not allowed; files are plain data"),
     "set": ("a: !!set {x}\n", 1, "'!!set' is not allowed"),
     "brackets": ("a: 1\nb: " + "[" * 3000 + "]" * 3000 + "\n", 2, f"nested deeper than {MAX_DEPTH} levels"),
     "open brackets": ("[" * 100_000, 1, "nested deeper"),

@@ -43,7 +43,7 @@ class Body(Data):
         if self.check == "physical":
             problem = self.unphysical
             if problem:
-                raise ValueError(f"inertia: {problem}. If the numbers are meant so, say 'check: none' in this body")
+                raise ValueError(f"inertia: {problem}. If the values are intended, write 'check: none' in this body")
         return self
 
     @property
@@ -111,7 +111,7 @@ def _payloads(value: Any) -> Any:
         return value if not isinstance(value, dict) else Payload.model_validate(value)
     if isinstance(value, (list, tuple)):
         return _SEVERAL.validate_python(value)
-    raise ValueError(f"a body (mass, com, inertia) or a list of bodies is needed, got {value!r}")
+    raise ValueError(f"must be a body (mass, com, inertia) or a list of bodies, got {value!r}")
 
 
 _SEVERAL = TypeAdapter(tuple[Payload, ...])

@@ -48,7 +48,9 @@ class DegreeOfFreedom(Data):
             raise ValueError(f"axis: the coordinate is that of the joint {self.joint!r}; give 'joint' or an axis")
         for field, example in (("motion", "rotation"), ("axis", "[0, 0, 1]")):
             if not self.joint and getattr(self, field) is None:
-                raise ValueError(f"{field}: missing, e.g. {field}: {example}; or the 'joint' whose coordinate it is")
+                raise ValueError(
+                    f"{field}: missing, e.g. {field}: {example}; or give the 'joint' whose coordinate it is"
+                )
         return self
 
     @property
@@ -73,9 +75,9 @@ def leg_and_joint(path: str, legs: list[str]) -> tuple[int, str]:
 def check_dof(dof: tuple[DegreeOfFreedom, ...]) -> None:
     """Raise if names repeat, axes depend on each other, or there are six."""
     if len({f.name for f in dof}) < len(dof):
-        raise ValueError(f"dof: every degree of freedom needs a name of its own, got {[f.name for f in dof]}")
+        raise ValueError(f"dof: names must be unique, got {[f.name for f in dof]}")
     if len(dof) > 5:
-        raise ValueError("dof: leave them out for a six-degree-of-freedom robot")
+        raise ValueError("dof: leave it out for a robot with six degrees of freedom")
     for motion in ("translation", "rotation"):
         axes = np.array([f.axis for f in dof if f.motion == motion and f.axis is not None])
         if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
@@ -99,4 +101,4 @@ def undriven_motion(rows: Array, basis: Array, size: float) -> str:
     twist = basis @ (np.linalg.svd(rows * scale, full_matrices=True)[2][-1] * scale)
     twist = twist / twist[np.abs(twist).argmax()]
     parts = [f"{x:.3g} {name}" for x, name in zip(twist, _NAMES, strict=True) if abs(x) > 1e-6]
-    return f"nothing drives the motion {', '.join(parts)} (m and rad) of the platform's origin"
+    return f"no actuator drives the motion {', '.join(parts)} (m and rad) of the platform's origin"

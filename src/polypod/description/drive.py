@@ -28,7 +28,7 @@ _TORQUE_NAMES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_s
 def _points(value: Any) -> Any:
     """Points [speed, force] with their units as SI numbers."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in value):
-        raise ValueError(f"points [speed, force] needed, such as [[0, 2 kN], [300 mm/s, 1 kN]], got {value!r}")
+        raise ValueError(f"must be points [speed, force], such as [[0, 2 kN], [300 mm/s, 1 kN]], got {value!r}")
     speed, force = in_either("m/s", "rad/s"), in_either("N", "N m")
     return tuple((speed(v), force(f)) for v, f in value)
 
@@ -36,11 +36,13 @@ def _points(value: Any) -> Any:
 def _falling(value: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
     speeds, forces = zip(*value, strict=True) if value else ((), ())
     if len(value) < 2:
-        raise ValueError(f"two points [speed, force] or more are needed, got {len(value)}")
+        raise ValueError(f"at least two points [speed, force] are needed, got {len(value)}")
     if speeds[0] != 0.0 or not all(a < b for a, b in pairwise(speeds)):
-        raise ValueError(f"speeds start at 0 and grow from point to point, got {list(speeds)}")
+        raise ValueError(f"speeds must start at 0 and increase, got {list(speeds)}")
     if min(forces[:-1]) <= 0.0 or forces[-1] < 0.0 or not all(a >= b for a, b in pairwise(forces)):
-        raise ValueError(f"forces are positive (the last may be 0) and do not grow with the speed, got {list(forces)}")
+        raise ValueError(
+            f"forces must be positive (the last may be 0) and must not increase with speed, got {list(forces)}"
+        )
     return value
 
 
@@ -124,7 +126,7 @@ class Bearing(Data):
         for before, sign in (("", ""), ("static_", "0")):
             radial, axial = f"{before}radial_factor", f"{before}axial_factor"
             if (getattr(self, radial) is None) != (getattr(self, axial) is None):
-                raise ValueError(f"{radial}: X{sign} and {axial} Y{sign} come together, or neither")
+                raise ValueError(f"{radial}: X{sign} and {axial} Y{sign} must be given together")
         return self
 
     @property
@@ -143,23 +145,23 @@ def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
         if name not in found:
             continue
         if not turns:
-            raise ValueError(f"{name}: this actuator pushes, it does not turn: write {plain}")
+            raise ValueError(f"{name}: this is a linear actuator; write {plain}")
         if plain in found:
-            raise ValueError(f"{name}: is another name of {plain}; give one of both")
+            raise ValueError(f"{name}: is another name of {plain}; give only one of them")
         found[plain] = found.pop(name)
     for name, units in _LIMIT_UNITS.items():
         right, wrong = units[turns], units[not turns]
         if isinstance(found.get(name), str) and not isinstance(in_si(found[name], wrong), str):
-            what = "turns" if turns else "pushes"
-            raise ValueError(f"{name}: this actuator {what}: a number in {right} is needed, got {found[name]!r}")
+            kind = "rotary" if turns else "linear"
+            raise ValueError(f"{name}: a {kind} actuator needs {right}, got {found[name]!r}")
     if turns and found.get("lead") is not None:
-        raise ValueError("lead: this actuator turns and has no screw; a gear between it and its motor is 'gear'")
+        raise ValueError(
+            "lead: this is a rotary actuator without a screw; use 'gear' for a gear between it and its motor"
+        )
     if not turns and found.get("lead") is None:
         for name in ("gear", "rotor_inertia", "torque_constant"):
             if found.get(name) is not None:
-                raise ValueError(
-                    f"{name}: how a motor turns with a slide is known from the 'lead' of its screw; give it too"
-                )
+                raise ValueError(f"{name}: a motor on a linear actuator needs the 'lead' of its screw; give it too")
     return found
 
 

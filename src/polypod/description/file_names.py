@@ -35,9 +35,8 @@ def check_inside(name: str, folder: Path) -> None:
     if os.path.isdir(target) and Path(name).name == name:
         return  # a linked folder that happens to be called like a robot of the library: folders are not read
     raise ValueError(
-        f"got {short_repr(name)}, which is outside the folder of the file that names it ({short_repr(str(folder))}); "
-        f"name a file below that folder, or allow others: {ALLOW_PATHS} is a list of folders, separated by "
-        f"'{os.pathsep}', that files may name too"
+        f"{short_repr(name)} is outside the folder of the file that names it ({short_repr(str(folder))}); name a "
+        f"file below that folder, or set {ALLOW_PATHS} to a list of allowed folders, separated by '{os.pathsep}'"
     )
 
 

@@ -40,7 +40,7 @@ def _pair(value: Any) -> Any:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"a whole number is needed, got {value!r}")
+        raise ValueError(f"must be an integer, got {value!r}")
     return value
 
 
@@ -86,7 +86,7 @@ def _read_modes(value: Any, info: ValidationInfo) -> Modes:
             raise InputError(f"the mode file {error}") from error
     if isinstance(value, dict):
         return parse_modes(value)
-    raise ValueError(f"the path of a mode file, or what such a file holds, is needed, got {value!r}")
+    raise ValueError(f"must be the path or the content of a mode file, got {value!r}")
 
 
 class FlexiblePlatform(Body):
@@ -114,10 +114,12 @@ class FlexiblePlatform(Body):
         """Fill in the undeformed body."""
         for name in Body.model_fields:
             if name in self.model_fields_set:
-                raise ValueError(f"{name}: follows from the plate or the modes of a flexible platform; leave it out")
+                raise ValueError(
+                    f"{name}: is computed from the plate or the modes of a flexible platform; leave it out"
+                )
         if (self.plate is None) == (self.modes is None):
             got = "neither" if self.plate is None else "both"
-            raise ValueError(f"a flexible platform has either a plate or modes (a mode file), got {got}")
+            raise ValueError(f"a flexible platform needs either a plate or modes (a mode file), got {got}")
         self.__dict__.update(self._inertia())
         return self
 
@@ -155,7 +157,7 @@ class FlexiblePlatform(Body):
         assert self.modes is not None
         ends = self.modes.attachments
         if len(ends) != len(points):
-            return [f"{len(points)} attachment points are needed, one for each leg, got {len(ends)}"]
+            return [f"{len(points)} attachment points are needed, one per leg, got {len(ends)}"]
         gaps = np.linalg.norm(points - ends, axis=1)
         return [
             f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {point.tolist()}; was "
@@ -172,7 +174,7 @@ def parse_platform(value: Any, info: ValidationInfo) -> Any:
     if not isinstance(value, dict):
         return Body.model_validate(value)
     if "kind" not in value and {"plate", "modes"} & set(value):
-        raise ValueError("kind: missing: 'kind: flexible' goes with a plate or modes")
+        raise ValueError("kind: missing: write 'kind: flexible' for a platform with a plate or modes")
     kind = value.get("kind", "rigid")
     if kind == "rigid":
         return Body.model_validate({name: item for name, item in value.items() if name != "kind"}, context=info.context)

@@ -45,8 +45,8 @@ class Friction(Data):
     def _check_falls(self) -> Friction:
         if self.stribeck_speed > 0 and self.static == 1:
             raise ValueError(
-                f"stribeck_speed: got {self.stribeck_speed:g}, the speed over which dry friction falls from rest to "
-                "motion, but 'static' is 1: there is no fall; give 'static' too, such as 1.3"
+                f"stribeck_speed: got {self.stribeck_speed:g} (the speed over which dry friction drops from "
+                "static to sliding), but 'static' is 1, so it does not drop; give 'static' too, such as 1.3"
             )
         return self
 
@@ -81,7 +81,9 @@ class LegData(Data):
             return
         old = LegData.registry.get(kind)
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise TypeError(f"leg kind {kind!r} is already {old.__module__}.{old.__qualname__}; choose another name")
+            raise TypeError(
+                f"leg kind {kind!r} is already registered by {old.__module__}.{old.__qualname__}; choose another name"
+            )
         LegData.registry[kind] = cls
 
     def at_home(self, position: Any, rotation: Any, like: Any = None) -> LegData:
@@ -93,7 +95,7 @@ class LegData(Data):
 
     def following(self, joint: str) -> tuple[LegData, str]:
         """The leg that also states the coordinate of a joint, and what that is: ``rotation`` or ``translation``."""
-        raise InputError(f"{self.name} is a leg of kind {self.kind}; coordinates of joints are those of chains")
+        raise InputError(f"{self.name} is a leg of kind {self.kind}; only chains have joint coordinates")
 
     def attachment(self, position: Any, rotation: Any) -> Any:
         """Attachment point (3) in the platform frame of a robot with this home pose, in numbers or symbols."""
@@ -159,12 +161,12 @@ def parse_leg(value: Any) -> LegData:
     if isinstance(value, LegData):
         return value
     if not isinstance(value, dict):
-        raise ValueError(f"a leg is a mapping with a 'kind', got {value!r}")
+        raise ValueError(f"a leg must be a mapping with a 'kind', got {value!r}")
     kind = value.get("kind")
     if kind is None:
         raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")
     if not isinstance(kind, str) or kind not in LegData.registry:
         known = (*LegData.registry, *SHORT_KINDS)
-        own = "A kind of your own needs its module: import it first, on the command line with --with FILE.py."
+        own = "A user-defined kind needs its module: import it first, or use --with FILE.py on the command line."
         raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), known)} {own}")
     return LegData.registry[kind].model_validate(value)

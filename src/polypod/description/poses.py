@@ -43,7 +43,9 @@ class Pose(Data):
     def matrix(self) -> Array:
         """Homogeneous matrix (4, 4)."""
         if self.angles is not None:
-            raise InputError("angles: their order is the robot's 'euler'; use with_rotation(order) or give rotation")
+            raise InputError(
+                "angles: their order is defined by the robot's 'euler'; use with_rotation(order) or give rotation"
+            )
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
         return matrix
@@ -77,7 +79,7 @@ def pose(
         px, py, pz, a, b, c = np.broadcast_arrays(*arrays)
     except ValueError as error:
         shapes = ", ".join(f"{name} {value.shape}" for name, value in zip(names, arrays, strict=True))
-        raise InputError(f"pose: numbers, or arrays that broadcast, are needed, got shapes {shapes}") from error
+        raise InputError(f"pose: must be numbers or arrays that broadcast, got shapes {shapes}") from error
     (sa, ca), (sb, cb), (sc, cc) = ((np.sin(angle), np.cos(angle)) for angle in (a, b, c))
     zero, one = np.zeros_like(px), np.ones_like(px)
     rows = [

@@ -97,7 +97,7 @@ def list_of(count: int, what: str, rows: bool = False) -> Callable[[Any], Any]:
         wrong = not isinstance(value, (list, tuple)) or len(value) != count
         if wrong or (rows and not all(isinstance(item, (list, tuple, np.ndarray)) for item in value)):
             instead = list_advice(value, count)
-            raise ValueError(f"{what} needed, got {short_repr(value)}{'; ' if instead else ''}{instead}")
+            raise ValueError(f"must be {what}, got {short_repr(value)}{'; ' if instead else ''}{instead}")
         return value
 
     return check
@@ -141,7 +141,7 @@ def _angle(value: Any) -> Any:
     """Radians as a number, or a text ``<number> deg`` / ``<number> rad``."""
     if not isinstance(value, str):
         return _number(value)
-    return angle_text(value, "an angle is a number in radians or a text such as '15 deg'")
+    return angle_text(value, "an angle must be a number in radians or a text such as '15 deg'")
 
 
 def _half_turn(value: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -149,8 +149,8 @@ def _half_turn(value: tuple[float, float, float]) -> tuple[float, float, float]:
     for angle in value:
         if abs(angle) > math.pi + 1e-9:
             raise ValueError(
-                f"a pose is turned by at most half a turn (3.1416 rad), got {angle:g} rad; write '{angle:g} deg' if "
-                "degrees are meant"
+                f"a pose is rotated by at most half a turn (3.1416 rad), got {angle:g} rad; write '{angle:g} deg' "
+                "if degrees are meant"
             )
     return value
 
@@ -182,7 +182,9 @@ def _rotation(value: Matrix3) -> Matrix3:
     matrix = np.array(value)
     # a column that is longer by e changes R^T R by 2 e
     if np.abs(matrix.T @ matrix - np.eye(3)).max() > 2 * ROUNDING or np.linalg.det(matrix) < 0:
-        raise ValueError(f"not a rotation matrix: orthonormal columns and determinant +1 needed, got {matrix.tolist()}")
+        raise ValueError(
+            f"not a rotation matrix: must have orthonormal columns and determinant +1, got {matrix.tolist()}"
+        )
     left, _, right = np.linalg.svd(matrix)
     exact = left @ right
     if np.abs(exact - matrix).max() < 1e-14:  # above the rounding of the decomposition, as for directions
@@ -193,7 +195,7 @@ def _rotation(value: Matrix3) -> Matrix3:
 
 def _ordered(value: tuple[float, float]) -> tuple[float, float]:
     if not value[0] < value[1]:
-        raise ValueError(f"limits go from small to large, got {list(value)}; write {sorted(value)}")
+        raise ValueError(f"the lower limit must come first, got {list(value)}; write {sorted(value)}")
     return value
 
 
@@ -275,7 +277,7 @@ class FrozenDict(dict[str, Any]):
     """A mapping of a robot's data that cannot be changed, since models keep it."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("a robot's data cannot be changed; make a changed copy with model_copy or a new file")
+        raise TypeError("robot data are immutable; make a modified copy with model_copy, or a new file")
 
     __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
 

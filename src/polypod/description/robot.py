@@ -83,7 +83,7 @@ class Robot(Data):
         repeated = any(a == b for a, b in zip(self.euler, self.euler[1:], strict=False))
         if not EULER_CONVENTION.fullmatch(self.euler) or repeated:
             raise ValueError(
-                "euler: three of xyz (fixed axes) or XYZ (moving axes), no two neighbours the same, needed, "
+                "euler: must be three letters of xyz (fixed axes) or XYZ (moving axes), no two neighbours equal, "
                 f"got {self.euler!r}"
             )
         self.__dict__["home"] = self.home.with_rotation(self.euler)
@@ -92,7 +92,7 @@ class Robot(Data):
         names = [leg.name for leg in self.legs]
         for number, name in enumerate(names):
             if name in names[:number]:
-                raise ValueError(f"legs.{number}.name: every leg needs a name of its own, got {names}")
+                raise ValueError(f"legs.{number}.name: leg names must be unique, got {names}")
         self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
         self._resolve_joints()
         dof = len(self.dof) or 6
@@ -105,7 +105,8 @@ class Robot(Data):
                 )
             if self.payloads:
                 raise ValueError(
-                    "payload: a load changes how a flexible platform bends; put its mass into the platform's modes"
+                    "payload: a payload changes the modes of a flexible platform; include its mass in the "
+                    "platform's modes"
                 )
             faults = self.platform.attachment_faults(names, self.attachments)
             if faults:
@@ -250,13 +251,13 @@ class Robot(Data):
     def on_modes(self, modes: Modes) -> Robot:
         """The same robot on a flexible platform with given modes, whose attachment points are the legs'."""
         if not isinstance(modes, Modes):
-            raise InputError(f"modes: a polypod.description.Modes is needed, got {type(modes).__name__}")
+            raise InputError(f"modes: must be a polypod.description.Modes, got {type(modes).__name__}")
         if self.dof:
             raise InputError(
                 f"robot: {self.name!r} has {len(self.dof)} degrees of freedom; a flexible platform needs six"
             )
         if self.payloads:
-            raise InputError(f"robot: {self.name!r} has a payload, whose mass belongs into the modes; leave it out")
+            raise InputError(f"robot: {self.name!r} has a payload; include its mass in the modes instead")
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:

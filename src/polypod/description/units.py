@@ -36,11 +36,18 @@ _WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s
 _OF_SLIDES = {"m", "m/s", "m/s^2", "N", "N/m", "N s/m", "kg"}
 _OF_HINGES = {"rad", "rad/s", "rad/s^2", "N m", "N m/rad", "N m s/rad", "kg m^2"}
 
+_NEEDED = {
+    (True, False): "a prismatic joint needs units of length and force (m, N, ...)",
+    (False, False): "a revolute joint needs units of angle and moment (rad, N m, ...)",
+    (True, True): "a prismatic joint needs a friction coefficient without a unit",
+    (False, True): "a revolute joint needs an arm in m (friction coefficient times bearing radius)",
+}
+
 
 def unit_mismatch(fields: dict[str, Any], slides: bool) -> str:
-    """What is wrong with the first of a joint's fields whose unit is that of a joint which moves otherwise.
+    """The error of the first of a joint's fields whose unit belongs to the other kind of motion; empty if there is none.
 
-    Empty if all fit. Dry friction of a joint that turns is an arm in m, of one that slides a number.
+    Dry friction of a revolute joint is an arm in m, of a prismatic joint a plain number.
     """
     for name, value in fields.items():
         arm = name.rpartition(".")[2] == "coulomb"
@@ -48,7 +55,7 @@ def unit_mismatch(fields: dict[str, Any], slides: bool) -> str:
         for text in value if isinstance(value, (list, tuple)) else (value,):
             written = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
             if written is not None and UNITS.get(written[2], (0.0, ""))[1] in strange:
-                return f"{name}: the joint {'slides' if slides else 'turns'}, and {text!r} is of one that does not"
+                return f"{name}: {_NEEDED[slides, arm]}, got {text!r}"
     return ""
 
 
@@ -132,7 +139,7 @@ def list_advice(value: Any, count: int) -> str:
             return f"write them in brackets, such as [{'0, ' * (count - 1)}{value}]" if count == 3 else ""
         # [0,7, 0,7] is a list of four whole numbers: a guess at what was meant
         whole = len(items) > count and any(type(item) is int for item in items)
-        return "numbers have a decimal point, a comma starts the next one" if whole else ""
+        return "numbers have a decimal point; a comma starts the next number" if whole else ""
     numbers = [part for item in items for part in str(item).replace(",", " ").split()]
     if len(numbers) != count or not all(_is_number(part) for part in numbers):
         return ""

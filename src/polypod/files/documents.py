@@ -20,7 +20,7 @@ def read(path: Path, error: type[FileError]) -> str:
     """Text of a regular file; one that cannot be read is an ``error`` that says why."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            raise OSError(0, "a device, socket or pipe; a regular file is needed")
+            raise OSError(0, "is a device, socket or pipe; must be a regular file")
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:

@@ -33,7 +33,7 @@ _WANTED = {
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping",
     "model_attributes_type": "must be a mapping",
-    "invalid_key": "must be a text, as all names of fields",
+    "invalid_key": "must be a text, like all field names",
 }
 _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
@@ -98,7 +98,7 @@ def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[F
     defaults = document.get("leg_defaults")
     if defaults is None or isinstance(defaults, dict):
         return []
-    message = f"must be a mapping of fields of a leg, got {short_repr(defaults)}"
+    message = f"must be a mapping of leg fields, got {short_repr(defaults)}"
     return [Fault("leg_defaults", message, line_of("leg_defaults", node))]
 
 

@@ -65,7 +65,7 @@ def load(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Robot:
 def _source(robot: str | Path) -> tuple[str, str]:
     """Text of a robot's file, and what messages call it."""
     if not isinstance(robot, (str, Path)):
-        raise InputError(f"robot: a library robot's name or a file's path is needed, got {robot!r}")
+        raise InputError(f"robot: must be the name of a library robot or the path of a file, got {robot!r}")
     path, known = Path(robot), library()
     is_path = isinstance(robot, Path) or path.suffix or path.name != robot
     if is_path or (robot not in known and os.path.isfile(path)):
@@ -125,7 +125,9 @@ def loads(
     settings = dict(settings or {})
     kind = settings.pop("platform.kind", None)
     if kind not in (None, "rigid"):
-        raise InputError(f"platform.kind: rigid can be set, for a platform whose file says flexible, got {kind!r}")
+        raise InputError(
+            f"platform.kind: can only be set to rigid, for a platform whose file says flexible, got {kind!r}"
+        )
     if settings:
         changed = replace(whole, document=with_settings(whole.document, robot, settings))
         listed = ", ".join(f"{path} = {short_repr(value)}" for path, value in settings.items())
@@ -136,16 +138,16 @@ def loads(
     if robot.unphysical:
         names = [leg.name for leg in robot.legs]
         count = f"{len(robot.unphysical)} {'body' if len(robot.unphysical) == 1 else 'bodies'}"
-        what = f"robot {robot.name!r} has {count} whose inertia no real body can have"
+        what = f"robot {robot.name!r} has {count} with a physically impossible inertia"
         lists = ""
         if origin == _in_library(robot.name):
             what += (
-                ". Its paper prints them so and they are kept as printed; nothing is wrong with your installation. The "
-                "guide's errata page (docs/errata.md) has the details"
+                ". These are the values its paper prints, kept as printed; your installation is fine. See the "
+                "errata page of the guide (docs/errata.md)"
             )
             lists = f", 'polypod check {robot.name}' lists them"
         else:
-            what += ", and its file opts out of the check ('check: none')"
+            what += ", and its file turns the check off ('check: none')"
         bodies = merge_remarks(((f"{path}.inertia", problem) for path, problem in robot.unphysical.items()), names)
         warnings.warn(UnphysicalWarning(what, what + lists, bodies), stacklevel=3)
     return robot

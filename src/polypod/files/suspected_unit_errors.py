@@ -57,8 +57,8 @@ def _bending(robot: Robot, platform: FlexiblePlatform) -> Iterator[str]:
     reach, joints = float(np.abs(points).max()), float(np.linalg.norm(robot.attachments, axis=1).max())
     if reach > LARGEST or reach > _WIDE * joints > 0.0:
         yield (
-            f"{place}: reaches {reach:.4g} m from the platform's origin, the joints on it only {joints:.4g} m; numbers "
-            f"are in metres: write {1e-3 * reach:.4g} for {reach:.4g} if millimetres are meant"
+            f"{place}: reaches {reach:.4g} m from the platform's origin, but its joints only {joints:.4g} m; "
+            f"positions are in metres: write {0.001 * reach:.4g} for {reach:.4g} if millimetres are meant"
         )
     most = max(ratios, default=0.0)
     if most > _MOST_DAMPED:
@@ -129,8 +129,8 @@ def _arms(robot: Robot) -> Iterator[tuple[str, str]]:
         for name in large.keys() & turning:
             yield (
                 f"{leg.name}.{name}.coulomb",
-                f"got {large[name]:g}, an arm of {1e3 * large[name]:g} mm; coulomb is an arm in m in a joint that "
-                "turns: the friction coefficient times the bearing's radius, such as 0.1 * 0.02 m = 0.002",
+                f"got {large[name]:g}, an arm of {1000.0 * large[name]:g} mm; in a revolute joint coulomb is an "
+                "arm in m: the friction coefficient times the bearing radius, such as 0.1 * 0.02 m = 0.002",
             )
 
 
@@ -161,7 +161,7 @@ _FIELDS = {
     "viscous": _Largest(1e6, "N s/m or N m s/rad", "drives have 1 to 1e4"),
     "coulomb": _Largest(1.5, "(a coefficient, or an arm in m)", "coefficients are 0.001 to 0.3"),
     "drag": _Largest(1e6, "N or N m", "screws have 10 to 1000 N"),
-    "static": _Largest(10.0, "(times the friction in motion)", "dry friction at rest is 1 to 2 times that in motion"),
+    "static": _Largest(10.0, "(times the friction in motion)", "static friction is 1 to 2 times sliding friction"),
     "rotor_mass": _Largest(1e6, "kg", "motors with a screw have 1 to 1000 kg, J (2 pi/lead)^2"),
     "rotor": _Largest(1e6, "kg or kg m^2", "motors have 1e-5 to 1 kg m^2, with a screw 1 to 1000 kg"),
 }
@@ -178,7 +178,7 @@ def extreme_numbers(robot: Robot) -> Iterator[tuple[str, str]]:
     if strength > _STRONGEST or 0.0 < strength < _WEAKEST:
         factor, unit = (1e-3, "mm/s^2") if strength > _STRONGEST else (1e3, "km/s^2")
         meant = [float(f"{factor * x:.6g}") for x in robot.gravity]
-        yield "gravity", f"has {strength:.4g} m/s^2, Earth 9.81: write {meant} if {unit} are meant"
+        yield "gravity", f"is {strength:.4g} m/s^2 (Earth: 9.81): write {meant} if {unit} are meant"
     for path, body in robot.bodies():
         if not isinstance(body, FlexiblePlatform) and body.check != "none":
             yield from _density(path, body, robot.farthest)
@@ -193,11 +193,12 @@ def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
     if moment > 0.0 and body.mass > 0.0:
         own = math.sqrt(2.5 * moment / body.mass)
         if own < radius:
-            radius, of = own, f"its moments are those of a body of at most {2e3 * own:.4g} mm"
+            radius, of = own, f"its moments of inertia fit a body of at most {2000.0 * own:.4g} mm"
     if densest_radius(body.mass) > radius:
         yield (
             f"{path}.mass",
-            f"got {body.mass:g} kg, more than any material has: {of}; write {body.mass / 1e3:g} if grams are meant",
+            f"got {body.mass:g} kg, more than any material allows: {of}; write {body.mass / 1000.0:g} if grams "
+            "are meant",
         )
 
 
@@ -210,9 +211,12 @@ def _extreme_fields(path: str, value: Any, size: float) -> Iterator[tuple[str, s
             yield from _extreme_fields(here, item, size)
         elif key in _FIELDS and abs(item) > _FIELDS[key].value:
             largest = _FIELDS[key]
-            yield here, f"got {item:g} {largest.unit}; {largest.usual}, and none more than {largest.value:g}"
+            yield here, f"got {item:g} {largest.unit}; {largest.usual}, never more than {largest.value:g}"
         elif key == "cross_inertia" and item > 0.4 * DENSEST * _BALL * size**5:
-            yield here, f"got {item:g} kg m^2, more than a ball of the robot's size ({size:.4g} m) has of any material"
+            yield (
+                here,
+                (f"got {item:g} kg m^2, more than a solid ball of the robot's size ({size:.4g} m) of any material"),
+            )
     length = value.get("length") if isinstance(value, dict) else None
     if isinstance(length, (list, tuple)) and len(length) == 2 and length[0] < 0.0:
-        yield f"{path}.length", f"from {length[0]:g} m; a leg's length is never negative: write 0 for no lower limit"
+        yield f"{path}.length", (f"from {length[0]:g} m; a leg's length cannot be negative: write 0 for no lower limit")

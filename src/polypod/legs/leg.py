@@ -154,7 +154,7 @@ class Consistency:
         ]
         bodies = ("base", "platform", *(b.name for b in self.placement.bodies))
         unknown = [
-            f"joint {j.name!r} names no body of the leg: got {name!r}, known: {', '.join(bodies)}"
+            f"joint {j.name!r} names a body that the leg does not have: got {name!r}, known: {', '.join(bodies)}"
             for j in self.placement.joints
             for name in (j.parent, j.child)
             if name not in bodies
@@ -189,7 +189,7 @@ class Consistency:
                 dict(zip((j.name for j in self.placement.joints), parts[-len(self.placement.joints) :], strict=True)),
             )
         faults += [
-            f"{what} when the platform does; such a joint does not allow the robot's degrees of freedom"
+            f"{what} when the platform moves; such a joint does not allow the robot's degrees of freedom"
             for what, values in seen.items()
             if np.abs(np.array(values) - values[0]).max() > _SAME * max(1.0, np.abs(values[0]).max())
         ]
@@ -204,15 +204,18 @@ class Consistency:
             who = f"actuator {actuator.name!r}"
             joint = joints.get(actuator.joint)
             if joint is None:
-                faults.append(f"{who} names no joint of the leg: got {actuator.joint!r}, known: {', '.join(joints)}")
+                faults.append(
+                    f"{who} names a joint that the leg does not have: got {actuator.joint!r}, known: "
+                    f"{', '.join(joints)}"
+                )
             elif joint.kind not in _DRIVEN:
                 faults.append(
-                    f"{who} drives the {joint.kind} joint {joint.name!r}; only a prismatic or revolute joint has one "
-                    "coordinate to drive"
+                    f"{who} drives the {joint.kind} joint {joint.name!r}; only a prismatic or revolute joint has "
+                    "a single coordinate to drive"
                 )
             for other in actuators[:number]:
                 if other.name == actuator.name:
-                    faults.append(f"two actuators have the name {actuator.name!r}; every one needs its own")
+                    faults.append(f"two actuators have the name {actuator.name!r}; names must be unique")
                 if other.joint == actuator.joint:
                     faults.append(
                         f"actuators {other.name!r} and {actuator.name!r} drive the same joint {other.joint!r}"
@@ -220,7 +223,7 @@ class Consistency:
                 if ca.is_equal(other.coordinate, actuator.coordinate, 10):
                     faults.append(f"actuators {other.name!r} and {actuator.name!r} have the same coordinate")
             if actuator.unit not in ("m", "rad"):
-                faults.append(f"{who}: the unit of its coordinate is 'm' or 'rad', got {actuator.unit!r}")
+                faults.append(f"{who}: the unit of its coordinate must be 'm' or 'rad', got {actuator.unit!r}")
         return faults
 
 
@@ -273,13 +276,13 @@ class _Drives:
                 continue
             slope = float(change @ moved[:, k] / (moved[:, k] @ moved[:, k]))
             coordinate = (
-                f"the coordinate of actuator {actuator.name!r} moves {slope:.9g} for a unit of joint {joint.name!r}"
+                f"the coordinate of actuator {actuator.name!r} moves {slope:.9g} per unit of joint {joint.name!r}"
             )
             if np.abs(change - slope * moved[:, k]).max() <= 1e-6 * abs(slope) * size:
-                found.append(f"{coordinate}; state ratio={slope:.9g} (it is {ratio:.9g})")
+                found.append(f"{coordinate}; set ratio={slope:.9g} (it is {ratio:.9g})")
             else:
                 found.append(
-                    f"{coordinate}, not the same everywhere; it must be a fixed ratio of the joint's displacement"
+                    f"{coordinate}, not the same everywhere; it must be a constant ratio of the joint's displacement"
                 )
         return found
 
@@ -298,7 +301,7 @@ def _fixed(joint: Joint, numbers: Array, frames: dict[str, Array]) -> list[tuple
         along = frames[joint.parent][:, :3].T @ axes[0]
         where = f"{joint.child!r} against {joint.parent!r} on the prismatic joint {joint.name!r}"
         result.append((f"the rotation of {where} changes", turn))
-        result.append((f"the place of {where} changes across the slide", origin - (along @ origin) * along))
+        result.append((f"the position of {where} changes across the slide", origin - (along @ origin) * along))
     for role, body in (("parent", joint.parent), ("child", joint.child)):
         rotation, origin = frames[body][:, :3], frames[body][:, 3]
         inside = [rotation.T @ axis for axis in axes]

@@ -50,11 +50,11 @@ class RailLeg(DrivenLeg):
             span = [float(b) - float(a) for a, b in zip(start, end, strict=True)]
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"rail_end: rail_start and rail_end are points of three numbers, got {start} and {end}"
+                f"rail_end: rail_start and rail_end must be points of three numbers, got {start} and {end}"
             ) from error
         reach = sum(x * x for x in span) ** 0.5
         if not math.isfinite(reach):
-            raise ValueError(f"rail_end: finite numbers are needed, got {start} and {end}")
+            raise ValueError(f"rail_end: must be finite, got {start} and {end}")
         if reach == 0.0:
             raise ValueError(f"rail_end: rail_start and rail_end coincide at {start}")
         rest = {key: item for key, item in value.items() if key != "rail_end"}

@@ -67,7 +67,7 @@ def _stored(
         return (*dims, f"string{width}"), letters, {**about, "_Encoding": "utf-8"}
     whole = values.dtype.kind in "biu"
     if whole and values.size and not -(2**31) <= int(values.min()) <= int(values.max()) < 2**31:
-        raise ValueError(f"integers of four bytes are needed, got {int(values.min())} to {int(values.max())}")
+        raise ValueError(f"integers must fit into four bytes, got {int(values.min())} to {int(values.max())}")
     # not ascontiguousarray, which makes a list of a single number
     return tuple(dims), np.asarray(values, dtype=">i4" if whole else ">f8", order="C"), dict(about)
 

@@ -36,7 +36,7 @@ class Design:
         self.values: dict[str, Array] = {}
         if not (isinstance(given, Mapping) and all(isinstance(path, str) for path in given)):
             example = "{'platform.mass': 2.0}"
-            raise InputError(f"parameters: a mapping of names to values is needed, {example}, got {short_repr(given)}")
+            raise InputError(f"parameters: must be a mapping of names to values, {example}, got {short_repr(given)}")
         for pattern, value in given.items():
             for path in matching_paths(robot, pattern):
                 self.values[path] = _checked(path, value, np.shape(value_at(robot, path)))
@@ -45,7 +45,7 @@ class Design:
             self.shape: tuple[int, ...] = np.broadcast_shapes(*shapes.values())
         except ValueError as error:
             listed = ", ".join(f"{path} {shape}" for path, shape in shapes.items())
-            raise InputError(f"parameters: batch axes of designs do not fit together: {listed}") from error
+            raise InputError(f"parameters: batch axes of designs do not broadcast: {listed}") from error
         self.count = int(np.prod(self.shape, dtype=int))
         self.reasons: dict[int, str] = {}
         with np.errstate(invalid="ignore", over="ignore"):  # numbers that are refused may be anything
@@ -78,7 +78,7 @@ class Design:
             for k in np.flatnonzero(broken | (rows[:, 0] < 0)).tolist():
                 low, middle, high = moments[k].tolist()
                 numbers = f"mass {rows[k, 0]:.6g} kg and principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
-                self.reasons.setdefault(k, f"{path}: no body has {numbers}")
+                self.reasons.setdefault(k, f"{path}: no body can have {numbers}")
         return np.broadcast_to(rows, (self.count, 10))
 
     def _check_numbers(self) -> None:
@@ -86,7 +86,7 @@ class Design:
             rows = self.flat(path)
             bad = ~(np.abs(rows) <= LARGEST_NUMBER).all(axis=tuple(range(1, rows.ndim)))
             for k in np.flatnonzero(bad).tolist():
-                self.reasons.setdefault(k, f"{path}: finite numbers of at most {LARGEST_NUMBER:g} are needed")
+                self.reasons.setdefault(k, f"{path}: must be finite and at most {LARGEST_NUMBER:g}")
             for how, limit in _limits_at(self.robot, path):
                 words, holds = _COMPARISONS[how]
                 for k in np.flatnonzero(~holds(rows, limit)).tolist():
@@ -94,7 +94,7 @@ class Design:
             # a pair of numbers is what a coordinate or length goes from and to, unless it is two masses
             if rows.shape[1:] == (2,) and unit_at(self.robot, path) != "kg":
                 for k in np.flatnonzero(~(rows[:, 0] < rows[:, 1])).tolist():
-                    self.reasons.setdefault(k, f"{path}: limits go from small to large, got {rows[k].tolist()}")
+                    self.reasons.setdefault(k, f"{path}: the lower limit must come first, got {rows[k].tolist()}")
             if is_direction(self.robot, path):
                 self.values[path] = self._directions(path, rows).reshape(*self.shape, *rows.shape[1:])
 
@@ -111,7 +111,7 @@ class Design:
         first, second = units[:, 0], units[:, 1]
         cosine = (first * second).sum(axis=1, keepdims=True)
         for k in np.flatnonzero(np.abs(cosine) > SQUARE).tolist():
-            text = f"{path}: both axes must be perpendicular to each other, got a cosine of {cosine[k, 0]:.4g}"
+            text = f"{path}: the axes must be perpendicular to each other, got a cosine of {cosine[k, 0]:.4g}"
             self.reasons.setdefault(k, text)
         across = second - cosine * first
         return np.stack([first, across / np.linalg.norm(across, axis=1, keepdims=True)], axis=1)

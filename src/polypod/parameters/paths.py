@@ -114,8 +114,8 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
         return found
     if any(fnmatchcase(path, plain) for path in _all_paths(robot)):
         raise InputError(
-            f"parameters: {pattern}: the modes of a flexible platform follow from it; make another robot for another "
-            "value"
+            f"parameters: {pattern}: the modes of a flexible platform depend on it; make another robot for "
+            "another value"
         )
     if any(fnmatchcase(path, plain) for path in robot.numbers()):
         raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")

@@ -72,7 +72,7 @@ def save_modes(modes: Modes, path: str | Path) -> None:
 
 def _by_suffix(path: Path, functions: dict[str, _Function]) -> _Function:
     if path.suffix not in functions:
-        raise InputError(f"{path}: got a name ending in {path.suffix!r}, allowed are {', '.join(functions)}")
+        raise InputError(f"{path}: unsupported file type {path.suffix!r}; use one of {', '.join(functions)}")
     return functions[path.suffix]
 
 
@@ -106,7 +106,7 @@ def _fault(error: Any) -> str:
     if error["type"] == "missing":
         return f"{field}: missing, this field is required"
     if error["type"] == "extra_forbidden":
-        return f"{field}: unknown field; remove it or correct its spelling"
+        return f"{field}: unknown field; remove it or check its spelling"
     return f"{field}: {error['msg']}, got {short_repr(error['input'])}"
 
 
@@ -119,7 +119,7 @@ def _read_archive(path: Path) -> Modes:
     data = read_arrays(path, ("format", *known))
     version = str(data.pop("format", "none"))
     if version != FORMAT:
-        raise InputError(f"format: got {version!r}, allowed is {FORMAT!r}")
+        raise InputError(f"format: must be {FORMAT!r}, got {version!r}")
     for name, field in known.items():
         if field.default is MISSING and name not in data:
             raise InputError(f"{name}: missing, this field is required")
@@ -187,7 +187,7 @@ def from_document(document: Document) -> Modes:
     count = len(document.modes)
     parts = [_in_order(f"modes.{k}.shape", mode.shape, row) for k, mode in enumerate(document.modes)]
     if len({part.shape[1] for part in parts}) > 1:
-        raise InputError("modes: some shapes have rotations and others none; give them for all modes or for none")
+        raise InputError("modes: only some shapes have rotations; give them for all modes or for none")
     table = np.stack(parts, axis=2)
     shapes, rotations = table[:, :3], table[:, 3:] if table.shape[1] == 6 else None
     names, places, at, turns = [], [], [], []
@@ -202,7 +202,7 @@ def from_document(document: Document) -> Modes:
         at.append(shape)
         turns.append(turn)
     if any(turn is None for turn in turns) and any(turn is not None for turn in turns):
-        raise InputError("attachments: some have a rotation shape and others none; give it for all or for none")
+        raise InputError("attachments: only some have a rotation shape; give it for all or for none")
     origin: tuple[Any, Any, Any] = (None, None, None)
     if document.origin is not None:
         origin = _origin(document.origin, row, columns[:, :3], shapes, rotations, count)
@@ -237,7 +237,7 @@ def _origin(
     if away > 1e-6 * float(np.abs(nodes).max()):
         field = "position" if point.node is None else "node"
         raise InputError(
-            f"origin.{field}: stands {away:.3g} m from the origin of the platform frame; give what is at the origin, "
+            f"origin.{field}: is {away:.3g} m from the origin of the platform frame; give what is at the origin, "
             "or leave origin out"
         )
     return found
@@ -260,11 +260,11 @@ def _point(
         own = [None if value is None else np.array(value).T for value in (point.shape, point.rotation)]
         for field, value in zip(("shape", "rotation"), own, strict=True):
             if value is not None and value.shape != (3, count):
-                raise InputError(f"{where}.{field}: got {value.shape[-1]} rows, allowed is {count}, one for each mode")
+                raise InputError(f"{where}.{field}: must have {count} rows, one per mode, got {value.shape[-1]}")
         return None if point.position is None else np.array(point.position), own[0], own[1]
     given = [f for f in ("position", "shape", "rotation") if getattr(point, f) is not None]
     if given:
-        raise InputError(f"{where}.{given[0]}: got it beside node {point.node}, which has its own; allowed is one")
+        raise InputError(f"{where}.{given[0]}: node {point.node} already has one; give only one of them")
     if point.node not in row:
         raise InputError(f"{where}.node: got {point.node}, which is not in nodes ({min(row)} to {max(row)})")
     index = row[point.node]
@@ -280,14 +280,14 @@ def _by_node(field: str, table: TableData, widths: tuple[int, ...]) -> tuple[lis
     if rows.ndim != 2 or rows.shape[1] - 1 not in widths or len(rows) == 0:
         allowed = " or ".join(str(width + 1) for width in widths)
         shape = f"{rows.shape[0]} rows of {rows.shape[-1]} columns" if rows.size else "no rows"
-        raise InputError(f"{field}: got {shape}, allowed are rows of {allowed} columns, the node's number first")
+        raise InputError(f"{field}: must have rows of {allowed} columns, starting with the node number, got {shape}")
     numbers = rows[:, 0].astype(np.int64) if np.isfinite(rows[:, 0]).all() else np.zeros(len(rows), dtype=np.int64)
     if not np.array_equal(numbers, rows[:, 0]):
         bad = int(np.argmax(numbers != rows[:, 0]))
-        raise InputError(f"{field}: row {bad + 1} starts with {rows[bad, 0]}, allowed is a whole number, the node's")
+        raise InputError(f"{field}: row {bad + 1} starts with {rows[bad, 0]}; must be an integer node number")
     values, counts = np.unique(numbers, return_counts=True)
     if counts.max() > 1:
-        raise InputError(f"{field}: node {values[counts.argmax()]} is given {counts.max()} times, allowed is once")
+        raise InputError(f"{field}: node {values[counts.argmax()]} is given {counts.max()} times; give it once")
     return numbers.tolist(), rows[:, 1:]
 
 
@@ -296,7 +296,7 @@ def _in_order(field: str, table: TableData, row: dict[int, int]) -> Array:
     numbers, columns = _by_node(field, table, (3, 6))
     for lost, wrong in ((set(row) - set(numbers), "has no row"), (set(numbers) - set(row), "is not in nodes")):
         if lost:
-            raise InputError(f"{field}: node {min(lost)} {wrong} ({len(lost)} such); one row for each node is needed")
+            raise InputError(f"{field}: node {min(lost)} {wrong} ({len(lost)} such); one row per node is needed")
     return columns[np.argsort([row[number] for number in numbers])]
 
 
@@ -367,30 +367,32 @@ def _check(archive: zipfile.ZipFile, packed: int, known: Collection[str]) -> Non
         if name not in known:
             raise InputError(f"{name}: unknown field; known: {', '.join(known)}")
         if names.count(name) > 1:
-            raise InputError(f"{name}: is there twice")
+            raise InputError(f"{name}: appears twice")
     size = sum(member.file_size for member in members)
     if size > MAX_BYTES:  # a few compressed kilobytes can hold gigabytes
-        raise InputError(f"its arrays take {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        raise InputError(f"its arrays take {size / 1000000.0:.0f} MB; the limit is {MAX_BYTES / 1000000.0:.0f} MB")
     if size > FREE_BYTES and size > MAX_GROWTH * packed:
         raise InputError(
-            f"{packed / 1e6:.3g} MB unpack to {size / 1e6:.0f} MB; above {FREE_BYTES / 1e6:.0f} MB at most "
-            f"{MAX_GROWTH} times the file's size is read"
+            f"{packed / 1000000.0:.3g} MB unpack to {size / 1000000.0:.0f} MB; above {FREE_BYTES / 1000000.0:.0f} "
+            f"MB the limit is {MAX_GROWTH} times the file's size"
         )
     for name, member in zip(names, members, strict=True):
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise InputError(f"{name}: packed in a way that NumPy does not write; save it with numpy.savez_compressed")
+            raise InputError(
+                f"{name}: compressed by a method that NumPy does not use; save it with numpy.savez_compressed"
+            )
         with archive.open(member) as file:
             claimed = _claimed(file)
         if claimed != member.file_size:
-            raise InputError(f"{name}: its header speaks of {claimed} bytes, there are {member.file_size}")
+            raise InputError(f"{name}: its header announces {claimed} bytes, the file has {member.file_size}")
 
 
 def _claimed(file: IO[bytes]) -> int:
     """Bytes of a member whose header speaks true: the header's own and those of the array."""
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:
-        raise InputError(f"array format {version[0]}.{version[1]}; 1.0 and 2.0 are read")
+        raise InputError(f"array format {version[0]}.{version[1]} is not supported; use 1.0 or 2.0")
     shape, _, dtype = _HEADERS[version](file)
     if dtype.hasobject:
-        raise InputError("arrays of Python objects are not read")
+        raise InputError("arrays of Python objects are not supported")
     return file.tell() + math.prod(shape) * dtype.itemsize

@@ -148,7 +148,7 @@ class Integrals:
         value = np.asarray(q, dtype=np.float64)
         count = len(self.generalized_mass)
         if value.shape[-1:] != (count,):
-            raise InputError(f"q: got shape {value.shape}, allowed is (..., {count}), one coordinate for each mode")
+            raise InputError(f"q: must have shape (..., {count}), one coordinate per mode, got {value.shape}")
         return value
 
 

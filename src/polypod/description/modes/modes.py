@@ -59,9 +59,9 @@ class Modes:
 
     def __post_init__(self) -> None:
         if not self.tolerance > 0:
-            raise InputError(f"tolerance: got {self.tolerance}, allowed is a number above zero")
+            raise InputError(f"tolerance: must be positive, got {self.tolerance}")
         if self.reach is not None and not self.reach >= 0:
-            raise InputError(f"reach: got {self.reach}, allowed is a distance of zero or more [m], or None")
+            raise InputError(f"reach: must be a distance of at least 0 [m], or None, got {self.reach}")
         self._coerce_arrays()
         count = len(self.stiffness)
         not_negative("masses", self.masses, "kg")
@@ -81,7 +81,7 @@ class Modes:
     def _coerce_arrays(self) -> None:
         """Turn every field into a read-only array of the shape the others ask for."""
         if self.damping is not None and self.damping_ratio is not None:
-            raise InputError("damping: got both damping and damping_ratio; allowed is one of the two")
+            raise InputError("damping: give damping or damping_ratio, not both")
         nodes = array("nodes", self.nodes, ("n", 3))
         shapes = array("shapes", self.shapes, (len(nodes), 3, "N"))
         count = shapes.shape[2]
@@ -93,7 +93,7 @@ class Modes:
         names = tuple(map(str, self.attachment_names)) or tuple(f"p{i + 1}" for i in range(len(points)))
         if len(names) != len(points) or len(set(names)) != len(names):
             raise InputError(
-                f"attachment_names: got {list(names)}; allowed are {len(points)} different names, one for each point"
+                f"attachment_names: must be {len(points)} different names, one per point, got {list(names)}"
             )
         shape: dict[str, tuple[int | str, ...]] = {
             "masses": (len(nodes),),
@@ -138,7 +138,7 @@ class Modes:
             away = float(np.linalg.norm(where[centre]))
             if away > 1e-6 * float(np.abs(where).max()):
                 raise InputError(
-                    f"origin: node {centre} stands at {where[centre].tolist()}, {away:.3g} m from the origin of {{P}}; "
+                    f"origin: node {centre} is at {where[centre].tolist()}, {away:.3g} m from the origin of {{P}}; "
                     "give the node at the origin, or none"
                 )
             others.setdefault("origin_shape", shape[centre])
@@ -203,7 +203,7 @@ def _same(one: Any, two: Any) -> bool:
 
 def _index(field: str, value: int, count: int) -> int:
     if not 0 <= value < count:
-        raise InputError(f"{field}: got node index {value}, allowed is 0 to {count - 1}")
+        raise InputError(f"{field}: node index must be 0 to {count - 1}, got {value}")
     return int(value)
 
 
@@ -220,15 +220,15 @@ def array(field: str, value: Any, shape: tuple[int | str, ...]) -> Array:
     try:
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{field}: not an array of numbers ({error}); an array {wanted} is needed") from error
+        raise InputError(f"{field}: not an array of numbers ({error}); must have shape {wanted}") from error
     pairs = zip(shape, result.shape, strict=False)
     if result.ndim != len(shape) or not all(isinstance(wish, str) or wish == got for wish, got in pairs):
-        raise InputError(f"{field}: got an array of shape {result.shape}, allowed is {wanted}")
+        raise InputError(f"{field}: must have shape {wanted}, got {result.shape}")
     bad = np.argwhere(~np.isfinite(result))
     if len(bad):
         place = ", ".join(map(str, bad[0]))
         number = result[tuple(bad[0])]
-        raise InputError(f"{field}: entry [{place}] is {number} ({len(bad)} such entries); only finite numbers allowed")
+        raise InputError(f"{field}: entry [{place}] is {number} ({len(bad)} such entries); must be finite")
     result.setflags(write=False)
     return result
 
@@ -237,7 +237,7 @@ def not_negative(field: str, value: Array, unit: str) -> None:
     """Raise if any entry is below zero."""
     worst = int(np.argmin(value)) if value.size else 0
     if value.size and value[worst] < 0:
-        raise InputError(f"{field}: entry [{worst}] is {value[worst]:.6g} {unit}; only zero or more is allowed")
+        raise InputError(f"{field}: entry [{worst}] is {value[worst]:.6g} {unit}; must not be negative")
 
 
 def body(nodes: Array, masses: Array, count: int, free: bool) -> None:
@@ -325,7 +325,9 @@ def orthogonal_to_rigid(nodes: Array, masses: Array, shapes: Array, tolerance: f
             )
 
 
-_ADVICE = "Raise the tolerance if the file was rounded, or say free=False for shape functions that are not free modes"
+_ADVICE = (
+    "Increase the tolerance if the file was rounded, or set free=False for shape functions that are not free modes"
+)
 
 
 def on_mesh(names: Sequence[str], points: Array, nodes: Array, reach: float | None) -> None:
@@ -340,5 +342,5 @@ def on_mesh(names: Sequence[str], points: Array, nodes: Array, reach: float | No
         if far > reach * (1 + 1e-9):
             raise InputError(
                 f"attachments: point {name!r} at {point.tolist()} is off the mesh: {far:.6g} m from the nearest "
-                f"node [{node}] at {nodes[node].tolist()}, allowed {reach:.6g} m (reach)"
+                f"node [{node}] at {nodes[node].tolist()}, at most {reach:.6g} m are allowed (reach)"
             )

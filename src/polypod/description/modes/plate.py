@@ -38,9 +38,9 @@ class Plate:
         object.__setattr__(self, "outline", vertices)
         for field in ("thickness", "young", "density"):
             if not 0 < getattr(self, field) < np.inf:
-                raise InputError(f"{field}: got {getattr(self, field)}, allowed is a finite number above zero")
+                raise InputError(f"{field}: must be positive and finite, got {getattr(self, field)}")
         if not -1 < self.poisson < 0.5:
-            raise InputError(f"poisson: got {self.poisson}, allowed is above -1 and below 0.5")
+            raise InputError(f"poisson: must be between -1 and 0.5, got {self.poisson}")
 
     @property
     def rigidity(self) -> float:
@@ -83,8 +83,8 @@ def polygon(outline: Any) -> Array:
     short = int(np.argmin(np.hypot(*edges.T)))
     if np.hypot(*edges[short]) <= 1e-9 * size:
         raise InputError(
-            f"outline: vertices [{short}] and [{(short + 1) % count}] coincide at {points[short].tolist()}; "
-            "each vertex is given once, the last is not the first again"
+            f"outline: vertices [{short}] and [{(short + 1) % count}] coincide at {points[short].tolist()}; give "
+            "each vertex once and do not repeat the first at the end"
         )
     _check_simple(points, edges)
     turned = points if area(points) > 0 else points[::-1]
@@ -97,7 +97,7 @@ def _check_simple(points: Array, edges: Array) -> None:
     for i in range(count):
         behind = -edges[i - 1]
         if abs(_cross(behind, edges[i])) <= 1e-9 * np.hypot(*behind) * np.hypot(*edges[i]) and behind @ edges[i] > 0:
-            raise InputError(f"outline: the edges at vertex [{i}] lie on each other; the angle there must not be zero")
+            raise InputError(f"outline: the edges at vertex [{i}] overlap; the angle there must not be zero")
         others = np.array([j for j in range(i + 2, count) if (j + 1) % count != i], dtype=int)
         if len(others) == 0:
             continue
@@ -111,7 +111,7 @@ def _check_simple(points: Array, edges: Array) -> None:
         if crossing.any():
             j = int(others[np.argmax(crossing)])
             raise InputError(
-                f"outline: the edge from vertex [{i}] meets the edge from vertex [{j}]; a simple polygon is needed"
+                f"outline: the edge from vertex [{i}] intersects the edge from vertex [{j}]; must be a simple polygon"
             )
 
 

@@ -102,7 +102,7 @@ def _mirror(leg: Any, number: int) -> Mirror | None:
     form = read_form(Mirror, leg["mirror"], location)
     if leg.get("kind") != "chain":
         raise ShortFormError(
-            location, f"only legs of kind chain have mirror images, this one is {leg.get('kind')}; write the other leg"
+            location, f"only legs of kind chain can be mirrored, this one is {leg.get('kind')}; write the other leg"
         )
     return form
 
@@ -136,7 +136,7 @@ def _images(
 # Short forms within a general leg: directions to other joints, rods and cylinders, pairs of bodies.
 
 _SHAPES = (
-    "3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints needed: rod (slender), "
+    "must be 3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints: rod (slender), "
     "{cylinder: {radius: ...}} (solid) or {revolution: {along: ..., across: ...}} (moments of inertia)"
 )
 _APART = 1e-9
@@ -193,24 +193,26 @@ class _Leg:
         if len(value) != 1 or not {"to", "across"} & set(value):
             raise ShortFormError(
                 place,
-                "a direction is 3 numbers, {to: JOINT} (from this joint to another at home) or, as the second axis of "
-                "a universal joint, {across: JOINT} (perpendicular to the first and to the way there), got "
-                f"{short_repr(value)}",
+                f"a direction must be 3 numbers, {{to: JOINT}} (from this joint to another at home) or, for the "
+                f"second axis of a universal joint, {{across: JOINT}} (perpendicular to the first axis and to the "
+                f"line to that joint), got {short_repr(value)}",
             )
         ((how, name),) = value.items()
         other = self._named(name, (*place, how))
         way = self._point(other, place) - self._point(number, place)
         length = float(np.linalg.norm(way))
         if length < _APART:
-            raise ShortFormError((*place, how), f"{name!r} is at the point of this joint; there is no way between them")
+            raise ShortFormError(
+                (*place, how), f"{name!r} is at the point of this joint, so there is no direction between them"
+            )
         if how == "to":
             return floats(way / length)
         if first is None:
-            raise ShortFormError(place, "across: is for the second axis of a universal joint; write {to: JOINT}")
+            raise ShortFormError(place, "across: only for the second axis of a universal joint; write {to: JOINT}")
         square = np.cross(_numbers(first, place), way / length)
         size = float(np.linalg.norm(square))
         if size < 1e-6:
-            raise ShortFormError((*place, how), f"the way to {name!r} lies along the first axis; give 3 numbers")
+            raise ShortFormError((*place, how), f"the line to {name!r} is along the first axis; give 3 numbers")
         return floats(square / size)
 
     def _named(self, name: Any, place: Location) -> int:
@@ -225,7 +227,7 @@ class _Leg:
         for number, joint in enumerate(self._joints):
             given = joint.get("between", [])
             if _bodies(joint) != given:
-                problem = f"two names of bodies are needed, got {short_repr(given)}"
+                problem = f"must be the names of two bodies, got {short_repr(given)}"
                 raise ShortFormError((*self._joint(number), "between"), problem)
             for name in given:
                 if name not in known:
@@ -237,7 +239,7 @@ class _Leg:
         joint = self._joints[number]
         if "at" not in joint:
             raise ShortFormError(
-                place, f"it is measured from joint {str(joint.get('name'))!r}, which has no place; give it its 'at'"
+                place, f"it is measured from joint {str(joint.get('name'))!r}, which has no position; give its 'at'"
             )
         return read_point(joint, self._joint(number))
 
@@ -254,7 +256,7 @@ class _Leg:
         if not isinstance(inertia, (str, dict)):
             if "com" not in body and "inertia" in body and body.get("mass") != 0.0:
                 raise ShortFormError(
-                    place[:-1], "com: where is its centre of mass at home, base frame? Only shapes such as rod imply it"
+                    place[:-1], "com: missing: the centre of mass at home, base frame; only shapes such as rod imply it"
                 )
             return body
         shape, value = next(iter(inertia.items()), ("", None)) if isinstance(inertia, dict) else (inertia, None)
@@ -286,8 +288,8 @@ class _Leg:
             listed = f" ({', '.join(ends)})" if ends else ""
             raise ShortFormError(
                 (*self._location, "bodies", name, "inertia"),
-                f"a rod, cylinder or body of revolution lies between two joints; {name!r} has joints at {len(ends)} "
-                f"point{'' if len(ends) == 1 else 's'}{listed}: give com and inertia in numbers",
+                f"a rod, cylinder or body of revolution must lie between two joints; {name!r} has joints at "
+                f"{len(ends)} point{'' if len(ends) == 1 else 's'}{listed}: give com and inertia as numbers",
             )
         first, second = ends.values()
         return first, second
@@ -323,7 +325,7 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
         here = (*location, "joints", number)
         if joint.get("actuated"):
             raise ShortFormError(
-                (*here, "actuated"), f"a joint of the pair {held[0]!r} would both be driven; write two bodies"
+                (*here, "actuated"), f"both joints of the pair {held[0]!r} would be actuated; write two bodies"
             )
         offsets = [pairs[name] for name in held]
         if any(not np.array_equal(offset, offsets[0]) for offset in offsets):

@@ -18,7 +18,7 @@ from ..schema import Location
 
 def _not_zero(value: Triple) -> Triple:
     if not any(value):
-        raise ValueError("a direction is needed, its length does not matter, such as [0, 0, 1]; got [0, 0, 0]")
+        raise ValueError("a direction must not be zero; any other length is fine, such as [0, 0, 1]; got [0, 0, 0]")
     return value
 
 
@@ -41,7 +41,7 @@ class Copies(Data):
     @model_validator(mode="after")
     def _one_of_both(self) -> Copies:
         if (self.count is None) == (self.angles is None):
-            raise ValueError("count: give count, evenly over a whole turn, or angles, a list; one of both")
+            raise ValueError("count: give either count (evenly over a full turn) or a list of angles")
         return self
 
     @property

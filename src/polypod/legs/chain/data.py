@@ -74,12 +74,16 @@ class JointRanges(Data):
                 known = (
                     ", ".join(_RANGES[kind])
                     if kind in _RANGES
-                    else ("none; a joint of one degree of freedom has a range")
+                    else ("none; a joint with one degree of freedom has a range")
                 )
                 return f"ranges.{name}: a {kind} joint has no such coordinate; it has {known}"
             if not low <= 0 <= high or low == high:
-                return f"ranges.{name}: limits go from small to large with home, 0, between them, got {[low, high]}"
-        return "ranges.twist: a twist is about the axis of a cone; give the cone too" if self.twist and not cone else ""
+                return f"ranges.{name}: limits must be in order with home, 0, between them, got {[low, high]}"
+        return (
+            "ranges.twist: a twist is measured about the axis of a cone; give the cone too"
+            if self.twist and not cone
+            else ""
+        )
 
 
 class JointFrictions(Data):
@@ -186,11 +190,11 @@ class ChainJoint(Drive, Bearing):
     def _one_friction_a_motion(self) -> ChainJoint:
         if self.kind == "cylindrical" and self.friction != Friction():
             raise ValueError(
-                "friction: a cylindrical joint turns and slides; give each its own with frictions: {rotation: "
-                "{viscous: 0.1}, translation: {viscous: 5.0}}"
+                "friction: a cylindrical joint rotates and slides; give each its own friction with frictions: "
+                "{rotation: {viscous: 0.1}, translation: {viscous: 5.0}}"
             )
         if self.kind != "cylindrical" and self.frictions is not None:
-            raise ValueError(f"frictions: those of a cylindrical joint; a {self.kind} joint has one friction")
+            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one friction")
         return self
 
     @model_validator(mode="after")
@@ -205,26 +209,28 @@ class ChainJoint(Drive, Bearing):
             what = "needs" if self.kind == "universal" else "has no"
             raise ValueError(f"axes: a {self.kind} joint {what} axes: two directions")
         if "at" not in self.model_fields_set and self.kind not in ("prismatic", "fixed"):
-            raise ValueError(f"at: a {self.kind} joint needs its place at home, e.g. at: [0.3, 0.0, 0.5]")
+            raise ValueError(f"at: a {self.kind} joint needs its position at home, e.g. at: [0.3, 0.0, 0.5]")
         if self.axes is not None:
             self.__dict__["axes"] = _made_square(*self.axes)
         if self.actuated and not one:
             raise ValueError(
-                f"actuated: only a revolute, prismatic or cylindrical joint can be driven, this one is {self.kind}"
+                f"actuated: only a revolute, prismatic or cylindrical joint can be actuated, this one is {self.kind}"
             )
         if isinstance(self.actuated, str) and self.kind != "cylindrical":
             raise ValueError("actuated: 'rotation' and 'translation' are for cylindrical joints; write true")
         if self.actuated is True and self.kind == "cylindrical":
-            raise ValueError("actuated: say which coordinate of the cylindrical joint: 'rotation' or 'translation'")
+            raise ValueError(
+                "actuated: state which coordinate of the cylindrical joint is driven: 'rotation' or 'translation'"
+            )
         if self.range is not None:
             if not one or (self.kind == "cylindrical" and not self.actuated):
-                what = "cylindrical joint that is not driven" if one else f"{self.kind} joint"
+                what = "cylindrical joint that is not actuated" if one else f"{self.kind} joint"
                 raise ValueError(
-                    f"range: a {what} has no coordinate of its own to limit; a cone: limits how far it tilts, ranges: "
-                    "its angles, e.g. ranges: {first: [-30 deg, 30 deg]} of a universal joint"
+                    f"range: a {what} has no single coordinate to limit; use cone: for its tilt or ranges: for "
+                    f"its angles, e.g. ranges: {{first: [-30 deg, 30 deg]}} of a universal joint"
                 )
             if not self.range[0] < self.range[1]:
-                raise ValueError(f"range: limits go from small to large, got {list(self.range)}")
+                raise ValueError(f"range: the lower limit must come first, got {list(self.range)}")
         fault = self.ranges.fault(self.kind, self.cone) if self.ranges is not None else ""
         if fault:
             raise ValueError(fault)
@@ -235,7 +241,7 @@ class ChainJoint(Drive, Bearing):
         if self.ratio == 0.0:
             raise ValueError("ratio: must not be 0")
         if self.between[0] == self.between[1]:
-            raise ValueError(f"between: two different bodies are needed, got {self.between[0]!r} twice")
+            raise ValueError(f"between: must be two different bodies, got {self.between[0]!r} twice")
         return self
 
 
@@ -260,7 +266,7 @@ def joint_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int, st
     known = _COORDINATES.get(joint.kind)
     if known is None:
         raise InputError(
-            f"a {joint.kind} joint has no coordinate; take a revolute, prismatic, cylindrical or universal one"
+            f"a {joint.kind} joint has no coordinate; use a revolute, prismatic, cylindrical or universal one"
         )
     if part not in known:
         raise InputError(
@@ -295,8 +301,8 @@ def home_fault(joints: tuple[ChainJoint, ...]) -> str:
     for k, joint in enumerate(joints):
         if joint.range is not None and not joint.range[0] <= joint.offset <= joint.range[1]:
             return (
-                f"joints.{k}.range: {list(joint.range)} leaves out home, where the coordinate is {joint.offset:g} (its "
-                "offset); limits are of the coordinate as 'offset' counts it"
+                f"joints.{k}.range: {list(joint.range)} does not include home, where the coordinate is "
+                f"{joint.offset:g} (its offset); limits apply to the coordinate including 'offset'"
             )
     return ""
 
@@ -307,7 +313,8 @@ def _made_square(first: Triple, second: Triple) -> tuple[Triple, Triple]:
     cosine = float(one @ two)
     if abs(cosine) > SQUARE:
         raise ValueError(
-            f"axes: those of a universal joint are perpendicular to each other; these have a cosine of {cosine:.4g}"
+            "axes: the axes of a universal joint must be perpendicular to each other; these have a cosine of "
+            f"{cosine:.4g}"
         )
     if abs(cosine) < 1e-15:  # above the rounding of what follows: a second reading changes nothing
         return first, second

@@ -64,7 +64,9 @@ class Chain(Leg, kind="chain"):
     @classmethod
     def _no_attachment(cls, value: Any) -> Any:
         if isinstance(value, dict) and "platform" in value:
-            raise ValueError("platform: a chain has no such field; joints say 'between: [..., platform]' and where")
+            raise ValueError(
+                "platform: a chain has no such field; write 'between: [..., platform]' and the position in its joints"
+            )
         return value
 
     @model_validator(mode="after")
@@ -206,7 +208,7 @@ class Chain(Leg, kind="chain"):
             if "platform" in (group[joint.between[0]], group[joint.between[1]]) and JOINT_DOF[joint.kind]
         ]
         if not points:
-            raise InputError("joints: no joint that moves joins the leg to the platform")
+            raise InputError("joints: no movable joint connects the leg to the platform")
         return points[0] if len(points) == 1 else sum(points[1:], points[0]) * (1 / len(points))
 
     def attachment(self, position: Any, rotation: Any) -> Any:
@@ -248,7 +250,7 @@ class Chain(Leg, kind="chain"):
     def _attached(self) -> Frame:
         """The platform's frame at the attachment point, at home."""
         if self._home is None:
-            raise InputError(f"{self.name}: a chain is placed by its robot's home; use it in a robot")
+            raise InputError(f"{self.name}: a chain is placed by its robot's home; use it as a leg of a robot")
         rotation = self._home[1]
         return Frame(self._middle(), rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation)))
 
@@ -340,9 +342,8 @@ def free_motion(matrix: Array, names: list[str]) -> str:
     motion = np.abs(right[-1]) / np.abs(right[-1]).max()
     moving = [name for name, size in zip(names, motion, strict=True) if size > 1e-6]
     return (
-        f"joints: the leg has a degree of freedom of its own: with the platform held, {', '.join(moving)} can "
-        "still move. "
-        "Replace a joint by one of fewer degrees of freedom"
+        f"joints: the leg has a degree of freedom of its own: with the platform fixed, {', '.join(moving)} can "
+        "still move. Replace a joint by one with fewer degrees of freedom"
     )
 
 
@@ -355,10 +356,12 @@ def spin_faults(leg: Any, plan: Plan) -> list[str]:
         for k in (joint, other):
             if leg.joints[k].ranges is not None:
                 faults.append(
-                    f"joints.{k}.ranges: what {leg.joints[k].name} holds spins freely and has no twist to limit"
+                    f"joints.{k}.ranges: the body on {leg.joints[k].name} spins freely, so its twist cannot be limited"
                 )
         if length == 0.0:
-            faults.append(f"joints.{other}.at: {leg.joints[joint].name} and {leg.joints[other].name} are at one point")
+            faults.append(
+                f"joints.{other}.at: {leg.joints[joint].name} and {leg.joints[other].name} are at the same point"
+            )
             continue
         along = (end - start) / length
         holders = {edge.child for edge in plan.tree if edge.joint == joint}
@@ -378,8 +381,8 @@ def spin_faults(leg: Any, plan: Plan) -> list[str]:
             if off > _ROUND * length or uneven > _ROUND * max(across, axial, 1e-300):
                 ends = f"{leg.joints[joint].name} and {leg.joints[other].name}"
                 faults.append(
-                    f"bodies.{name}: it spins freely between {ends} and is no body of revolution about the line "
-                    f"between them (centre of mass {1e3 * off:.4g} mm off it, moments uneven by {uneven:.4g} kg m^2); "
-                    "make one of the joints universal, or the body round"
+                    f"bodies.{name}: it spins freely between {ends} but is not a body of revolution about the "
+                    f"line between them (centre of mass {1000.0 * off:.4g} mm off it, moments differ by "
+                    f"{uneven:.4g} kg m^2); make one of the joints universal, or the body axisymmetric"
                 )
     return faults

@@ -190,14 +190,14 @@ class PlacedChain:
         first, second = self.bodies[cut.parent], self.bodies[cut.child]
         if joint.kind == "universal":
             one, two = (vector(axis) for axis in joint.axes)
-            rows.append((dot(first.vector(one), second.vector(two)), "axes not square"))
+            rows.append((dot(first.vector(one), second.vector(two)), "axes not perpendicular"))
         if joint.kind in ("spherical", "universal"):
             return rows
         a, p, n = self._triad(cut.joint)
         p_1, n_1, a_2 = first.vector(p), first.vector(n), second.vector(a)
         rows += [(dot(p_1, a_2), "axis tilted"), (dot(n_1, a_2), "axis tilted")]
         if joint.kind == "prismatic":
-            rows.append((dot(n_1, second.vector(p)), "turned about the slide"))
+            rows.append((dot(n_1, second.vector(p)), "rotated about the slide"))
         return rows
 
     def _gap(self, cut: Edge, square: bool) -> list[tuple[ca.SX, str]]:

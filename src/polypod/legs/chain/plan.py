@@ -52,7 +52,7 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     ends = {k: (group[joints[k].between[0]], group[joints[k].between[1]]) for k in moving}
     for k, (a, b) in ends.items():
         if a == b:
-            raise InputError(f"joints.{k}: {joints[k].name} joins {a!r} to itself through fixed joints")
+            raise InputError(f"joints.{k}: {joints[k].name} connects {a!r} to itself through fixed joints")
     far = _distances(ends)
     order = sorted(moving, key=lambda k: (not joints[k].actuated, JOINT_DOF[joints[k].kind], far[k], k))
     kept, _ = spanning(order, [ends[k] for k in order], GROUND)
@@ -60,7 +60,7 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     held = {*GROUND, *(edge.child for edge in tree)}
     for body in bodies:
         if group[body] not in held:
-            raise InputError(f"bodies.{body}: no joints lead from this body to the base or the platform")
+            raise InputError(f"bodies.{body}: no joints connect this body to the base or the platform")
     cuts = [Edge(k, *ends[k]) for k in moving if k not in kept]
     inner = [k for k in order if "platform" not in ends[k]]
     from_base, _ = spanning(inner, [ends[k] for k in inner])
@@ -80,19 +80,19 @@ def _check_names(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> None:
     known = (*GROUND, *bodies)
     for body in bodies:
         if body in GROUND:
-            raise InputError(f"bodies.{body}: {body!r} is the robot's own; give the body another name")
+            raise InputError(f"bodies.{body}: {body!r} is a reserved name; use another one")
         if not any(body in j.between for j in joints):
             raise InputError(
-                f"bodies.{body}: no joint holds this body; name it in the between of a joint, or leave it out"
+                f"bodies.{body}: no joint connects this body; name it in the between of a joint, or leave it out"
             )
     for k, joint in enumerate(joints):
         for name in joint.between:
             if name not in known:
                 raise InputError(f"joints.{k}.between: {UnknownNameError('body', name, known)}")
         if joint.name in [j.name for j in joints[:k]]:
-            raise InputError(f"joints.{k}.name: every joint of a leg needs a name of its own, got {joint.name!r} twice")
+            raise InputError(f"joints.{k}.name: joint names of a leg must be unique, got {joint.name!r} twice")
     if not any("platform" in j.between for j in joints):
-        raise InputError("joints: none joins the leg to the platform; a leg ends in 'between: [..., platform]'")
+        raise InputError("joints: none connects the leg to the platform; a leg ends in 'between: [..., platform]'")
 
 
 def _rigid_groups(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> dict[str, str]:
