@@ -207,7 +207,7 @@ def test_no_force_from_friction_that_does_not_converge(model_of: ModelOf) -> Non
     with pytest.raises(StateError, match="the friction iteration did not converge"):
         joint_force(JointComputedTorque(model, rest(model), guess=at.pose), 0.0, seen)
     assert np.isfinite(ComputedTorque(model, rest(model), friction=False)(0.0, seen)).all()
-    with pytest.raises(SimulationError, match=r"no answer at t = 0 s: the friction iteration did not converge"):
+    with pytest.raises(SimulationError, match=r"no solution at t = 0 s: the friction iteration did not converge"):
         simulate(model, np.zeros(6), duration=0.1, twist=at.twist, rate=1000)
 
 

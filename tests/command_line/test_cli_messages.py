@@ -196,7 +196,7 @@ MOTION_ERRORS = {
         "kind: poses", "kind: circle", "trajectory.kind", "circle is a kind of path.*kind: stack, parts:.*kind: axis",
         "kind: circle",
     ),
-    "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; the limit is", "rate: 1e9"),
+    "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; at most", "rate: 1e9"),
 }  # fmt: skip
 
 

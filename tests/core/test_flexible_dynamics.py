@@ -662,7 +662,7 @@ def test_wrench_needs_shapes_at_the_origin() -> None:
         assert np.isfinite(model.inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(6), **s.shape).force).all()
     motion = s.pose, s.twist, s.acceleration
     assert model.derivatives("inverse_dynamics", *motion, friction=False, **s.shape).wrench is None
-    with pytest.raises(InputError, match="derivatives: by wrench: the modes of the platform have no shape"):
+    with pytest.raises(InputError, match="no derivative by wrench .* the modes of the platform have no shape"):
         model.derivatives("inverse_dynamics", *motion, wrt=("wrench",), friction=False, **s.shape)
     with pytest.raises(InputError, match=r"wrench: shape \(..., 6\)"):
         hexagon().inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(5))

@@ -266,7 +266,7 @@ def test_rates_that_are_none(rate):
 
 def test_shapes_that_need_too_many_samples_are_refused():
     fast = Sine(amplitude=1.0, frequency=1e6, duration=1.0)
-    with pytest.raises(InputError, match=r"trajectory: .* need 1.6e\+07 samples; the limit is 2000000"):
+    with pytest.raises(InputError, match=r"trajectory: .* need 1.6e\+07 samples; at most 2000000"):
         sample_times(coordinates(fast), 200.0)
 
 

@@ -203,7 +203,7 @@ def test_rigid_robot_is_the_stiff_limit() -> None:
     home = stiff.robot.home.matrix
     rigid = stiff.rigid.inverse_dynamics(home, np.zeros(6), np.zeros(6))
     assert_close(stiff.static_equilibrium(home).force[None], rigid[None], 1e-8)
-    with pytest.raises(InputError, match="elastic: the platform of 'long' is rigid"):
+    with pytest.raises(InputError, match="elastic: 'long' has a rigid platform"):
         stiff.rigid.mass_matrix(home, elastic=np.zeros(3))
     with pytest.raises(InputError, match="the platform of 'long' is rigid; give it modes"):
         _ = stiff.rigid.modes

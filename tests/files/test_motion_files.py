@@ -296,7 +296,7 @@ def test_tables_of_spreadsheets_and_loggers(content, tmp_path):
 
 
 def test_too_many_samples_are_refused(models):
-    with pytest.raises(InputError, match="6000001 samples; the limit is"):
+    with pytest.raises(InputError, match="6000001 samples; at most"):
         loads_motion(GOOD).task(models["pedrammehr"], rate=1e6)
 
 

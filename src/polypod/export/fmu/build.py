@@ -189,7 +189,7 @@ LARGEST = """static double largest(const double *q)
 NOT_CONVERGED = """static Outcome not_converged(Instance *m)
 {
     snprintf(m->message, sizeof m->message,
-             "no answer at t = %.6g s: dry friction did not settle; its coefficients are too large for this state",
+             "no solution at t = %.6g s: dry friction did not settle; its coefficients are too large for this state",
              m->values[0]);
     return NO_ANSWER;
 }
@@ -209,7 +209,7 @@ def failed_function(conditions: Sequence[tuple[str, str]], arguments: Sequence[s
     if not conditions:
         return c_function("failed(Instance *m, const double *pose)", [
             "(void)pose;",
-            f'snprintf(m->message, sizeof m->message, "no answer at t = %.6g s: {_SINGULAR}", m->values[0]);',
+            f'snprintf(m->message, sizeof m->message, "no solution at t = %.6g s: {_SINGULAR}", m->values[0]);',
             "return NO_ANSWER;",
         ], "static ")  # fmt: skip
     texts = ",\n    ".join(
@@ -222,7 +222,7 @@ def failed_function(conditions: Sequence[tuple[str, str]], arguments: Sequence[s
         f"for (int k = 0; k < {len(conditions)}; k++) {{",
         "    const double margin = margins_found[2 * k];",
         f"    if (!(margin > {LEAST})) {{",
-        '        snprintf(m->message, sizeof m->message, "no answer at t = %.6g s: %s (%.6g %s)", m->values[0],',
+        '        snprintf(m->message, sizeof m->message, "no solution at t = %.6g s: %s (%.6g %s)", m->values[0],',
         "                 conditions[k][0], margins_found[2 * k + 1], conditions[k][1]);",
         "        return NO_ANSWER;",
         "    }",
@@ -230,7 +230,7 @@ def failed_function(conditions: Sequence[tuple[str, str]], arguments: Sequence[s
         "        least = k;",
         "}",
         "snprintf(m->message, sizeof m->message,",
-        f'         "no answer at t = %.6g s: {_SINGULAR}; nearest to its limit is %s (margin %.2g)",',
+        f'         "no solution at t = %.6g s: {_SINGULAR}; nearest to its limit is %s (margin %.2g)",',
         "         m->values[0], conditions[least][0], margins_found[2 * least]);",
         "return NO_ANSWER;",
     ]
