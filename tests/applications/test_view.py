@@ -251,7 +251,7 @@ def test_out_of_reach_and_singular_are_shown_in_words(browser, pages, models):
     opened(browser, pages["tripod"])
     browser.ask("polypod.setCoordinates([1e300, 0, 0])")  # squares of it are no numbers
     assert np.isnan(models["tripod"].motion([1e300, 0, 0], errors="nan").pose).all()
-    assert "The legs do not let the platform have these coordinates." in words(browser)
+    assert "No pose with these coordinates was found near this one." in words(browser)
     assert not re.search(r"NaN|undefined|Infinity", words(browser))
     opened(browser, pages["cones"])
     browser.ask("polypod.setCoordinates([0, 0, 0.6, Math.PI / 2, 0, 0])")

@@ -298,7 +298,7 @@ def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
     with pytest.raises(StateError) as caught:
         model.forward_kinematics(q, guess, errors="raise")
     assert np.array_equal(caught.value.result.status, found.status)
-    with pytest.raises(StateError, match="no pose with these coordinates"):
+    with pytest.raises(StateError, match="no pose with these coordinates was found"):
         model.forward_kinematics(q[1])
     assert all(ForwardKinematicsStatus(c).message for c in ForwardKinematicsStatus)
 
@@ -321,7 +321,7 @@ def test_forward_kinematics_from_a_singular_guess_is_never_silently_wrong(model:
 
 def test_forward_kinematics_of_a_rigid_transform_that_is_not_found(model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(StateError, match="no pose with these coordinates"):
+    with pytest.raises(StateError, match="no pose with these coordinates was found"):
         model.forward_kinematics(50.0 * np.arange(6), RigidTransform.from_matrix(model.robot.home.matrix))
 
 

@@ -222,7 +222,7 @@ def test_a_row_without_a_pose_does_not_end_the_log(model_of: Any) -> None:
     others = np.delete(np.arange(12), 5)
     assert (found.status[others] == ForwardKinematicsStatus.CONVERGED).all()
     assert_close(found.pose[others], pose[others], 1e-11)
-    with pytest.raises(StateError, match=r"1 of 12 states\. state 5: no pose with these coordinates"):
+    with pytest.raises(StateError, match=r"1 of 12 states\. state 5: no pose with these coordinates was found"):
         model.forward_kinematics(q, pose[0], along=True, errors="raise")
 
 

@@ -205,7 +205,8 @@ CHOICES: dict[str, dict[str, str]] = {'controllers': {'computed-torque': '',
  'exports': {'c': 'A self-contained C99 file and header of a model function; needs only the C mathematics '
                   'library.',
              'c-float': 'The same in single precision, for controllers without double precision in hardware.',
-             'c-fixed': 'The same with 12 iterations of every loop, so that no call takes longer than another.',
+             'c-fixed': 'The same with 12 iterations of every loop (48 where legs close by iterating), so that '
+                        'no call takes longer than another.',
              'c++': 'A C++17 header of a model function: std::array in and out, nothing allocated.',
              'c++-float': 'The same in single precision.',
              'js': 'A self-contained JavaScript module of a model function, for browsers and Node.js.'},

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..model import Model
-from .c import ITERATIONS, c_files, export_c
+from .c import CLOSING_ITERATIONS, ITERATIONS, c_files, export_c, fixed_c_files
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
 from .mjcf import export_mjcf, mjcf_files
@@ -44,8 +44,10 @@ EXPORTS = {
         parameters=True,
     ),
     "c-fixed": Export(
-        partial(c_files, iterations=ITERATIONS),
-        f"The same with {ITERATIONS} iterations of every loop, so that no call takes longer than another.",
+        fixed_c_files,
+        f"The same with {ITERATIONS} iterations of every loop ({CLOSING_ITERATIONS} where legs close by "
+        "iterating), so that "
+        "no call takes longer than another.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
         parameters=True,
     ),

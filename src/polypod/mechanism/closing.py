@@ -16,6 +16,7 @@ from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.iterations import NewtonStep, continuation
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
+from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
 
@@ -30,7 +31,7 @@ def closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | 
 
 def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None) -> Expression | Iteration:
     inputs = {p.name: p for p in (*function.inputs, *(() if pose is None else (pose,)))}
-    if not mechanism.implicit_legs or "pose" not in inputs:
+    if not mechanism.implicit_legs or "pose" not in inputs or _closes(mechanism, function):
         return function
     closing = LegClosing(mechanism, inputs)
     loop = continuation(mechanism.places, mechanism.home_places, closing.newton)
@@ -51,6 +52,11 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
     )
     start = ca.vertcat(loop.start[:-1], 0, ca.SX.zeros(inner.numel() - 1), 0)
     return replace(function, state=ca.vertcat(old, ready, inner[:-1], done), start=start, step=step)
+
+
+def _closes(mechanism: Mechanism, function: Expression | Iteration) -> bool:
+    """Whether a function's own iteration finds where the legs' unknowns are."""
+    return isinstance(function, Iteration) and bool(ca.depends_on(function.state, mechanism.places))
 
 
 def closed_places(mechanism: Mechanism) -> Expression | Iteration:
@@ -74,7 +80,19 @@ class LegClosing:
 
     def newton(self, t: ca.SX, places: ca.SX) -> NewtonStep:
         """A step at a part t of the way."""
-        moved, gap2, determinants = self._step(t, places)
+        return self._judged(*self._step(t, places))
+
+    def step_of(self, legs: list[LegAtState]) -> NewtonStep:
+        """The step that takes legs from where they start to their places."""
+        own = [leg for leg in legs if leg.model.unknowns is not None]
+        gap2 = ca.SX(0)
+        for leg in own:
+            assert leg.model.unknowns is not None
+            gap2 = ca.fmax(gap2, ca.dot(leg.start_residual, leg.start_residual) / leg.model.unknowns.size**2)
+        determinants = [d for leg in own for d in leg.start_determinants]
+        return self._judged(ca.vertcat(*[leg.place for leg in own]), gap2, determinants)
+
+    def _judged(self, moved: ca.SX, gap2: ca.SX, determinants: list[ca.SX]) -> NewtonStep:
         same = ca.SX(1)
         for now, then in zip(determinants, self._drawn, strict=True):
             same = ca.logic_and(same, now * then > 0)
@@ -82,7 +100,7 @@ class LegClosing:
 
     def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
         x = self._mechanism.inputs()
-        x.pose = Port("pose", self._pose(t), (4, 4))
+        x.pose = Port("pose", self.pose(t), (4, 4))
         x.elastic = self._inputs.get("elastic", x.elastic)
         platform = self._mechanism.platform.rest(x)
         moved, gap2, determinants, at = [], ca.SX(0), [], 0
@@ -99,7 +117,7 @@ class LegClosing:
             at += count
         return ca.vertcat(*moved), gap2, determinants
 
-    def _pose(self, t: ca.SX) -> ca.SX:
+    def pose(self, t: ca.SX) -> ca.SX:
         """Home for t = 0, the pose of the inputs for t = 1; in between straight, and by Cayley's map."""
         home, given = self._mechanism.home, frame_of(self._inputs["pose"].symbols)
         relative = given.axes @ home.axes.T

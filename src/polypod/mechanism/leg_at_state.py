@@ -140,6 +140,11 @@ class LegAtState:
         return self._at_start(self.model.newton_step[1])
 
     @lazy
+    def start_determinants(self) -> list[ca.SX]:
+        """Determinants of the derivatives of the closing equations at ``start``, block by block."""
+        return [self._at_start(d) for d in self.model.newton_step[2].determinants]
+
+    @lazy
     def constraint_values(self) -> ca.SX:
         """What the leg constrains, zero where the platform keeps to it."""
         return self.at_tip(ca.vertcat(*[c.value for c in self.model.placement.constraints], ca.SX(0, 1)))

@@ -15,6 +15,7 @@ from ..lazy import lazy
 from .arguments import Argument, batch, check_finite
 from .assembly_designs import assembly_modes_of_designs
 from .assembly_results import AssemblyModes, Completeness, Flags, Reachability
+from .forward import forward_kinematics
 from .model_part import ModelPart, Parameters
 from .results import ForwardKinematicsStatus, LimitReport
 
@@ -99,7 +100,7 @@ class AssemblyCalls(ModelPart):
         return own, inside
 
     def _multistart(self, q: Array) -> Solutions:
-        """Poses (m, k, 4, 4) found by Newton's iteration from guesses around home and far from it."""
+        """Poses (m, k, 4, 4) found by Newton's iteration from guesses around home and far from it, and from home."""
         guesses = self._guesses()
         kernel = self._kernels.get("forward_kinematics", verdict=True)
         m, g = len(q), len(guesses)
@@ -107,7 +108,8 @@ class AssemblyCalls(ModelPart):
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*map(np.ascontiguousarray, rows)), strict=True))
         pose = outputs["pose"].reshape(m, g, 4, 4)
         pose[(outputs["verdict"] != int(ForwardKinematicsStatus.CONVERGED)).reshape(m, g)] = np.nan
-        distinct = [_distinct(part, self.size) for part in pose]
+        from_home = forward_kinematics(self, q, self.robot.home.matrix, None, False, "nan", False)
+        distinct = [_distinct(part, self.size) for part in np.concatenate([from_home[:, None], pose], axis=1)]
         most = max((len(part) for part in distinct), default=0)
         found = np.full((m, most, 4, 4), np.nan)
         for k, part in enumerate(distinct):

@@ -1,8 +1,9 @@
 """Forward kinematics where Newton's iteration from the guess fails or ends beyond a singularity.
 
-First the coordinates go straight from the guess's own to those asked for in steps. They may meet a singularity though
-the pose is on the guess's side: then Newton starts from poses scattered about the guess, those with the guess's
-sign of det J, and of the poses found the nearest to the guess is taken. What is found does not depend on the batch.
+First the coordinates go straight from the guess's own to those asked for in steps (where legs are closed by iterating
+the compiled function has done so already). They may meet a singularity though the pose is on the guess's side: then
+Newton starts from poses scattered about the guess, those with the guess's sign of det J, and of the poses found the
+nearest to the guess is taken. What is found does not depend on the batch.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ class PoseSearch:
         """Fill ``outputs`` where something is ``found``; their steps are those of all attempts."""
         if not len(self.found):
             return
-        self._follow()
+        if not self._model._kernels.mechanism.implicit_legs:
+            self._follow()
         self._scatter()
         self.outputs["steps"][self.found] = self._steps[self.found]
 

@@ -119,8 +119,8 @@ class ForwardKinematicsStatus(IntEnum):
         """What it means and what to do."""
         return {
             ForwardKinematicsStatus.CONVERGED: "converged",
-            ForwardKinematicsStatus.NOT_CONVERGED: "no pose with these coordinates near the guess; check the "
-            "coordinates or give a closer guess",
+            ForwardKinematicsStatus.NOT_CONVERGED: "no pose with these coordinates was found from the guess; "
+            "check the coordinates or give a closer guess",
             ForwardKinematicsStatus.SINGULAR: "the iteration ended in a singular pose; give a closer guess or "
             "stay away from the singularity",
             ForwardKinematicsStatus.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the "

@@ -81,7 +81,7 @@ def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) ->
 
 NEWTON_TOLERANCE = 1e-8
 """Relative gap that one more step of Newton closes to rounding."""
-_MAX_NEWTON_STEPS = 8
+MAX_NEWTON_STEPS = 8
 """For one step of continuation."""
 _MIN_STEP = 2.0**-12
 """Step in t below which continuation gives up."""
@@ -114,13 +114,13 @@ def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX],
     t, t_kept, dt, iterations, total, _ = (rest[k] for k in range(6))
     moved, gap2, same_branch = newton(t, unknowns)
     solved = ca.logic_and(gap2 <= NEWTON_TOLERANCE**2, same_branch)
-    lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= _MAX_NEWTON_STEPS)
+    lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= MAX_NEWTON_STEPS)
     failed = ca.logic_and(ca.logic_not(solved), lost)
     next_dt = ca.if_else(solved, 2 * dt, ca.if_else(failed, 0.25 * dt, dt))
     base = ca.if_else(solved, t, t_kept)
     step = ca.vertcat(
-        ca.if_else(solved, unknowns, ca.if_else(failed, kept, moved)),
-        ca.if_else(solved, unknowns, kept),
+        ca.if_else(failed, kept, moved),
+        ca.if_else(solved, moved, kept),
         ca.if_else(ca.logic_or(solved, failed), ca.fmin(1, base + next_dt), t),
         base,
         next_dt,

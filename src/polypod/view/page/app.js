@@ -128,7 +128,7 @@ Object.assign(app, {
     const pose = poseWith(q, state.q ? state.pose : stage.last.pose);
     app.refusal = pose
       ? ""
-      : `no pose near has ${scene.actuators[k].name} at ${textShown(value, scene.actuators[k].unit)}`;
+      : `no pose found near this one with ${scene.actuators[k].name} at ${textShown(value, scene.actuators[k].unit)}`;
     if (pose) show(pose);
     else refresh();
   },

@@ -93,7 +93,7 @@ function use(actuator, force, rate) {
 
 /** A state of coordinates that the legs do not allow; the robot stays where it was. */
 function refused(motion) {
-  const lines = ["The legs do not let the platform have these coordinates."];
+  const lines = ["No pose with these coordinates was found near this one."];
   const verdict = { level: "bad", title: "Out of reach", lines };
   return { ...motion, reachable: false, uses: null, lostLegs: new Set(), singular: false, q: null, force: null, limits: null, verdict };
 }
@@ -159,15 +159,9 @@ function centreOfMass(frames) {
   return { mass, at: sum.map(x => x / mass) };
 }
 
-/** The pose with given actuated coordinates near another, or null; inverse kinematics has the last word. */
+/** The pose with given actuated coordinates near another, or null if none was found. */
 function poseWith(q, guess) {
-  let pose = guess;
-  for (let round = 0; round < 8; round++) {
-    const found = call.forward_kinematics({ q, pose });
-    if (!(found.residual[0] <= scene.largest_residual && found.quality[0] > scene.least_margin)) return null;
-    pose = found.pose.slice();
-    const back = call.inverse_kinematics({ pose });
-    if (back.q.every((value, k) => Math.abs(value - q[k]) <= scene.largest_residual)) return pose;
-  }
-  return null;
+  const found = call.forward_kinematics({ q, pose: guess });
+  const good = found.residual[0] <= scene.largest_residual && found.quality[0] > scene.least_margin;
+  return good ? found.pose.slice() : null;
 }

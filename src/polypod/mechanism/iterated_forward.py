@@ -1,0 +1,233 @@
+"""Forward kinematics of robots with legs that are closed by iterating.
+
+Every pose that Newton's iteration judges has its legs closed, so that error and Jacobian belong together: near guesses
+converge quadratically. Legs follow the platform from pose to pose, and over a long step their unknowns may slip into
+another working mode. The pose found is therefore asked as inverse kinematics asks it, its legs closed anew from home;
+it is an answer if these have the coordinates. If not, or if the iteration fails, the coordinates go from those of the
+guess to those asked for in steps.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..legs.contract import SMALLEST_MARGIN
+from ..platforms import Inputs
+from ..platforms.motion import frame_of, pose_of
+from ..symbols.expression import Iteration, Port, port
+from ..symbols.iterations import MAX_NEWTON_STEPS, NEWTON_TOLERANCE, NewtonStep, continuation
+from ..symbols.linear import Solution, solve_general, solve_least_squares
+from ..symbols.vectors import Frame, orthonormalised
+from .closing import LegClosing
+from .kinematics import solve_jacobian
+from .leg_at_state import LegAtState
+from .mechanism import Mechanism
+
+_EXACT, _NEAR = 1e-10, 1e-6
+"""Errors of coordinates, relative to the platform's size: that which one more step takes to rounding, and that of
+poses on the line of coordinates."""
+_SMALLEST_DAMPING = 2.0**-6
+_SMALLEST_STEP = 2e-3
+"""Step along the line of coordinates below which it counts as blocked, as a fraction of it."""
+_CLOSED = 1e-10
+"""Relative gap of legs from which one step of Newton leads to rounding even near a singularity of theirs."""
+_MAX_ITERATIONS = 900
+
+
+def iterated_forward_kinematics(mechanism: Mechanism) -> Iteration:
+    """Pose with q(pose) = q and the legs in home's working mode, from a guess."""
+    return _ForwardKinematics(mechanism).iteration()
+
+
+def solved_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
+    """The twist (6) that moves actuated coordinates by ``error`` and closes the constraints' ``gap``."""
+    rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
+    matrix, right = ca.vertcat(rows, mechanism.constraint_rows(legs)), ca.vertcat(error, gap)
+    return (solve_least_squares if mechanism.redundant else solve_general)(matrix, right)
+
+
+class _ForwardKinematics:
+    """The iteration's rounds.
+
+    While ``homing`` the legs are closed on the platform's path from home to ``frame``, first the guess and in the end
+    the pose found (a :mod:`~..symbols.continuation`). Else a pose displaced from ``frame`` by t ``delta`` is tried, and
+    accepted if the legs close near their ``kept`` places and the error falls. The coordinates asked for are at a
+    ``part`` of the line from ``start``, those of the guess: the whole of it first, and after a failure a ``part_step``
+    beyond ``base_part``, the last that was reached (at ``base_frame``).
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism, self._platform, self._x = mechanism, mechanism.platform, mechanism.inputs()
+        k = int(mechanism.places.numel())
+        sizes = {
+            "frame": 12,
+            "delta": 6 if self._platform.is_constrained else self._platform.count,
+            "start": len(mechanism.actuators),
+            "base_frame": 12,
+            "base_places": k,
+        }
+        flags = ("homing", "begun", "answered", "steps")
+        numbers = ("error2", "quality", "side", "part", "base_part", "part_step", *flags)
+        self._own = {name: ca.SX.sym(name, size) for name, size in (sizes | dict.fromkeys(numbers, 1)).items()}
+        self._trial, self._legs, self._closing = ca.SX(), list[LegAtState](), LegClosing(mechanism, self._target())
+        self._loop = continuation(ca.SX.sym("now", k), mechanism.home_places, self._follow)
+        old = self._loop.state
+        loop = dict(zip(("t", "t_kept", "dt", "iterations", "total"), ca.vertsplit(old[2 * k : -1]), strict=True))
+        self._old = {"at_guess": mechanism.places, "now": old[:k], "kept": old[k : 2 * k], **loop, **self._own}
+
+    def iteration(self) -> Iteration:
+        """The whole function."""
+        x, done = self._x, self._loop.state[-1]
+        zero = {name: ca.SX.zeros(symbols.numel()) for name, symbols in self._old.items()}
+        home, guess = self._mechanism.home_places, self._platform.projected(x.pose.symbols)[:12]
+        first = {"at_guess": home, "now": home, "kept": home, "t": 1, "dt": 1, "frame": guess, "error2": 1e300}
+        start = zero | first | {"part": 1, "part_step": 1, "homing": 1}
+        state, step = ca.vertcat(*self._old.values(), done), self._step()
+        return Iteration(
+            "forward_kinematics",
+            (x.q, *x.place),
+            self._outputs(),
+            state,
+            ca.vertcat(*start.values(), 0),
+            step,
+            self._mechanism.port,
+        )
+
+    def _target(self) -> dict[str, Port]:
+        return {"pose": Port("pose", _pose(self._own["frame"]), (4, 4)), "elastic": self._x.elastic}
+
+    def _at(self, pose: ca.SX, places: ca.SX) -> list[LegAtState]:
+        """The legs at rest in a pose of symbols, closed near ``places``."""
+        x: Inputs = self._mechanism.inputs()
+        x.pose, x.elastic = port("pose", pose, (4, 4)), self._x.elastic
+        return self._mechanism.attach(self._platform.rest(x), places)
+
+    def _follow(self, t: ca.SX, places: ca.SX) -> NewtonStep:
+        """A step of Newton for the legs' unknowns: on the path from home to the frame, or at the pose tried."""
+        trial = self._platform.displaced(_pose(self._own["frame"]), t * self._own["delta"])
+        self._trial = ca.if_else(self._own["homing"], self._closing.pose(t), trial)
+        self._legs = self._at(self._trial, places)
+        return self._closing.step_of(self._legs)
+
+    def _judged(self) -> tuple[ca.SX, ca.SX, Solution]:
+        """Coordinates of the legs, squared error of coordinates and constraints, and Newton's step from there."""
+        mechanism, legs, asked = self._mechanism, self._legs, self._x.q.symbols
+        q = mechanism.coordinates(legs)
+        error = asked - (1 - self._own["part"]) * (asked - self._own["start"]) - q
+        if not self._platform.is_constrained:
+            return q, ca.dot(error, error), solve_jacobian(mechanism, legs, error)
+        value = mechanism.constraint_values(legs)
+        return q, ca.dot(error, error) + ca.dot(value, value), solved_whole(mechanism, legs, error, -value)
+
+    def _step(self) -> ca.SX:
+        old, k = self._old, self._old["now"].numel()
+        q, error2, solution = self._judged()
+        joint_coordinates = self._closing.step_of(self._legs)
+        near, closed = (
+            _both(joint_coordinates.gap2 <= gap**2, joint_coordinates.same_branch)
+            for gap in (NEWTON_TOLERANCE, _CLOSED)
+        )
+        lost = _either(_no(joint_coordinates.gap2 <= 1e6), old["iterations"] + 1 >= MAX_NEWTON_STEPS)
+        homing, newton, begun = old["homing"], _no(old["homing"]), old["begun"]
+
+        # what has happened in this round
+        ended = _both(homing, self._loop.step[-1])
+        arrived = _both(_both(homing, closed), old["t"] >= 1)
+        adrift = _both(ended, _no(near))
+        better = _both(newton, _both(closed, error2 < old["error2"]))
+        worse = _both(newton, _both(_no(better), _either(closed, lost)))
+        begins = _both(arrived, _no(begun))
+        side = ca.if_else(begins, solution.determinant, old["side"])
+        quality = ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality)
+        small = ca.if_else(old["part"] < 1, _NEAR, _EXACT) * (self._mechanism.size + 1e-3)
+        exact = error2 <= small**2
+        answered = _both(arrived, exact)
+        reached = _both(_both(better, exact), quality > -SMALLEST_MARGIN)
+        blocked = _either(
+            # Newton is damped on the whole line only: steps along it are short
+            _both(worse, _either(old["part_step"] < 1, old["t"] <= _SMALLEST_DAMPING)),
+            _either(
+                _both(_both(better, exact), _no(reached)),  # beyond a singularity
+                _either(adrift, _both(arrived, _no(exact))),  # other coordinates with legs closed from home
+            ),
+        )
+        late = old["steps"] + 1 >= _MAX_ITERATIONS
+        failed = _both(begun, _both(_either(blocked, late), _no(answered)))
+        found, onward = (_both(reached, at) for at in (old["part"] >= 1, old["part"] < 1))
+        longer = ca.fmin(2 * old["part_step"], 1 - old["part"])
+        after = ca.if_else(failed, 0.25 * old["part_step"], ca.if_else(onward, longer, old["part_step"]))
+
+        # the continuation's own step, or that of Newton while legs are not closed
+        moved = joint_coordinates.moved
+        new = {**old, "total": old["total"] + 1, "steps": old["steps"] + 1}
+        own = {"now": self._loop.step[:k], "kept": self._loop.step[k : 2 * k]}
+        own |= {name: self._loop.step[2 * k + i] for i, name in enumerate(("t", "t_kept", "dt", "iterations"))}
+        _set(new, homing, own)
+        _set(new, newton, {"now": moved, "iterations": old["iterations"] + 1})
+        _set(new, worse, {"t": 0.5 * old["t"], "now": old["kept"], "iterations": 0})
+        here = {"frame": self._trial[:12], "delta": solution.x, "error2": error2, "quality": quality}
+        again = {"t": 0, "iterations": 0, "homing": 0, "error2": 1e300}
+        _set(new, _either(arrived, better), {**here, "now": moved, "kept": moved, "t": 1, "iterations": 0, "homing": 0})
+        base = {"base_frame": self._trial[:12], "base_places": moved}
+        _set(new, begins, {**base, "at_guess": moved, "start": q, "side": side, "begun": 1})
+        rest = {"part": old["part"] + after, "part_step": after, "base_part": old["part"]}
+        _set(new, onward, {**base, **again, **rest})
+        _set(new, answered, {"answered": 1})
+        home = self._mechanism.home_places
+        _set(new, found, {"homing": 1, "now": home, "kept": home, "t": 1, "t_kept": 0, "dt": 1, "total": 0})
+        back = {"frame": old["base_frame"], "now": old["base_places"], "kept": old["base_places"]}
+        still = ca.SX.zeros(old["delta"].numel())
+        _set(new, failed, {**again, **back, "delta": still, "part": old["base_part"] + after, "part_step": after})
+        over = _both(failed, _either(after < _SMALLEST_STEP, late))
+        done = _either(answered, _either(over, _both(adrift, _no(begun))))
+        return ca.vertcat(*new.values(), done)
+
+    def _outputs(self) -> tuple[Port, ...]:
+        """The pose after one more step, its largest error with the legs closed there, rounds and quality.
+
+        The quality is 0 while the pose is not confirmed from home: rounds may be cut short.
+        """
+        old, x = self._old, self._x
+        # in a singularity the last step would go anywhere
+        regular = ca.fabs(old["quality"]) > SMALLEST_MARGIN
+        end = frame_of(self._platform.displaced(_pose(old["frame"]), ca.if_else(regular, old["delta"], 0)))
+        last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
+        legs = self._at(last, old["now"])
+        residual = x.q.symbols - self._mechanism.coordinates(legs)
+        if self._platform.is_constrained:
+            residual = ca.vertcat(residual, self._mechanism.constraint_values(legs))
+        worst = ca.SX(0)
+        for number in ca.vertsplit(residual):
+            worst = ca.fmax(worst, ca.fabs(number))
+        for leg in legs:
+            if leg.model.unknowns is not None:
+                worst = ca.fmax(worst, ca.sqrt(ca.dot(leg.residual, leg.residual)))
+        quality = ca.if_else(old["quality"] < 0, 0, self._mechanism.quality(legs, old["quality"]))
+        return (
+            port("pose", last, (4, 4)),
+            port("residual", ca.if_else(old["begun"], worst, ca.SX.nan()), ()),
+            port("steps", old["steps"], ()),
+            port("quality", ca.if_else(old["answered"], quality, 0), ()),
+        )
+
+
+def _set(state: dict[str, ca.SX], event: ca.SX, values: dict[str, ca.SX | float]) -> None:
+    """New values of some numbers of the state where an event has happened."""
+    for name, value in values.items():
+        state[name] = ca.if_else(event, value, state[name])
+
+
+def _pose(frame: ca.SX) -> ca.SX:
+    return ca.vertcat(frame, 0, 0, 0, 1)
+
+
+def _both(a: ca.SX, b: ca.SX) -> ca.SX:
+    return ca.logic_and(a, b)
+
+
+def _either(a: ca.SX, b: ca.SX) -> ca.SX:
+    return ca.logic_or(a, b)
+
+
+def _no(a: ca.SX) -> ca.SX:
+    return ca.logic_not(a)
