@@ -260,6 +260,8 @@ def errata() -> str:
         "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
         "proof in a line, and what the slip costs, computed when this page was written. Numbers marked *recorded* have "
         "no source but this library.\n",
+        "The sources are machine-read texts of the papers: dots, primes, signs and indices may have been lost in "
+        "reading them. What is called printed here is what those texts have; compare with the paper before quoting.\n",
     ]
     parts += _inertias()
     for name in papers.names():

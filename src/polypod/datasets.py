@@ -59,7 +59,7 @@ QUANTITIES = {
     ),
     "force_part": Quantity(("part", *_ACTUATOR), "share of the actuator force", "{f}"),
     "condition": Quantity(("time",), "condition number of the scaled Jacobian", "1"),
-    "distance": Quantity(("time",), "smallest singular value of the scaled Jacobian: distance to singularity", "1"),
+    "distance": Quantity(("time",), "distance to singularity: joints' motion for the platform's least felt one", "1"),
     "limited": Quantity(("time", "limit"), "limited quantity, in its limit_unit", "{limit}"),
     "limit_low": Quantity(("limit",), "least value allowed of a limited quantity", "{limit}"),
     "limit_high": Quantity(("limit",), "greatest value allowed of a limited quantity", "{limit}"),

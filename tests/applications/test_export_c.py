@@ -181,7 +181,9 @@ def test_header_explains_every_array_of_every_function():
         if function in own or function not in available_functions(model)
     ]
     cases += [(model_of("kim-ryu"), ("inverse_dynamics", True))]
-    cases += [(pp.Model(tripod()), (function, True)) for function in ("motion", "follow")]  # it follows its legs
+    cases += [
+        (pp.Model(tripod()), (function, True)) for function in ("motion", "follow", "rate_map")
+    ]  # it follows its legs
     by_joint = pp.Robot.model_validate({**UNUSUAL["four-bar"](1), "dof": ["leg2.R2"]})
     cases += [(pp.Model(by_joint), ("joint_coordinates", False))]
     for model, (function, friction) in cases:

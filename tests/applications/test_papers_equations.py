@@ -45,7 +45,7 @@ class TestPedrammehr:
         p = pedrammehr_cases.parameters("tangential")
         k = pedrammehr_printed.pods(p, at)
         passive = pedrammehr_printed.passive_force(p, k, at, pedrammehr_printed.CORRECTED)
-        got = pedrammehr_printed.actuator_forces(p, k, at, passive, shifted=False)
+        got = pedrammehr_printed.actuator_forces(p, k, at, passive, pedrammehr_printed.CORRECTED)
         assert_close(got, [state["force"]], ROUNDING)
 
     @pytest.mark.parametrize("state", golden("pedrammehr"), ids=lambda state: state["name"])

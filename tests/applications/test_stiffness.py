@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
+import warnings
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,8 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.analysis import deflection, natural_modes, resonances, stiffness
 from polypod.design.quantities import SOURCES
-from polypod.errors import InputError
+from polypod.errors import IgnoredWarning, InputError
+from polypod.results.report import notes
 from support.command_line import polypod
 
 # github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: org files of kinematics, dynamics and cubic hexapods
@@ -398,3 +402,46 @@ def test_maps_of_robots_of_fewer_dof_are_over_their_own_coordinates(model_of: An
     left, right, *_ = stiffness_map(model_of("linear-delta"), drive=1e7).axes
     assert (left.get_xlabel(), left.get_ylabel()) == ("x [m]", "y [m]")
     assert "along z [N/um]" in right.get_title(loc="left") + right.get_title()
+
+
+def spring_file(folder: Path, joint: str, field: str) -> Path:
+    """The five-bar with a field more in one of its passive joints."""
+    text = (resources.files("polypod.files") / "robots" / "five-bar.yaml").read_text(encoding="utf-8")
+    text = text.replace(f"name: {joint}, kind:", f"name: {joint}, {field}, kind:")
+    path = folder / "spring.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_springs_that_dynamics_leaves_out_are_told(tmp_path: Path) -> None:
+    """Where a file's springs are not part of the forces, everything that gives forces says so."""
+    path = spring_file(tmp_path, "tip", "stiffness: 5")
+    words = r"stiffness of passive joints \(right\.tip\) counts in stiffness and resonances only"
+    with pytest.warns(IgnoredWarning, match=words):
+        model = pp.Model(path)
+    result = pp.study(model, pp.motion.make_task(model, "around-home", rate=20.0))
+    assert any(re.search(words, note) for note in notes(result))
+    flat = {"check": ("check", path), "run": ("run", path, "around-home", "--no-certify", "--out", tmp_path / "run")}
+    flat["simulate"] = ("simulate", path, "around-home", "--out", tmp_path / "simulated")
+    for arguments in flat.values():
+        said = " ".join(polypod(*arguments).output.split())
+        assert len(re.findall(words, said)) == 1, said
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", IgnoredWarning)
+        pp.Model(spring_file(tmp_path, "motor", "stiffness: 5 N m/rad"))  # of drives: in series, no spring
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["stiffness: 5", "friction: {viscous: 1.0}", "cone: {axis: [0, 0, 1], half_angle: 1}", "static_load_rating: 9"],
+)
+def test_what_a_fixed_joint_cannot_have_is_refused(field: str, tmp_path: Path) -> None:
+    done = polypod("stiffness", spring_file(tmp_path, "tool", field), "--drive", "1e6")
+    assert done.exit_code == 2
+    assert f"{field.partition(':')[0]}: a fixed joint does not move" in " ".join(done.output.split())
+
+
+def test_one_stiffness_of_a_cylinder_is_refused(tmp_path: Path) -> None:
+    path = spring_file(tmp_path, "tip", "stiffness: 5")
+    path.write_text(path.read_text().replace("stiffness: 5, kind: revolute", "stiffness: 5, kind: cylindrical"))
+    assert "stiffness: a cylindrical joint turns and slides" in " ".join(polypod("check", path).output.split())

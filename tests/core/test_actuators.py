@@ -409,22 +409,14 @@ def test_coulomb_friction_that_inner_stresses_decide_says_so() -> None:
         pp.Model(robot).inverse_dynamics(np.eye(4), np.zeros(6), np.zeros(6))
 
 
-def test_a_slide_without_normals_is_loaded_by_the_force_square_to_it() -> None:
-    """A leg that names no normals of its slide: its friction is the coefficient times |N|, not nothing."""
-
-    class Bare(UPS):
-        def place(self, tip: Frame) -> Placement:
-            placed = super().place(tip)
-            joints = tuple(replace(joint, normals=()) for joint in placed.joints)
-            return replace(placed, joints=joints)
-
+def test_a_slide_is_loaded_by_the_force_across_it() -> None:
+    """A slide that states no normals of its guide: its friction is the coefficient times |N|."""
     robot = user.ups_robot(**user.RODS | {"prismatic_friction": Friction(coulomb=0.1)})
-    legs = tuple(Bare(**dict(leg)) for leg in robot.legs)
-    model = pp.Model(robot.model_copy(update={"legs": legs}), friction_width=0.0)
+    model = pp.Model(robot, friction_width=0.0)
     s = easy(model, 3)
     found, rates = model.reactions(*s[:4]), model.rates(s.pose, s.twist)
     load = np.stack([np.linalg.norm(leg["prismatic"].normal_force, axis=1) for leg in found.legs.values()], axis=1)
-    smooth = tuple(leg.model_copy(update={"prismatic_friction": Friction()}) for leg in legs)
+    smooth = tuple(leg.model_copy(update={"prismatic_friction": Friction()}) for leg in robot.legs)
     without = Interpreted(model.robot.model_copy(update={"legs": smooth}))
     for k in range(3):
         plain = without.inverse_dynamics(*s.at(k)[:4], friction=True)

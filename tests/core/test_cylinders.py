@@ -94,16 +94,14 @@ def test_as_a_hinge_and_a_slide(name: str) -> None:
 
 
 def with_coulomb(data: dict[str, Any]) -> dict[str, Any]:
-    """Friction by reaction in every joint but slides on the base, which have a guide of two faces."""
+    """Friction by reaction in every joint."""
     turning, sliding = {"viscous": 0.1, "coulomb": 0.01}, {"viscous": 2.0, "coulomb": 0.1}
     for leg in data["legs"]:
         for joint in leg["joints"]:
             if joint["kind"] == "cylindrical":
                 joint["frictions"] = {"rotation": turning, "translation": sliding}
-            elif joint["kind"] != "prismatic":
-                joint["friction"] = turning
-            elif "base" not in joint["between"]:
-                joint["friction"] = sliding
+            else:
+                joint["friction"] = sliding if joint["kind"] == "prismatic" else turning
     return data
 
 
@@ -111,7 +109,7 @@ def with_coulomb(data: dict[str, Any]) -> dict[str, Any]:
 COULOMB = ("RCCC", "2-UPS+RR", "3-PRS", "delta of balls", "4-UPS+UP", "tricept", "6-CRS")
 
 
-@pytest.mark.parametrize("name", mostly_long(COULOMB, ("RCCC",)))
+@pytest.mark.parametrize("name", mostly_long(COULOMB, ("RCCC", "3-PRS")))
 def test_coulomb_friction_by_the_engine(name: str) -> None:
     """Reactions and the friction that depends on them, by every formulation that takes all legs, and back."""
     c = moving(with_coulomb((ROBOTS | MACHINES | UNUSUAL)[name](1)), 2)

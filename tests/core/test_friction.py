@@ -33,13 +33,11 @@ def dissipation(model: pp.Model, state: object, reactions: object, qdot: np.ndar
         joints = reactions.legs[leg.name]
         friction = getattr(leg, f"{slide}_friction")
         force, axis = joints[slide].force, truth.axes[slide][0]
-        if leg.kind == "PUS":
-            u = np.cross([0, 0, 1], axis) if abs(axis[2]) < 1 else np.array([1.0, 0.0, 0.0])
+        normal = np.linalg.norm(np.cross(axis, force))
+        if leg.kind == "PUS" and leg.guide_normal is not None:
+            u = np.cross([0, 0, 1], axis)
             u = u / np.linalg.norm(u)
             normal = abs(force @ u) + abs(force @ np.cross(axis, u))
-        else:
-            pod = truth.bodies["lower"].pose[:3, :3]
-            normal = abs(force @ pod[:, 1]) + abs(force @ pod[:, 2])
         rate = abs(qdot[number])
         lost += friction.viscous * rate**2 + (friction.coulomb * normal + friction.drag) * rate
         for joint, relative in ((universal, omega), (spherical, omega - state.twist[3:])):

@@ -479,11 +479,11 @@ def test_bad_file(case, tmp_path):
 
 def test_rail_ends_that_coincide():
     text = text_of("kim-ryu").replace("rail_end: [-0.1100, 0.3095, 0.3500]", "rail_end: [-0.1100, 0.9157, 0.0]")
-    output = r"line 42: legs\.2\.rail_end.*rail_start.*\[-0\.11, 0\.9157, 0\.0\]"
+    output = r"line 44: legs\.2\.rail_end.*rail_start.*\[-0\.11, 0\.9157, 0\.0\]"
     with pytest.raises(RobotFileError, match=output) as caught:
         pp.loads(text)
     assert "coincide" in str(caught.value)
-    assert "rail_end" in text.splitlines()[41]
+    assert "rail_end" in text.splitlines()[43]
 
 
 def test_all_faults_are_reported_at_once():

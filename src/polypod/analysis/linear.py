@@ -35,6 +35,9 @@ from ..symbols.vectors import cayley
 class LinearModel:
     """x' = A x + B f + E w, q = C x about a state; x = [xi, elastic, u, elastic rate] as deviations.
 
+    u is that of the Jacobian: the twist, or its components along the degrees of freedom. xi is the small displacement
+    from the state in the same components (rotations about base axes at the state): xi' = u about a state of rest.
+
     ``a`` (..., k, k), ``b`` (..., k, n) per N, ``e`` (..., k, 6) per N and N m, ``c`` (..., n, k) [m]; ``drift``
     (..., k) is f at the state itself, zero at an equilibrium. ``names`` name the states. Leading axes are a batch.
     """

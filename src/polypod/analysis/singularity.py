@@ -50,10 +50,11 @@ class Screw(NamedTuple):
 class SingularityReport:
     """How near a pose is to each kind of singularity: 1 is good, 0 singular.
 
-    ``actuation``: smallest singular value of the scaled Jacobian; there the platform moves by ``screw`` with all
-    actuators locked. ``constraint``: that of what the legs constrain (1 where they constrain nothing); there the
-    platform gains the degree of freedom ``screw``. ``leg``: smallest margin of a leg's own conditions, ``condition``
-    says which; there the leg cannot follow the platform. ``kind`` is the nearest of the three.
+    ``actuation``: smallest singular value of the Jacobian in lengths (as of ``model.conditioning``); there the platform
+    moves by ``screw`` with all actuators locked. ``constraint``: that of what the legs constrain (1 where they
+    constrain nothing); there the platform gains the degree of freedom ``screw``. ``leg``: smallest margin of a leg's
+    own conditions, ``condition`` says which; there the leg cannot follow the platform. ``kind`` is the nearest of the
+    three.
     """
 
     kind: SingularityKind

@@ -1,7 +1,7 @@
 """Stiffness of a robot's platform from the compliances in its file: matrix, deflection by component, resonances.
 
-Displacements are those of the robot's generalized coordinates u, m of them: for six degrees of freedom the platform's
-displacement [translation; rotation vector] at the origin of {P}, base axes, as twists are.
+Displacements u are small, m of them: for six degrees of freedom the platform's [translation; rotation vector] at the
+origin of {P}, base axes, as twists are; for fewer its components along the degrees of freedom, as u of the Jacobian.
 """
 
 from __future__ import annotations

@@ -219,7 +219,8 @@ CHOICES: dict[str, dict[str, str]] = {'controllers': {'computed-torque': '',
              'urdf': 'URDF; loops in a file robot.yaml beside it, or as loop elements (URDF+)'},
  'functions': {'inverse_kinematics': 'actuated coordinates of a pose',
                'jacobian': 'the Jacobian of a pose',
-               'conditioning': "how far a pose is from singular, rotations scaled by the platform's size",
+               'conditioning': 'how far a pose is from singular: gears do not count, rotations are arcs at the '
+                               "platform's size",
                'rates': 'rates of the actuators in a motion of the platform',
                'accelerations': 'coordinates, rates and accelerations of the actuators in a motion of the '
                                 'platform',
@@ -234,6 +235,8 @@ CHOICES: dict[str, dict[str, str]] = {'controllers': {'computed-torque': '',
                          'coordinates',
                'follow': 'the parts of a motion that the robot can make at a pose',
                'joint_coordinates': "coordinates of the joints that are among the robot's own, at a pose",
+               'rate_map': "the map from rates of the robot's generalized coordinates to u of Jacobian and "
+                           'mass matrix',
                'mass_matrix': 'mass matrix of the whole robot',
                'energy': 'kinetic and potential energy of the whole robot',
                'bias': 'generalized force of all but the acceleration',

@@ -179,7 +179,7 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     console.print(
         f"\nAll actuators together: largest driving power {short(driving, 3)} W, {brakes}. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
-        f"{facts['smallest_distance_to_singularity']:.4g}."
+        f"{facts['smallest_distance_to_singularity']:.4g} mm/mm (joints' motion for the platform's least felt one)."
     )
     if facts["force_error_bound"] is not None:
         unit = result.force.attrs["units"]
@@ -198,7 +198,7 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     if target is not None:
         console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")
     for text in (*notes(result), *rotor_notes(result)):
-        if "opts out" not in text:  # the warning on loading the robot said so
+        if not ("opts out" in text or "these springs out" in text):  # the warning on loading the robot said so
             note(text)
 
 

@@ -164,7 +164,7 @@ def _print(data: dict[str, Any]) -> None:
     )
     console.print(
         f"At home: coordinates {_coordinates(data)}, condition number "
-        f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g}."
+        f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g} mm/mm."
     )
     if data["platform"]["kind"] == "flexible":
         listed = " ".join(f"{f:.4g}" for f in data["platform"]["frequencies_Hz"])

@@ -82,7 +82,10 @@ def command(
         ("constraint", report.constraint),
         (f"leg ({report.condition})" if report.condition else "leg", report.leg),
     ]
-    caption = "smallest singular values of the Jacobian and of the constraints, margin of the legs; 0 is singular"
+    caption = (
+        "actuation: motion of the joints for the platform's least felt one, mm/mm, rotations as arcs at the platform's "
+        "size; constraint: smallest singular value of the constraints; leg: its margin; 0 is singular"
+    )
     show_table(table("Here", [("kind", ""), ("distance", "1")], values, caption))
     rows = [
         (name, 1e3 * round(way.distance, 9), float(np.degrees(way.angle)),

@@ -176,7 +176,7 @@ def command(
     full: Annotated[
         int | None, typer.Option("--full", help="Count all coordinates with this many points each.")
     ] = None,
-    distance: Annotated[float, typer.Option(help="Least distance to singularity.")] = 0.0,
+    distance: Annotated[float, typer.Option(help="Least distance to singularity, mm/mm.")] = 0.0,
     payload: Annotated[
         float | None, typer.Option(help="Mass on the platform's origin; with --max-force.", **measured("kg"))
     ] = None,

@@ -63,7 +63,7 @@ def _sizes(wrench: Array) -> Array:
 def _least_stiffness(matrix: Array, motions: Array) -> Array:
     """Stiffness (D, T, 1) against a force in the softest direction: 1 over the largest eigenvalue of its compliance.
 
-    T K^-1 T^T with T (3, m) the platform's velocity by its generalized coordinates' rates.
+    T K^-1 T^T with T (3, m) the platform's velocity by u, that of the Jacobian.
     """
     moving = motions[..., :3, :]
     compliance = moving @ np.linalg.inv(matrix) @ np.swapaxes(moving, -1, -2)
@@ -115,7 +115,7 @@ QUANTITIES = {
     "shortest": Quantity("least actuated coordinate", "{q}", "length", "least"),
     "peak reaction": Quantity("largest force in a joint", "N", "reaction", "peak"),
     "condition": Quantity("largest condition number of the scaled Jacobian", "1", "condition", "most"),
-    "dexterity": Quantity("least distance to singularity (smallest singular value)", "1", "distance", "least"),
+    "dexterity": Quantity("least distance to singularity (joints' motion, mm/mm)", "1", "distance", "least"),
     "stiffness": Quantity("least stiffness against a force on the platform", "N/m", "stiffness", "least"),
     "natural frequency": Quantity("lowest natural frequency", "Hz", "frequency", "least"),
     "range use": Quantity("largest use of a range or cone, 1 at its edge", "1", "range", "most"),

@@ -267,6 +267,8 @@ class _Placed:
             elif joint.kind in ("revolute", "prismatic"):
                 data["axis"] = axes[0]
                 data |= self._drive(joint.name)
+                if joint.normals:
+                    data["guide_normal"] = tuple(self._number(joint.normals[0]).ravel().tolist())
             found.append(self._joint(joint.name, joint.kind, ends, at, **data))
         return found
 

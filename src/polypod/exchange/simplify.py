@@ -169,9 +169,10 @@ def _merged(between: str, one: ChainJoint, two: ChainJoint, size: float) -> Chai
 
 
 def _mergeable(joint: ChainJoint) -> bool:
-    """Whether a joint can be part of another: it has no cone or spring of its own, and a range that holds home."""
+    """Whether a joint can be part of another: no cone, spring or guide of its own, a range that holds home."""
     limits = joint.range if not joint.actuated else None
-    holds = joint.cone is not None or (joint.stiffness is not None and not joint.actuated)
+    spring = joint.stiffness is not None and not joint.actuated
+    holds = spring or joint.cone is not None or joint.guide_normal is not None
     return not holds and (limits is None or limits[0] <= 0.0 <= limits[1])
 
 

@@ -124,7 +124,7 @@ def available_functions(model: Model) -> tuple[str, ...]:
     """
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.is_constrained:
-        missing += ("motion", "follow")
+        missing += ("motion", "follow", "rate_map")
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
     return tuple(name for name in FUNCTIONS if name not in missing)

@@ -167,7 +167,7 @@ _WIDTH = 110
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
-    "conditioning": "how far a pose is from singular, rotations scaled by the platform's size",
+    "conditioning": "how far a pose is from singular: gears do not count, rotations are arcs at the platform's size",
     "rates": "rates of the actuators in a motion of the platform",
     "accelerations": "coordinates, rates and accelerations of the actuators in a motion of the platform",
     "bodies": "poses of all bodies of the legs",
@@ -178,6 +178,7 @@ ABOUT = {
     "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
     "follow": "the parts of a motion that the robot can make at a pose",
     "joint_coordinates": "coordinates of the joints that are among the robot's own, at a pose",
+    "rate_map": "the map from rates of the robot's generalized coordinates to u of Jacobian and mass matrix",
     "mass_matrix": "mass matrix of the whole robot",
     "energy": "kinetic and potential energy of the whole robot",
     "bias": "generalized force of all but the acceleration",
@@ -223,9 +224,12 @@ OUTPUTS = {
     "jacobian": "J with qdot = J u [unit of the coordinate per m for columns of a translation, per rad for those of a "
     "rotation]; {u}",
     "mass_matrix": "M with kinetic energy u^T M u / 2 [kg, kg m, kg m^2]; {u}",
+    "rate_map": "E with u = E xdot, xdot the rates of the robot's generalized coordinates [1]: J E and E^T M E "
+    "are Jacobian "
+    "and mass matrix in those; {u}",
     "bias": "b in M udot + b = J^T force + wrench [N, then N m]: Coriolis, gravity, friction; {u}",
     "condition": "condition number of the scaled Jacobian [1]; infinite where the legs do not close",
-    "distance": "its smallest singular value [1]; 0 where the legs do not close",
+    "distance": "its smallest singular value [1, m of the joints per m of the platform]; 0 where the legs do not close",
     "kinetic": "kinetic energy [J]",
     "potential": "potential energy [J], -sum m g.r with r from the origin of {B}",
     "wrenches": "for each joint force [N] and moment [N m] that its parent puts on its child, at the joint's centre, "
@@ -351,18 +355,32 @@ def _unknown(model: Model) -> str:
     return f". The {' and the '.join(missing)} must be zero: the platform's modes have no shape for it at the origin"
 
 
+def _u_text(model: Model) -> str:
+    """What u is, the velocity that Jacobian and mass matrix are with respect to."""
+    dof = model.robot.dof
+    if not dof:
+        return "u is the twist: linear velocity, then angular"
+    along = ", ".join(f.name for f in dof if not f.joint)
+    joints = ", ".join(f.name for f in dof if f.joint)
+    parts = [f"components of the twist along {along}"] if along else []
+    parts += [f"rates of the joints {joints}"] if joints else []
+    order = f" (in the order {', '.join(f.name for f in dof)})" if along and joints else ""
+    turns = sum(f.motion == "rotation" and not f.joint for f in dof) > 1
+    other = ", of the angular velocity where they turn: not rates of rotation-vector components (rate_map)"
+    return f"u are {' and '.join(parts)}{order}{other if turns else ''}"
+
+
 def _facts(model: Model, closed: float) -> dict[str, str]:
     """What depends on the robot: units, its velocity u, and the order of bodies, joints, conditions and limits."""
     mechanism = model.kernels.mechanism
     legs = mechanism.legs
     size = model.size + float(np.linalg.norm(model.robot.home.position))  # as the library judges
-    dof = ", ".join(f.name for f in model.robot.dof)
     limits = [(f"{leg.name} {limit.name}", limit) for leg in legs for limit in leg.placement.limits]
     q, force = units(model)
     return {
         "P": "{P}", "B": "{B}", "q": q, "f": force,
         "residual": f"{closed * size:.2g}",
-        "u": f"u are the rates of {dof}" if dof else "u is the twist: linear velocity, then angular",
+        "u": _u_text(model),
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),
         "bodies": ", ".join(body_names(mechanism)),
         "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),

@@ -22,7 +22,7 @@ from ..mechanism.free_bodies import JointWrenches
 from ..platforms import Inputs
 from ..symbols.expression import Expression, Iteration, port
 from ..symbols.iterations import fixed_point
-from ..symbols.vectors import dot, norm
+from ..symbols.vectors import dot
 from . import newton_euler, virtual_power
 from .newton_euler import GeneralBalance
 from .solution import ForceDistribution, motion_inputs
@@ -48,7 +48,7 @@ class DryFriction:
 def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> list[tuple[ca.SX, bool]]:
     """What the load of each joint with Coulomb friction is the size of, and whether sizes of the parts are summed.
 
-    F of rotary joints, N.normal of slides; of a slide that names no normals N, the force perpendicular to it.
+    F of rotary joints; of slides N, the force across them, or N.normal where the normals of a guide are stated.
     """
     by_joint = {(leg, joint): w for leg, joint, w in wrenches}
     by_leg = {leg.model.name: leg for leg in legs}
@@ -65,9 +65,11 @@ def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtSt
 
 
 def joint_loads(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> ca.SX:
-    """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides, or |N|."""
+    """Loads of the joints with Coulomb friction (k): |F| of rotary joints, |N| of slides, or the sum of |N.normal|."""
     parts = load_parts(mechanism, wrenches, legs)
-    return ca.vertcat(*[ca.sum1(ca.fabs(part)) if summed else norm(part) for part, summed in parts])
+    # the slope of |N| at N = 0, where it has none, is taken as zero, that of |N.normal| too
+    sizes = [ca.sum1(ca.fabs(part)) if summed else ca.sqrt(ca.fmax(dot(part, part), 1e-300)) for part, summed in parts]
+    return ca.vertcat(*sizes)
 
 
 Measure = Callable[[Mechanism, JointWrenches, list[LegAtState]], Any]

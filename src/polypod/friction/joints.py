@@ -1,9 +1,10 @@
 """Friction of a leg's joints at a state, as forces and moments on bodies and what actuators must add.
 
 Each rotary joint resists its relative angular velocity w with (c + (k L + d)/|w|) w, L the load (its reaction force);
-each slide resists its rate the same way, L the sum of the normal forces' sizes (Kim-Ryu (30)-(31), corrected). Where
-friction at rest is s times that in motion, dry friction at a rate w is 1 + (s - 1) exp(-(w/v)^2) times (k L + d), v the
-Stribeck speed (Armstrong-Helouvry, Dupont, Canudas de Wit, Automatica 30 (1994), 1083-1138).
+each slide resists its rate the same way, L the size of the force across it, or the sum of the sizes of its parts along
+the stated normals of a guide (Kim-Ryu (30)-(31), corrected). Where friction at rest is s times that in motion, dry
+friction at a rate w is 1 + (s - 1) exp(-(w/v)^2) times (k L + d), v the Stribeck speed (Armstrong-Helouvry, Dupont,
+Canudas de Wit, Automatica 30 (1994), 1083-1138).
 """
 
 from __future__ import annotations

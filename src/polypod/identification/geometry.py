@@ -282,7 +282,7 @@ def _kind(robot: Any, path: str) -> str:
     owner, _, field = path.rpartition(".")
     parent = value_at(robot, owner)
     fields = getattr(type(parent), "model_fields", {})
-    if field not in fields or field in ("com", "range", "travel", "stroke"):
+    if field not in fields or field in ("com", "range", "travel", "stroke", "guide_normal"):
         return ""
     value = getattr(parent, field)
     if field == "offset" and getattr(parent, "actuated", False):

@@ -85,9 +85,10 @@ class Joint:
     directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
     ``friction`` names the leg's field with its ``polypod.description.Friction``, that of a cylindrical joint one
     with such a field for its ``rotation`` and one for its ``translation``; empty for none. A joint is
-    passive unless an actuator names it; ``normals`` are the directions a slide's guide carries load in.
-    ``cross_body`` names the body that is a universal joint's cross, if it has inertia. ``spins_about`` is the line of a
-    rod that this joint and another spherical one let spin: neither holds or resists a turn about it.
+    passive unless an actuator names it; ``normals`` are those of the faces of a slide's guide, where dry friction is by
+    the load of each; without them it is by the whole force across the slide. ``cross_body`` names the body that is a
+    universal joint's cross, if it has inertia. ``spins_about`` is the line of a rod that this joint and another
+    spherical one let spin: neither holds or resists a turn about it.
     """
 
     name: str

@@ -12,7 +12,7 @@ from ..description.quantities import Direction, Length, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement, Strut
 from .driven import Stiffness, range_limit, springs
-from .rail import RailLeg, guide, slide
+from .rail import RailLeg, slide
 
 _MASSLESS = Body(mass=0.0)
 
@@ -56,7 +56,7 @@ class PRPaR(RailLeg, kind="PRPaR"):
         side = self.half_width * e
         near, far = (at.point + side, at.point - side), (tip.origin + side, tip.origin - side)
         rail = vector(self.rail_direction)
-        bars = [Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction", guide(rail))]
+        bars = [Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction", self._guide())]
         bars += [Joint("hinge", "revolute", "slider", "slider_bar", at.point, (e,), "hinge_friction")]
         for number in (0, 1):
             bar = f"bar{number + 1}"

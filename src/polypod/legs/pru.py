@@ -11,7 +11,7 @@ from ..description.quantities import Direction, Range
 from ..symbols.vectors import Frame, columns, cross, vector
 from .contract import Actuator, Joint, PlacedBody, Placement
 from .driven import Stiffness, range_limit, springs
-from .rail import RailLeg, guide, slide
+from .rail import RailLeg, slide
 
 
 class PRU(RailLeg, kind="PRU"):
@@ -52,7 +52,7 @@ class PRU(RailLeg, kind="PRU"):
                 ),
             ),
             joints=(
-                Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction", guide(rail)),
+                Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction", self._guide()),
                 Joint("hinge", "revolute", "slider", "link", at.point, (hinge,), "hinge_friction"),
                 Joint("universal", "universal", "link", "platform", tip.origin, (hinge, second), "universal_friction"),
             ),

@@ -15,7 +15,7 @@ from ..description.quantities import Direction, Mass, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement, Strut
 from .driven import Stiffness, cone_limit, range_limit, springs
-from .rail import RailLeg, guide, slide
+from .rail import RailLeg, slide
 
 
 class PUS(RailLeg, kind="PUS"):
@@ -74,7 +74,7 @@ class PUS(RailLeg, kind="PUS"):
                 ),
             ),
             joints=(
-                Joint("slider", "prismatic", "base", "slider", at.point, (a,), "slider_friction", guide(a)),
+                Joint("slider", "prismatic", "base", "slider", at.point, (a,), "slider_friction", self._guide()),
                 Joint("universal", "universal", "slider", "link", at.point, (alpha, y), "universal_friction"),
                 Joint("spherical", "spherical", "link", "platform", tip.origin, (), "spherical_friction"),
             ),

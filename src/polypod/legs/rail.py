@@ -11,10 +11,13 @@ import numpy as np
 from pydantic import model_validator
 
 from ..arrays import Array
-from ..description.quantities import Direction, Length, Position
+from ..description.quantities import Direction, Length, Position, Triple
 from ..symbols.vectors import cross, dot, unit, vector
 from .contract import Condition, Strut
 from .driven import DrivenLeg
+
+PARALLEL = 1e-6
+"""Sine of the angle to a slide below which a direction is along it."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,15 @@ class RailLeg(DrivenLeg):
     """A leg of a slider at ``rail_start`` + q ``rail_direction`` and links of ``length`` from it.
 
     ``rail_end`` may be given for ``rail_direction``; it also limits the ``travel``, from 0 to the rail's length.
+    Dry friction of the slider is ``coulomb`` times |N|, N the force across the rail. ``guide_normal``, a base
+    direction, states a guide of two perpendicular pairs of faces (a box way) that are loaded one by one: the load is
+    then |N.u| + |N.v|, u along ``guide_normal`` (its part perpendicular to the rail), v perpendicular to both.
     """
 
     rail_start: Position
     rail_direction: Direction
     length: Length
+    guide_normal: Direction | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -60,17 +67,38 @@ class RailLeg(DrivenLeg):
         rest = {key: item for key, item in value.items() if key != "rail_end"}
         return {"travel": (0.0, reach), **rest, "rail_direction": tuple(x / reach for x in span)}
 
+    @model_validator(mode="after")
+    def _guide_across_the_rail(self) -> RailLeg:
+        fault = guide_fault(self.guide_normal, self.rail_direction)
+        if fault:
+            raise ValueError(f"guide_normal: {fault}")
+        return self
+
+    def _guide(self) -> tuple[ca.SX, ...]:
+        """Normals of the faces that guide the slider, if stated."""
+        return guide(self.guide_normal, vector(self.rail_direction))
+
     def _rail_strut(self, q: Array) -> Strut:
         """The link from its slider, which q moves along the rail."""
         point = np.array(self.rail_start) + q[..., None] * np.array(self.rail_direction)
         return Strut(point, np.broadcast_to(np.float64(self.length), q.shape), np.array(self.platform))
 
 
-def guide(rail: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Directions a rail's guide carries load in: u = (z x a)/|z x a| (x for a vertical rail) and v = a x u."""
-    vertical = rail[0].is_zero() and rail[1].is_zero()
-    u = vector((1.0, 0.0, 0.0)) if vertical else unit(cross(vector((0.0, 0.0, 1.0)), rail))
-    return u, cross(rail, u)
+def guide(normal: Any, axis: ca.SX) -> tuple[ca.SX, ...]:
+    """Normals (u, v) of the faces that guide a slide along a: u = (n - (n.a) a)/|...| and v = a x u; none if n is not
+    stated, and dry friction takes the whole force across the slide."""
+    if normal is None:
+        return ()
+    n = vector(normal)
+    u = unit(n - dot(n, axis) * axis)
+    return u, cross(axis, u)
+
+
+def guide_fault(normal: Triple | None, axis: Triple) -> str:
+    """Why a direction cannot be the normal of a guide's faces; empty if it can."""
+    if normal is None or np.linalg.norm(np.cross(normal, axis)) > PARALLEL:
+        return ""
+    return f"a direction across the slide is needed, and {list(normal)} is along it"
 
 
 def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Slide:

@@ -97,7 +97,7 @@ class UPS(DrivenLeg, kind="UPS"):
                     "universal_friction",
                     cross_body=cross_body,
                 ),
-                Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction", (v, side)),
+                Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction"),
                 Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "spherical_friction"),
             ),
             actuators=(Actuator("prismatic", "prismatic", length, rotor=self.rotor_mass + self.reflected),),

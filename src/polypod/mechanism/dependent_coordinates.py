@@ -16,11 +16,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
-from ..platforms.motion import pose_of
+from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.iterations import NewtonStep, continuation
 from ..symbols.linear import BlockFactor
-from ..symbols.vectors import Frame, dot, skew
+from ..symbols.vectors import Frame, axial, dot, skew
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
@@ -123,6 +123,33 @@ def follow(mechanism: Mechanism) -> Expression:
     return Expression("follow", (x.pose, x.twist, x.acceleration), outputs, mechanism.port)
 
 
+def rate_map(mechanism: Mechanism) -> Expression:
+    """E (m, m) of u = E x': components of the twist along the degrees of freedom from the rates of the coordinates, at
+    a pose.
+
+    The twist is A xi' with xi' = C x' + O w', w' from the constraints as in ``motion``; u are its chosen components
+    and the rates of joints that are coordinates.
+    """
+    _refuse_fixed_dof(mechanism, "rate_map")
+    m, chosen, others = mechanism.platform.count, *_bases(mechanism)
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    turned = frame_of(x.pose.symbols).axes @ mechanism.home.axes.T
+    derivatives = _displacement_jacobian(ca.vertcat(ca.SX.zeros(3), _rotation_vector(turned)))
+    rows = mechanism.dependent_rows(legs)
+    factor = BlockFactor(ca.sparsify(rows @ derivatives @ others))
+    joints = np.flatnonzero(DegreesOfFreedom(mechanism.robot).of_joints).tolist()
+    columns = []
+    for unit in ca.horzsplit(ca.SX.eye(m)):
+        rate = chosen @ unit
+        asked = ca.vertcat(ca.SX.zeros(others.size2() - len(joints)), unit[joints, 0])
+        columns.append(derivatives @ (rate + others @ factor.solve(asked - rows @ derivatives @ rate)))
+    matrix = mechanism.reduced_rates(legs) @ ca.horzcat(*columns)
+    quality = ca.fmin(mechanism.quality(legs), factor.quality)
+    outputs = port("rate_map", ca.densify(matrix), (m, m)), port("quality", quality, ())
+    return Expression("rate_map", x.place, outputs, mechanism.port)
+
+
 def joint_coordinates(mechanism: Mechanism) -> Expression:
     """Coordinates of joints (j) that are the robot's, at a pose."""
     if not mechanism.coordinate_joints:
@@ -200,6 +227,14 @@ def _displaced(mechanism: Mechanism, xi: ca.SX) -> ca.SX:
     tilde = skew(xi[3:])
     turn = ca.SX.eye(3) + a * tilde + b * (tilde @ tilde)
     return pose_of(Frame(mechanism.home.origin + xi[:3], turn @ mechanism.home.axes))
+
+
+def _rotation_vector(turn: ca.SX) -> ca.SX:
+    """2 atan2(|v|, w) v/|v| of the quaternion (v, w) of a rotation (3, 3) by less than half a turn."""
+    w = 0.5 * ca.sqrt(1 + ca.trace(turn))
+    v = axial(turn) / (4 * w)
+    size = ca.sqrt(ca.fmax(ca.dot(v, v), 1e-30))
+    return (2 * ca.atan2(size, w) / size) * v
 
 
 def _displacement_jacobian(xi: ca.SX) -> ca.SX:

@@ -34,7 +34,8 @@ def jacobian(mechanism: Mechanism) -> Expression:
 
 
 def conditioning(mechanism: Mechanism) -> Iteration:
-    """Condition number and smallest singular value of the Jacobian of rigid motions, rotations scaled by the size.
+    """Condition number and smallest singular value of the Jacobian of rigid motions, in lengths: rows are motions of
+    the joints without their gears, and rotations of joints and platform are arcs at the platform's size.
 
     Where the legs do not close they are infinite and 0.
     """
@@ -44,7 +45,7 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     turns = DegreesOfFreedom(mechanism.robot).turns
     scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
-    values = extreme_singular_values(matrix * ca.repmat(scale, matrix.size1(), 1))
+    values = extreme_singular_values(matrix * (mechanism.joint_scale(mechanism.size) @ scale))
     smallest, largest, quality = values.smallest, values.largest, mechanism.quality(legs)
     good = ca.logic_and(quality > SMALLEST_MARGIN, values.scale <= 1e300)
     outputs = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import casadi as ca
 
@@ -73,6 +74,25 @@ class Mechanism:
     def actuators(self) -> list[tuple[int, Actuator]]:
         """Every actuator with the number of its leg, in the order of coordinates and forces."""
         return [(number, a) for number, leg in enumerate(self.placed) for a in leg.placement.actuators]
+
+    @lazy
+    def rotary_drives(self) -> list[bool]:
+        """Whether each actuated joint turns; one that slides behind a screw does not, whatever its coordinate is."""
+        kinds = [(self.placed[leg].placement.joint(one.joint).kind, one.unit) for leg, one in self.actuators]
+        return [kind == "revolute" or (kind != "prismatic" and unit == "rad") for kind, unit in kinds]
+
+    def joint_scale(self, size: Any) -> ca.SX:
+        """(n) that makes rows of J those of the actuated joints' own motions [m]: 1/ratio, times ``size`` if one turns.
+
+        Gears and screws then count for nothing, and arcs at the platform's size compare with slides.
+        """
+        ratios = [actuator.ratio for _, actuator in self.actuators]
+        pairs = zip(ratios, self.rotary_drives, strict=True)
+        return ca.vertcat(*[(size if turns else 1.0) / ca.SX(ratio) for ratio, turns in pairs], ca.SX(0, 1))
+
+    def joint_scales(self, size: float) -> Array:
+        """The same (n,) in numbers, for the robot's own."""
+        return mapped([self.numbers.symbols], self.joint_scale(size), self.numbers.values[None])[0].ravel()
 
     @property
     def limits(self) -> list[tuple[str, Limit]]:
@@ -199,8 +219,7 @@ class Mechanism:
         return ca.vertcat(*[next(derivatives) if joint else rows[k, :] for k, joint in enumerate(dof.of_joints)])
 
     def drift_acceleration(self, x: Inputs) -> ca.SX:
-        """Acceleration of the platform (6) at the twist of the inputs while the rates of its generalized coordinates
-        stay."""
+        """Acceleration of the platform (6) at the twist of the inputs while u, that of J, stays."""
         if not self.platform.is_constrained:
             return ca.SX.zeros(6)
         state = self.platform.at(x, x.twist.symbols, ca.SX.zeros(6))

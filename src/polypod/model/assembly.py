@@ -169,7 +169,8 @@ class _PathSearch:
     def __init__(self, model: AssemblyCalls) -> None:
         self._model = model
         dof = model._dof
-        self._scale = np.where(dof.turns, 1 / model.size, 1.0)
+        rows = model._kernels.mechanism.joint_scales(model.size)
+        self._scale = rows[:, None] * np.where(dof.turns, 1 / model.size, 1.0)
         self._square = len(model.actuators) == dof.count
 
     def codes(self, pose: Array, own: Flags, there: Flags, look: bool) -> NDArray[np.int64]:

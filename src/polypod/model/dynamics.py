@@ -83,7 +83,10 @@ class DynamicCalls(ModelPart):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2; (6 + N) of a flexible one."""
+        """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2; (6 + N) of a flexible one.
+
+        u is that of ``jacobian``; ``rate_map`` gives it from the rates of a robot's generalized coordinates.
+        """
         if errors is None and parameters is None and elastic is None:
             answer = self._calls.single((pose,), "mass_matrix")
             if answer is not None:
@@ -153,7 +156,7 @@ class DynamicCalls(ModelPart):
         state |= {"elastic": elastic, "elastic_rate": elastic_rate, **self._distribution_inputs(distribution)}
 
         def by_name(parts: list[Array]) -> Reactions:
-            return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions)
+            return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions, friction)
 
         return self._call("reactions", errors, parameters, by_name, friction, **state)
 

@@ -39,6 +39,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "motion": dependent_coordinates.motion,
     "follow": dependent_coordinates.follow,
     "joint_coordinates": dependent_coordinates.joint_coordinates,
+    "rate_map": dependent_coordinates.rate_map,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
     "stiffness": elasticity.stiffness,

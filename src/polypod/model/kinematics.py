@@ -47,9 +47,12 @@ class KinematicCalls(ModelPart):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """J (..., n, m) with qdot = J u; u is the twist, or the m coordinates' rates of a lower-mobility robot.
+        """J (..., n, m) with qdot = J u; u is the twist, or its m components along a lower-mobility robot's degrees of
+        freedom.
 
-        Of a flexible robot J is (..., n, 6 + N).
+        Components about axes of rotation are those of the angular velocity; a degree of freedom that is a joint's
+        coordinate has the joint's rate. ``rate_map`` gives u from the rates of the coordinates that ``motion``
+        takes. Of a flexible robot J is (..., n, 6 + N).
         """
         if errors is None and parameters is None and elastic is None:
             answer = self._calls.single((pose,), "jacobian")
@@ -204,7 +207,10 @@ class KinematicCalls(ModelPart):
     def conditioning(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> Conditioning:
-        """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
+        """Condition number of the Jacobian in lengths, and its smallest singular value, the distance to singularity.
+
+        Gears and screws do not count, rotations are arcs at the platform's size (``Conditioning``).
+        """
         self._check_elastic("conditioning", elastic)
         if parameters is not None:
             given, results = {"pose": pose, "elastic": elastic}, ("condition", "distance")
@@ -225,8 +231,7 @@ class KinematicCalls(ModelPart):
         return np.where(lost, np.nan, vectors[..., :, matrix.shape[-1] :])
 
     def drift_acceleration(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
-        """Acceleration (..., 6) of the platform at constant rates of its generalized coordinates: zero but for what
-        follows."""
+        """Acceleration (..., 6) of the platform at constant u (as of ``jacobian``): zero but for what follows."""
         arguments = [Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))]
         if parameters is not None:
             return self._drift_of_designs(arguments, parameters)
@@ -273,6 +278,46 @@ class KinematicCalls(ModelPart):
         states = self._calls.checked([Argument("pose", pose, (4, 4))])
         return states.restore(self._calls.own.coordinates(states.rows[0]))
 
+    def rate_map(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
+        """E (..., m, m) with u = E xdot: from rates of the robot's generalized coordinates to u of Jacobian and mass
+        matrix.
+
+        Parameters
+        ----------
+        pose : (..., 4, 4) or RigidTransform
+            Poses that the robot can take.
+        parameters : mapping, optional
+            Parameters of the robot that differ from its file's.
+
+        Returns
+        -------
+        (..., m, m) array
+            With J and M of ``jacobian`` and ``mass_matrix``, J E and E^T M E are those of the coordinates'
+            rates: qdot = J E xdot, T = xdot^T E^T M E xdot / 2. The unit matrix where no more than one coordinate is a
+            rotation of the platform.
+
+        Examples
+        --------
+        >>> import numpy as np, polypod as pp
+        >>> model = pp.Model("agile-eye")
+        >>> x, xdot = np.array([0.2, -0.1, 0.3]), np.array([1.0, 2.0, 3.0])
+        >>> pose, twist, _ = model.motion(x, xdot)
+        >>> u = model.rate_map(pose) @ xdot
+        >>> bool(np.allclose(model.jacobian(pose) @ u, model.rates(pose, twist)))
+        True
+        """
+        self._needs_dof("rate_map")
+        m = self._dof.count
+        if self._kernels.mechanism.platform.is_constrained:
+            return self._call("rate_map", None, parameters, pose=pose)
+        arguments = [Argument("pose", pose, (4, 4))]
+        if parameters is None:
+            return np.broadcast_to(np.eye(m), (*self._calls.checked(arguments).shape, m, m)).copy()
+        found = self._calls.rows_of_designs(arguments, parameters)
+        unit = np.broadcast_to(np.eye(m), (found.batch.size, m, m)).copy()
+        answer: Array = found.finalise("rate_map", [unit], lambda a: a)
+        return answer
+
     def motion(
         self,
         x: ArrayLike,
@@ -283,7 +328,11 @@ class KinematicCalls(ModelPart):
         errors: Errors | None = None,
     ) -> PlatformMotion:
         """Pose, twist and acceleration of the platform from the robot's generalized coordinates (..., m) and their
-        rates."""
+        rates.
+
+        Coordinates of rotations are components of the rotation vector from home, and ``xdot``, ``xddot`` their time
+        derivatives: with two or more rotations not components of the angular velocity (``rate_map``).
+        """
         self._needs_dof("motion")
         check_policy(errors)
         m = self._dof.count

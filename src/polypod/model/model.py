@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description import Robot
-from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
+from ..errors import Fault, IgnoredWarning, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
 from ..files import load
 from ..files.robot_files import with_file_lines
 from ..formulations.dry_friction import DryFriction
@@ -109,6 +109,9 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             self.size = self.robot.platform_size
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
+        if self.robot.springs_left_out:
+            text = f"robot {self.robot.name!r}: {self.robot.springs_left_out}"
+            warnings.warn(text, IgnoredWarning, stacklevel=2)
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
@@ -130,7 +133,9 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         matrix = self.jacobian(self.robot.home.matrix, errors="nan")[:, : self._dof.count]
         if not np.isfinite(matrix).all():
             return Conditioning(np.array(np.inf), np.array(0.0))
-        values = np.linalg.svd(matrix * np.where(self._dof.turns, 1 / self.size, 1.0), compute_uv=False)
+        rows = self._kernels.mechanism.joint_scales(self.size)
+        scaled = rows[:, None] * matrix * np.where(self._dof.turns, 1 / self.size, 1.0)
+        values = np.linalg.svd(scaled, compute_uv=False)
         smallest = values[-1]
         return Conditioning(np.array(values[0] / smallest if smallest > 0 else np.inf), np.array(smallest))
 

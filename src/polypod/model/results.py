@@ -73,10 +73,12 @@ class PlatformMotion(NamedTuple):
 
 
 class Conditioning(NamedTuple):
-    """How far a pose is from singular, from the Jacobian with rotations scaled by the platform's size.
+    """How far a pose is from singular, from the Jacobian in lengths.
 
-    ``condition`` is the ratio of its largest to its smallest singular value, ``distance`` the smallest one: the size
-    of the smallest change of the scaled Jacobian that makes it singular.
+    Rows are motions of the actuated joints themselves, gears and screws left out; rotations of joints and platform are
+    arcs at the platform's size (the mean distance of its joints from its origin). ``condition`` is the ratio of the
+    largest to the smallest singular value, ``distance`` the smallest one [1, i.e. mm/mm]: how far the joints move for
+    each millimetre of the platform's motion that they feel least. It is 0 in a singular pose, where they feel nothing.
     """
 
     condition: Array

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..datasets import robot_of
 from ..model import Model
+from ..model.reactions import perpendicular
 from ..tables import Table, table
 from .read import ROUNDING, power_mean, reactions
 
@@ -57,7 +58,7 @@ def axial_and_radial(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
     """Axial and radial force (n,) [N] of a joint's bearing; NaN where it has no axis, the larger of two pivots."""
     force, axes = result.reaction_force.values[:, joint], result.joint_axes.values[:, joint]
     along = np.einsum("nki,ni->nk", axes, force)
-    across = np.linalg.norm(force[:, None] - along[..., None] * axes, axis=-1)
+    across = np.linalg.norm(perpendicular(force[:, None], axes[..., None, :]), axis=-1)
     return np.fmax(*np.abs(along).T), np.fmax(*across.T)
 
 

@@ -112,7 +112,7 @@ def compare(results: Mapping[str, xr.Dataset]) -> Comparison:
         measures.append(Measure("joint reaction", "N", tuple(float(size.max()) for size in sizes)))
     measures.append(Measure("condition number", "", tuple(float(one.condition.max()) for one in studies)))
     distance = tuple(float(one.distance.min()) for one in studies)
-    measures.append(Measure("distance to singularity (least)", "", distance, more_is_better=True))
+    measures.append(Measure("distance to singularity (least)", "mm/mm", distance, more_is_better=True))
     return Comparison(tuple(results), tuple(measures), tuple(verdict(one) for one in studies))
 
 

@@ -154,7 +154,7 @@ class Snapshot:
 
     @property
     def jacobian(self) -> Array:
-        """J (n, m) of the robot's own rates, rotations scaled by its size."""
+        """J (n, m) in lengths, as of ``polypod.Model.conditioning``."""
         n, m = self._layout.actuators, self._layout.dof
         return self._legs[: m * n].reshape(n, m)
 

@@ -334,7 +334,7 @@ class Dynamics:
         )
 
     def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
-        """What the actuators' encoders see, limited quantities, J of the robot's own rates.
+        """What the actuators' encoders see, limited quantities, J.
 
         A zero precedes the limited quantities, as some robots have none.
         """
@@ -349,7 +349,8 @@ class Dynamics:
                 nearest = ca.fmin(nearest, ca.fmin(value - limit.low, limit.high - value))
         m, turns = mechanism.platform.count, DegreesOfFreedom(mechanism.robot).turns
         by_own = platform.to_base(mechanism.jacobian(legs).T).T[:, :m]
-        scaled = by_own @ ca.diag(ca.vertcat(*[1 / mechanism.size if turn else 1 for turn in turns]))
+        scale = ca.horzcat(*[1 / mechanism.size if turn else 1 for turn in turns])
+        scaled = by_own * (mechanism.joint_scale(mechanism.size) @ scale)
         factor = SymmetricFactor(scaled.T @ scaled)
         unit = ca.SX.eye(scaled.size2())
         inverse = sum((factor.solve(unit[:, k])[k] for k in range(scaled.size2())), ca.SX(0))

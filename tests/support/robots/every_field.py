@@ -66,7 +66,7 @@ def rich_chain() -> Robot:
             joints.append(data)
             fields |= set(data)
         legs.append(leg.model_dump(exclude_unset=True) | {"kind": "chain", "name": leg.name, "joints": joints})
-    assert fields == set(ChainJoint.model_fields) - OF_SEVERAL_DOF - {"lead"}
+    assert fields == set(ChainJoint.model_fields) - OF_SEVERAL_DOF - OF_SLIDES
     whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
     _assert_given(whole, set())
     return whole
@@ -83,13 +83,15 @@ def rich_joints() -> Robot:
             if "actuated" in joint:
                 joint |= {"range": [-0.3, 0.45]} | ({} if joint["kind"] == "revolute" else {"lead": 0.005})
             fields |= set(joint)
-    assert {*OF_SEVERAL_DOF, "lead"} <= fields
+    assert {*OF_SEVERAL_DOF, *OF_SLIDES} <= fields
     return Robot.model_validate(data)
 
 
+OF_SLIDES = {"lead", "guide_normal"}
 OF_SEVERAL_DOF = {"axes", "ranges", "frictions"}
 _CONE = {"axis": [0, 0, 1], "half_angle": 1.2}
 _SEVERAL: dict[str, dict[str, Any]] = {
+    "prismatic": {"guide_normal": [0.36, 0.48, 0.8]},
     "universal": {"ranges": {"first": [-0.7, 0.6], "second": [-0.5, 0.9]}},
     "cylindrical": {
         "ranges": {"rotation": [-0.8, 1.1], "translation": [-0.2, 0.35]},

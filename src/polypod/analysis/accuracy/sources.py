@@ -36,7 +36,7 @@ from ...parameters.paths import matching_paths, value_at
 from ...symbols.expression import Expression, port
 from ..tolerances import Tolerance, Tolerances
 
-_DIRECTIONS = ("axis", "axes", "rail_direction", "rotation")
+_DIRECTIONS = ("axis", "axes", "rail_direction", "guide_normal", "rotation")
 """Fields that are directions or rotations."""
 _KNOWN: WeakKeyDictionary[Model, dict[tuple[str, ...], Closures]] = WeakKeyDictionary()
 """Of each model as long as it is: a budget, robots drawn at random and bounds ask for the same."""

@@ -15,6 +15,7 @@ from ...arrays import Array
 from ...description.drive import force_at
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
 from ...model import Model
+from ...model.least_use import least_use
 from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY, limit_names, margins
 
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
@@ -136,11 +137,11 @@ def _finite(values: ArrayLike, count: int) -> bool:
 class Requirements:
     """What a pose must satisfy beside the robot's own limits and the sign of det J.
 
-    ``distance`` is the least distance to singularity (smallest singular value of the scaled Jacobian, as
-    ``model.conditioning`` has it). With ``max_force`` [N or N m], one number or one an actuator, or with ``drives``,
-    which takes the smaller of max_force and the force at zero speed of force_speed in the robot file, the forces at
-    rest must not be larger: under gravity, the robot's own payload, another ``payload`` (mass [kg], and where it is (3)
-    [m] in the platform frame) and a ``wrench`` (6) on the platform.
+    ``distance`` is the least distance to singularity [mm/mm], as ``model.conditioning`` has it. With ``max_force`` [N
+    or N m], one number or one an actuator, or with ``drives``, which takes the smaller of max_force and the force at
+    zero speed of force_speed in the robot file, the forces at rest must not be larger: under gravity, the robot's own
+    payload, another ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a ``wrench`` (6) on the
+    platform. More actuators than degrees of freedom share the load in the way that uses their limits least.
     """
 
     distance: float = 0.0
@@ -266,13 +267,16 @@ class WorkspaceTest:
         if asked.forces:
             left = np.ones((len(poses), len(model.actuators)))
             force = holding_forces(model, poses[inside], asked)
+            if len(model.actuators) > model.mobility.count:
+                force = least_use(force, model.null_space(poses[inside]), np.broadcast_to(self._most, force.shape[1:]))
             left[inside] = 1.0 - np.abs(force) / np.asarray(self._most)
             rows.append(np.where(np.isnan(left), -1.0, left))
         return rows
 
 
 def holding_forces(model: Model, poses: Array, asked: Requirements) -> Array:
-    """Actuator forces (n, a) that hold the platform, its payload and a wrench at rest, without friction."""
+    """Actuator forces (n, a) that hold the platform, its payload and a wrench at rest, without friction; of least norm
+    where there are more actuators than degrees of freedom."""
     wrench = np.zeros((len(poses), 6)) + (0.0 if asked.wrench is None else np.asarray(asked.wrench, dtype=float))
     if asked.payload is not None:
         mass, place = asked.payload

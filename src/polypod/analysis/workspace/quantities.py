@@ -93,7 +93,7 @@ class Quantities:
 
 
 def scaled_jacobian(mechanism: Mechanism, legs: list[LegAtState]) -> ca.SX:
-    """J (n, m) of the actuated coordinates, rotations scaled by the platform's size.
+    """J (n, m) of the actuated joints without their gears, rotations as arcs at the platform's size (``conditioning``).
 
     Where the platform moves as its legs let it, rows of what they constrain follow, (n + 6 - m, 6): the matrix is
     singular with the actuators or with the constraints.
@@ -108,7 +108,8 @@ def scaled_jacobian(mechanism: Mechanism, legs: list[LegAtState]) -> ca.SX:
         basis = DegreesOfFreedom(mechanism.robot).basis
         turning = [bool(abs(basis[3:, k]).sum() > 0) for k in range(m)]
     scale = ca.horzcat(*[1 / mechanism.size if turns else 1 for turns in turning])
-    return matrix * ca.repmat(scale, matrix.size1(), 1)
+    rows = ca.vertcat(mechanism.joint_scale(mechanism.size), ca.SX.ones(matrix.size1() - len(mechanism.actuators)))
+    return matrix * (rows @ scale)
 
 
 def determinant(matrix: ca.SX) -> ca.SX:

@@ -169,8 +169,9 @@ class _Leg:
         for number, joint in enumerate(self._joints):
             place = (*self._location, "joints", number)
             new = dict(joint)
-            if "axis" in joint:
-                new["axis"] = self._direction(joint["axis"], number, (*place, "axis"), None)
+            for key in ("axis", "guide_normal"):
+                if key in joint:
+                    new[key] = self._direction(joint[key], number, (*place, key), None)
             axes = joint.get("axes")
             if isinstance(axes, list) and len(axes) == 2:
                 first = self._direction(axes[0], number, (*place, "axes", 0), None)

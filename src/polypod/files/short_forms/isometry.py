@@ -101,6 +101,8 @@ def transformed_joint(joint: ChainJoint, isometry: Isometry) -> dict[str, Any]:
         data["axis"] = isometry.direction(joint.axis) if slides else isometry.axis(joint.axis)
     if joint.axes is not None:
         data["axes"] = [isometry.axis(axis) for axis in joint.axes]
+    if joint.guide_normal is not None:
+        data["guide_normal"] = isometry.direction(joint.guide_normal)
     if joint.cone is not None:
         data["cone"]["axis"] = isometry.direction(joint.cone.axis)
         if joint.cone.direction is not None:

@@ -23,6 +23,7 @@ from ...description.quantities import (
 )
 from ...description.units import unit_mismatch
 from ...errors import InputError, UnknownNameError
+from ..rail import guide_fault
 
 JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
 JOINT_DOF = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
@@ -107,7 +108,11 @@ class ChainJoint(Drive, Bearing):
     ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
     those of a joint of several degrees of freedom. ``friction`` resists the joint's motion, ``frictions`` the turning
     and the sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series with
-    the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a flexure does.
+    the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a flexure does;
+    stiffness and resonances count it, dynamics does not yet. Dry friction of a slide is ``coulomb`` times |N|, N the
+    force across it; with ``guide_normal``, a direction fixed in the first body, it is that of a guide of two
+    perpendicular pairs of faces, |N.u| + |N.v| with u along ``guide_normal`` (its part perpendicular to ``axis``) and v
+    perpendicular to both.
     """
 
     name: str = Field(min_length=1)
@@ -116,6 +121,7 @@ class ChainJoint(Drive, Bearing):
     at: Position = (0.0, 0.0, 0.0)
     axis: Direction | None = None
     axes: tuple[Direction, Direction] | None = None
+    guide_normal: Direction | None = None
     actuated: bool | Literal["rotation", "translation"] = False
     friction: Friction = Friction()
     frictions: JointFrictions | None = None
@@ -208,6 +214,26 @@ class ChainJoint(Drive, Bearing):
         if (self.kind == "universal") != (self.axes is not None):
             what = "needs" if self.kind == "universal" else "has no"
             raise ValueError(f"axes: a {self.kind} joint {what} axes: two directions")
+        if self.kind == "fixed":
+            fields = type(self).model_fields
+            still = ("stiffness", "friction", "cone", *Bearing.model_fields)
+            idle = [name for name in still if getattr(self, name) != fields[name].default]
+            if idle:
+                raise ValueError(
+                    f"{idle[0]}: a fixed joint does not move and has none; leave it out, or make the joint one that "
+                    "moves (revolute, prismatic, cylindrical, universal, spherical)"
+                )
+        if self.stiffness is not None and self.kind == "cylindrical" and not self.actuated:
+            raise ValueError(
+                "stiffness: a cylindrical joint turns and slides, and one number cannot be of both; state a revolute "
+                "and a prismatic joint, each with its own, with a light body between them"
+            )
+        if self.guide_normal is not None:
+            if self.kind != "prismatic" or self.axis is None:
+                raise ValueError(f"guide_normal: only a prismatic joint has guiding faces, this one is {self.kind}")
+            along = guide_fault(self.guide_normal, self.axis)
+            if along:
+                raise ValueError(f"guide_normal: {along}")
         if "at" not in self.model_fields_set and self.kind not in ("prismatic", "fixed"):
             raise ValueError(f"at: a {self.kind} joint needs its position at home, e.g. at: [0.3, 0.0, 0.5]")
         if self.axes is not None:

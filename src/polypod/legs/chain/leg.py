@@ -189,6 +189,10 @@ class Chain(Leg, kind="chain"):
         """Where its joints are at home."""
         return [joint.at for joint in self.joints]
 
+    def passive_springs(self) -> tuple[str, ...]:
+        """Joints with a stiffness that nothing drives."""
+        return tuple(joint.name for joint in self.joints if joint.stiffness is not None and not joint.actuated)
+
     @property
     def constrains(self) -> bool:
         """Whether it has fewer than six degrees of freedom."""

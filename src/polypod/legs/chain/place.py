@@ -279,8 +279,7 @@ class PlacedChain:
             elif data.kind != "spherical":
                 a = vector(data.axis)
                 axes = (sense * parent.vector(a),)
-                # a rail on the base has a guide as that of a PUS leg; what slides elsewhere is loaded from any side
-                normals = guide(a) if data.kind == "prismatic" and parent.fixed else ()
+                normals = tuple(parent.vector(normal) for normal in guide(data.guide_normal, a))
             holder = child if data.kind in ("prismatic", "cylindrical") or edge.child == "platform" else parent
             friction = f"joints.{edge.joint}.friction"
             if data.kind == "cylindrical":

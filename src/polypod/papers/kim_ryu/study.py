@@ -114,7 +114,8 @@ def slider_acceleration() -> Erratum:
         "(10)",
         "2 kdot k - kdot^2",
         "2 kddot k - kdot^2",
-        "d/dt [kdot/(2 sqrt k)] = (2 kddot k - kdot^2)/(4 k sqrt k).",
+        "d/dt [kdot/(2 sqrt k)] = (2 kddot k - kdot^2)/(4 k sqrt k). The copy at hand prints the definition of kddot "
+        "with one dot too: dots may have been lost in it, not in the paper.",
         "largest error of lambdaddot over its largest value, circle at 20 rpm",
         (Measure("error", 100 * peak_ratio(printed - right, right), "%", 48.0, 0.02, SPEED),),
     )
@@ -251,8 +252,10 @@ def slider_friction() -> Erratum:
     return Erratum(
         "(30)",
         "mu (u - v)^T N",
-        "mu (|N_u| + |N_v|)",
-        "Turning v into -v names the same rail and changes the printed force; friction does not depend on names.",
+        "mu (|N_u| + |N_v|), taken here",
+        "Turning v into -v names the same rail and changes the printed force; friction does not depend on names. The "
+        "sum is one choice among several: it is that of a guide with two perpendicular pairs of faces (guide_normal in "
+        "the robot file); with mu |N|, which any other slide of the library has, u and v count for nothing.",
         "largest change of the actuator forces on the circle",
         tuple(measured),
     )

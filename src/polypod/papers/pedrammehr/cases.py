@@ -103,6 +103,8 @@ CHOICES = {
     "no spin": replace(eq.CORRECTED, spin=False),
     "shifted pods": replace(eq.CORRECTED, shifted_pods=True),
     "shifted platform": replace(eq.CORRECTED, shifted_platform=True),
+    "shifted pods, own axes": replace(eq.CORRECTED, shifted_pods=True, leg_frame=True),
+    "shifted platform, own axes": replace(eq.CORRECTED, shifted_platform=True, leg_frame=True),
 }
 
 

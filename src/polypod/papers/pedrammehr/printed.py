@@ -103,12 +103,16 @@ def bracket(mass: float, arm: Array) -> Array:
 
 @dataclass(frozen=True)
 class Choices:
-    """What a model takes: pods that spin, the universal joint's moment along c or n, parallel-axis terms as printed."""
+    """What a model takes: pods that spin, the universal joint's moment along c or n, parallel-axis terms as printed.
+
+    ``leg_frame`` has the vectors of these terms in the axes of their body, as they were meant, not in base axes.
+    """
 
     spin: bool = True
     moment: str = "c"
     shifted_pods: bool = False
     shifted_platform: bool = False
+    leg_frame: bool = False
 
 
 PRINTED = Choices(shifted_pods=True, shifted_platform=True)
@@ -116,11 +120,14 @@ CORRECTED = Choices()
 CLASSIC = Choices(spin=False, moment="n")
 
 
-def pod_tensor(p: Parameters, k: Pods, shifted: bool) -> Array:
-    """I_d + I_u: T I_o T^T, or (32), (33) as printed with the bracket of base-frame components inside."""
+def pod_tensor(p: Parameters, k: Pods, shifted: bool, leg_frame: bool = False) -> Array:
+    """I_d + I_u: T I_o T^T, or (32), (33) as printed with the bracket of base-frame components inside, or of those in
+    pod axes."""
     local = p.I_do + p.I_uo
     if shifted:
-        local = local + bracket(p.m_d, k.L_d) + bracket(p.m_u, k.L_u)
+        back = np.swapaxes(k.T, -1, -2)
+        arms = (times(back, L) if leg_frame else L for L in (k.L_d, k.L_u))
+        local = local + sum(bracket(m, arm) for m, arm in zip((p.m_d, p.m_u), arms, strict=True))
     return rotated_tensor(k.T, local)
 
 
@@ -138,17 +145,18 @@ def pod_moment(p: Parameters, k: Pods, at: Platform, tensor: Array) -> Array:
 
 def passive_force(p: Parameters, k: Pods, at: Platform, choices: Choices) -> Array:
     """F_i + F_act n_i, (40): what a pod asks of the platform apart from its actuator."""
-    N = pod_moment(p, k, at, pod_tensor(p, k, choices.shifted_pods))
+    N = pod_moment(p, k, at, pod_tensor(p, k, choices.shifted_pods, choices.leg_frame))
     along = p.m_u * dot(k.n, k.Lddot_u - p.G) + p.C_p * k.ldot
     moment = k.c if choices.moment == "c" else k.n
     across: Array = cross(N, k.n) - dot(N, k.n) * cross(moment, k.n) / dot(moment, k.n)
     return along * k.n + across / k.ell
 
 
-def actuator_forces(p: Parameters, k: Pods, at: Platform, passive: Array, shifted: bool) -> Array:
+def actuator_forces(p: Parameters, k: Pods, at: Platform, passive: Array, choices: Choices) -> Array:
     """F_act (T, 6) from the platform's equations (45), (49) without external wrench."""
     r = times(at.R, p.r_o)
-    tensor = p.I_po + (bracket(p.m_p, r) if shifted else 0.0)
+    arm = np.broadcast_to(p.r_o, r.shape) if choices.leg_frame else r
+    tensor = p.I_po + (bracket(p.m_p, arm) if choices.shifted_platform else 0.0)
     I_p = rotated_tensor(at.R, tensor)
     weight = p.m_p * (at.acceleration + cross(at.alpha, r) + cross(at.omega, cross(at.omega, r)) - p.G)  # (46)
     force = weight - at.force + passive.sum(axis=1, keepdims=True)
@@ -163,7 +171,7 @@ def forces(p: Parameters, motion: Motion, choices: Choices) -> Array:
     """Actuator forces (T, 6) by (36), (40), (45), (49) with the given choices."""
     at = Platform.of(motion)
     k = pods(p, at, choices.spin)
-    return actuator_forces(p, k, at, passive_force(p, k, at, choices), choices.shifted_platform)
+    return actuator_forces(p, k, at, passive_force(p, k, at, choices), choices)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -229,7 +237,7 @@ def compact_forces(p: Parameters, motion: Motion, rate: bool = True) -> Array:
     k = pods(p, at)
     tip = at.acceleration + cross(at.alpha, k.q)
     passive = times(printed_inertia(p, k, shifted=True), tip) + printed_rest(p, k, at, rate)
-    return actuator_forces(p, k, at, passive, shifted=True)
+    return actuator_forces(p, k, at, passive, PRINTED)
 
 
 def printed_inertia(p: Parameters, k: Pods, shifted: bool) -> Array:

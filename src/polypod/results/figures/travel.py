@@ -90,17 +90,17 @@ def _draw_stops(axes: Any, factor: float, low: list[float], high: list[float]) -
 
 
 def amplification(result: xr.Dataset) -> Figure:
-    """Largest actuator forces that a load of 1 N on the platform in its worst direction needs, along the path.
+    """Largest forces in the actuated joints that a load of 1 N on the platform in its worst direction needs.
 
-    It is 1/sigma with sigma the smallest singular value of the Jacobian, rotations scaled by the platform's size r:
-    the norm of the actuator forces against that of [f; m/r]. It grows without bound towards a singular pose.
+    It is 1/sigma with sigma the smallest singular value of the Jacobian in lengths: the norm of the forces in the
+    joints, torques over the platform's size r, against that of [f; m/r]. It grows without bound towards a singular
+    pose.
     """
     fig, ((axes,),) = panels(1, height=2.0, legend_rows=0)
     values = 1.0 / result.distance.values
     axes.plot(result.time.values, values, color=COLOURS[0], linewidth=1.8)
     mark_peak(axes, result.time.values, values, "largest {}")
     axes.set_ylim(bottom=0.0)
-    unit = " or ".join(dict.fromkeys(f"{force}/N" for _, force in actuators_by_unit(result)))
-    dress(axes, TIME, f"force amplification [{unit.replace('N/N', '1')}]")
-    headline(fig, title(result, "actuator force for a load of 1 N in the worst direction"))
+    dress(axes, TIME, "force amplification [1]")
+    headline(fig, title(result, "force in actuated joints for a load of 1 N in the worst direction"))
     return fig

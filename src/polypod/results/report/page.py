@@ -110,6 +110,15 @@ def notes(result: xr.Dataset) -> list[str]:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
         more = f" and {len(unphysical) - 2} more" if len(unphysical) > 2 else ""
         found.append(f"The robot file opts out of the check of inertias no real body has: {listed}{more}.")
+    springs = robot_of(result).springs_left_out
+    if springs:
+        found.append(f"{springs[0].upper()}{springs[1:]}.")
+    robot = robot_of(result)
+    if result.sizes["actuator"] > (len(robot.dof) or 6):
+        found.append(
+            "The robot has more actuators than degrees of freedom: forces are those of least norm, and limits are "
+            "judged for them; another distribution may use them less."
+        )
     left_open = open_reactions(result)
     if left_open:
         found.append(

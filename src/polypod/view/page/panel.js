@@ -260,7 +260,7 @@ function makePanel(host, app) {
       gauge.line.className = one?.over ? "broken" : "";
     });
     condition.textContent = state.reachable && !state.singular ? text(state.condition, 4) : "–";
-    distance.textContent = state.reachable ? text(state.distance, 3) : "–";
+    distance.textContent = state.reachable ? `${text(state.distance, 3)} mm/mm` : "–";
     if (state.reachable) {
       const whole = centreOfMass(state.frames);
       mass.textContent = `${text(whole.mass, 4)} kg`;

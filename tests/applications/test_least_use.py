@@ -1,0 +1,78 @@
+"""Force limits of robots with more actuators than degrees of freedom: the best distribution, by linear programming."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+import polypod as pp
+from polypod.analysis.workspace.pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
+from polypod.model.least_use import least_use
+
+Array = NDArray[np.float64]
+
+
+def least_largest_use(force: Array, free: Array, limits: Array) -> float:
+    """The least t with |force + free y| <= t limits, by HiGHS; drives without a limit do not count."""
+    known = np.isfinite(limits)
+    start, moves = force[known] / limits[known], free[known] / limits[known, None]
+    ones = np.ones((len(start), 1))
+    found = linprog(
+        np.r_[np.zeros(free.shape[1]), 1.0],
+        A_ub=np.block([[moves, -ones], [-moves, -ones]]),
+        b_ub=np.r_[-start, start],
+        bounds=[(None, None)] * free.shape[1] + [(0, None)],
+    )
+    return float(found.fun)
+
+
+@pytest.mark.parametrize(("n", "r"), [(4, 1), (7, 1), (8, 2), (9, 3), (3, 0)])
+@pytest.mark.parametrize("kind", ["any", "one without a limit", "idle drives"])
+def test_no_distribution_uses_the_limits_less(n: int, r: int, kind: str) -> None:
+    """Random robots, and such whose null space leaves some drives out or moves them alike."""
+    rng = np.random.default_rng(10 * n + r)
+    force, limits = 5 * rng.normal(size=(12, n)), rng.uniform(0.5, 3.0, n)
+    matrix = rng.normal(size=(12, n, r))
+    if kind == "idle drives":
+        matrix[:, 0] = 0.0
+        matrix[:, 1] = matrix[:, 2]
+    if kind == "one without a limit":
+        limits[-1] = np.inf
+    free = np.linalg.qr(matrix)[0] if r else matrix
+    found = least_use(force, free, limits)
+    for k in range(12):
+        wanted = least_largest_use(force[k], free[k], limits)
+        # HiGHS stops at 1e-7 of what it is asked for
+        assert np.abs(found[k] / limits).max() == pytest.approx(wanted, rel=1e-6, abs=1e-7)
+        change = found[k] - force[k]
+        np.testing.assert_allclose(free[k] @ (free[k].T @ change), change, atol=1e-9 * (1 + np.abs(change).max()))
+
+
+def test_rows_that_are_no_numbers_stay_so() -> None:
+    free = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 4, 1)))[0]
+    force = np.ones((3, 4))
+    force[1] = np.nan
+    found = least_use(force, free, np.ones(4))
+    assert np.isnan(found[1]).all()
+    assert np.isfinite(found[[0, 2]]).all()
+    assert least_use(force[:0], free[:0], np.ones(4)).shape == (0, 4)
+
+
+def test_a_redundant_robot_holds_what_its_best_distribution_holds(model_of: Callable[[str], pp.Model]) -> None:
+    """Poses that drives of 2.35 N m hold against gravity: 41 of 49 by linear programming, 27 by least norm."""
+    model, most = model_of("planar-4-rrr"), 2.35
+    ends = np.linspace(-1, 1, 7)
+    x = np.array([(a, b, 0.0) for a in 0.06 * ends for b in 0.06 * ends])
+    judged = WorkspaceTest(PoseCoordinates(model), Requirements(max_force=most))(x)
+    pose = model.motion(x).pose
+    still = np.zeros(6)
+    force = model.inverse_dynamics(pose, still, still, friction=False)
+    free = model.null_space(pose)
+    held = np.array([least_largest_use(f, n, np.full(4, most)) <= 1 for f, n in zip(force, free, strict=True)])
+    plain = WorkspaceTest(PoseCoordinates(model))(x).inside
+    assert (judged.inside == (held & plain)).all()
+    assert (judged.inside.sum(), (np.abs(force).max(axis=1) <= most).sum()) == (41, 27)
