@@ -71,6 +71,27 @@ class MissingPackageError(InputError, ImportError):
         super().__init__(f"{what} needs {package}, which is not installed: pip install 'polypod[{extra}]'{instead}")
 
 
+class KernelSizeError(InputError):
+    """A function of so many operations that compiling it would take a quarter of an hour or more.
+
+    Attributes
+    ----------
+    name : the function
+    operations : how many it has
+    limit : how many it may have
+    """
+
+    def __init__(self, name: str, operations: int, limit: int, advice: str = "") -> None:
+        super().__init__(
+            f"{name}: {operations:,} operations would take very long to compile, {limit:,} are allowed; {advice}"
+            "set the environment variable POLYPOD_MAX_OPERATIONS to allow more"
+        )
+        self.name, self.operations, self.limit, self._advice = name, operations, limit, advice
+
+    def __reduce__(self) -> tuple[type[KernelSizeError], tuple[str, int, int, str]]:
+        return KernelSizeError, (self.name, self.operations, self.limit, self._advice)
+
+
 class UnknownNameError(PolypodError, KeyError):
     """A name that is not known, with those that are and those that are near.
 

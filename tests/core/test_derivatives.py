@@ -202,6 +202,21 @@ def test_numbers_of_direct_dynamics() -> None:
     close(got, derivatives(lambda u: m.direct_dynamics(*state, parameters={"platform.mass": mass + u[0]}), 1))
 
 
+@pytest.mark.parametrize(
+    "name", mostly_long(("planar-3-rrr", "delta", "linear-delta", "orthoglide"), ("planar-3-rrr",))
+)
+def test_legs_that_take_the_axes_of_the_platform(name: str) -> None:
+    """Point and axes of a tip, their rates and accelerations: every one is differentiated by its own."""
+    m, draw = model(name), np.random.default_rng(6)
+    k, basis = m.mobility.count, m.mobility.basis
+    pose, twist, acceleration = m.motion(0.02 * draw.normal(size=(2, k)), *draw.normal(size=(2, 2, k)))
+    f = m.inverse_dynamics
+    got = m.derivatives("inverse_dynamics", pose, twist, acceleration)
+    close(got.pose @ basis, derivatives(lambda u: f(displaced(pose, basis @ u), twist, acceleration), k, 3e-4))
+    close(got.twist @ basis, derivatives(lambda u: f(pose, twist + basis @ u, acceleration), k))
+    close(got.acceleration @ basis, derivatives(lambda u: f(pose, twist, acceleration + basis @ u), k))
+
+
 def test_legs_differentiated_in_their_own_axes() -> None:
     """Pods with a cross, a rotor and dry friction: CasADi differentiates the whole function in base axes."""
     friction = Friction(viscous=0.3, drag=2.0)
@@ -351,8 +366,6 @@ def test_what_has_no_derivative_is_refused() -> None:
         hexaslide.derivatives("inverse_dynamics", home, still, still, wrt=("accelerations",), friction=False)
     with pytest.raises(UnknownNameError, match=r"platform\.mass"):
         hexaslide.derivatives("inverse_dynamics", home, still, still, parameters=("platform.mas",), friction=False)
-    with pytest.raises(InputError, match="friction=False"):
-        hexaslide.casadi("inverse_dynamics")
 
 
 @pytest.mark.parametrize(
@@ -424,9 +437,3 @@ def test_the_regressor_of_designs_is_that_of_robots_made_so() -> None:
         bad = m.regressor(*at, parameters={"platform.mass": [[masses[0]], [-1.0]]})
     assert np.isfinite(bad.matrix[0]).all()
     assert np.isnan(bad.matrix[1]).all()
-
-
-@pytest.mark.parametrize(("name", "way"), [("conditioning", "own program"), ("inverse_dynamics", "friction=False")])
-def test_functions_that_iterate_are_no_casadi_functions_and_say_what_helps(name: str, way: str) -> None:
-    with pytest.raises(InputError, match=f"{name}' iterates.*{way}"):
-        pp.Model("kim-ryu").casadi(name)

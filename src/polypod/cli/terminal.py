@@ -6,6 +6,7 @@ Texts of users are quoted as they are: markup is escaped, and ``:x:`` stays what
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import sys
@@ -69,6 +70,7 @@ def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, Non
             once = cache(note)
             warnings.showwarning = lambda message, *rest, **more: once(_first_part(message))
             warnings.simplefilter("default")
+            _show_long_work()
             try:
                 command(*args, **kwargs)
             except PolypodError as error:
@@ -85,6 +87,21 @@ def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, Non
                 raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
+
+
+class _LongWork(logging.Handler):
+    """Notes of the library on work that takes long, on a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr.isatty():
+            note(record.getMessage())
+
+
+def _show_long_work() -> None:
+    log = logging.getLogger("polypod")
+    if not any(isinstance(handler, _LongWork) for handler in log.handlers):
+        log.addHandler(_LongWork())
+        log.setLevel(logging.INFO)
 
 
 def shortened(text: str) -> str:

@@ -275,7 +275,7 @@ def _validated(data: dict[str, Any], linkage: Linkage, platform: str) -> Robot:
     except ValidationError as error:
         faults = [str(fault["msg"]).removeprefix("Value error, ") for fault in error.errors()]
         text = faults[0] + (f" (and {len(faults) - 1} more faults of this kind)" if len(faults) > 1 else "")
-        if "degree of freedom of its own" in text:
+        if "degree of freedom of its own" in text or "dead point" in text:
             text += _serial_joints(linkage, platform)
         raise InputError(f"polypod cannot say this robot: {text}") from error
     except PolypodError as error:

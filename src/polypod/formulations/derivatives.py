@@ -327,7 +327,7 @@ class LegContribution:
         spin = ca.SX.sym("spin", 3)
         axes = ca.reshape(turns[0], 3, 3)
         tip = Tip(leg.tip.arm, axes, (points[0], points[1], points[2]), (turns[0], turns[1], turns[2]), spin)
-        z = ca.vertcat(*points, *(turns if turned else []), spin, numbers)
+        z = ca.vertcat(_in_orders(points, turns if turned else []), spin, numbers)
         y = self._y(leg.model, tip, self._mechanism.gravity)
         at = self._differentiated(y, z, ca.vertcat(tip_numbers(leg), numbers))
         size = z.numel() - numbers.numel()
@@ -374,6 +374,11 @@ class LegContribution:
 
 
 def tip_numbers(leg: LegAtState) -> ca.SX:
-    """The tip's series z as one column."""
+    """The tip's series z as one column: point (and axes) of order 0, 1 and 2, then the spin."""
     turning = leg.tip.axes_series if leg.model.uses_axes else ()
-    return ca.vertcat(*leg.tip.series, *turning, leg.tip.spin)
+    return ca.vertcat(_in_orders(leg.tip.series, turning), leg.tip.spin)
+
+
+def _in_orders(points: Sequence[ca.SX], turns: Sequence[ca.SX]) -> ca.SX:
+    """Series of a point and, if there are any, of the axes as one column, one order after the other."""
+    return ca.vertcat(*[x for order in zip(*([points, turns] if turns else [points]), strict=True) for x in order])

@@ -22,6 +22,7 @@ from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
 from . import machine
 from .block import Block, Signature, Strided, address_of, common_rows, plain_address, strided
+from .budget import announce, within_budget
 from .emit import Module, check
 from .function import add_function
 from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
@@ -308,7 +309,7 @@ class CompiledCode:
     @lazy
     def expression(self) -> Expression | Iteration:
         """What the code computes, in symbols."""
-        return self._build()
+        return within_budget(self._build())
 
     @lazy
     def batch(self) -> Callable[[int], None]:
@@ -349,7 +350,10 @@ class CompiledCode:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
         compiled = machine.load(key)
         if compiled is None:
-            code = _object_code(part, self.expression.program, self._level)
+            program = self.expression.program
+            if part != "prepare":
+                announce(self.expression.name, sum(graph.count for graph in program.graphs), self._level)
+            code = _object_code(part, program, self._level)
             compiled = machine.Compiled(_description(self.expression), code)
             machine.keep(key, compiled)
         return compiled

@@ -8,11 +8,14 @@ computed after one more step of Newton, which makes the legs exact; where they d
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import casadi as ca
 
+from ..platforms import PlatformState
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.implicit_function import Equations
 from ..symbols.iterations import NewtonStep, continuation
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
@@ -37,7 +40,14 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
     loop = continuation(mechanism.places, mechanism.home_places, closing.newton)
     if isinstance(function, Expression):
         return Iteration(
-            function.name, function.inputs, function.outputs, loop.state, loop.start, loop.step, function.parameters
+            function.name,
+            function.inputs,
+            function.outputs,
+            loop.state,
+            loop.start,
+            loop.step,
+            function.parameters,
+            equations=partial(_equations, closing, loop.state, None),
         )
     # first the legs, then the function's own iteration
     ready, done, inner = ca.SX.sym("closed"), ca.SX.sym("done"), function.state
@@ -51,7 +61,27 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
         ca.logic_and(ready, following[-1]),
     )
     start = ca.vertcat(loop.start[:-1], 0, ca.SX.zeros(inner.numel() - 1), 0)
-    return replace(function, state=ca.vertcat(old, ready, inner[:-1], done), start=start, step=step)
+    state = ca.vertcat(old, ready, inner[:-1], done)
+    equations = None if function.equations is None else partial(_equations, closing, state, function)
+    return replace(function, state=state, start=start, step=step, equations=equations)
+
+
+def _equations(closing: LegClosing, state: ca.SX, function: Iteration | None) -> Equations:
+    """What closes the legs, and what the ``function`` solves whose legs they are, if it iterates itself."""
+    places = closing.places
+    move, moved, residual = closing.moved(places)
+    step = closing.newton(ca.SX(1), places)
+    solved = step.solved
+    rest = state[places.numel() :]
+    if function is None:
+        return Equations(move, ca.vertcat(moved, rest), residual, solved)
+    assert function.equations is not None
+    own = function.equations().substituted(places, moved)
+    inner = function.state.numel() - 1
+    after = ca.vertcat(moved, rest[: rest.numel() - inner - 1], own.moved[:-1], rest[-1])
+    return Equations(
+        ca.vertcat(move, own.move), after, ca.vertcat(residual, own.residual), ca.logic_and(solved, own.solved)
+    )
 
 
 def _closes(mechanism: Mechanism, function: Expression | Iteration) -> bool:
@@ -98,6 +128,17 @@ class LegClosing:
             same = ca.logic_and(same, now * then > 0)
         return NewtonStep(moved, gap2, same)
 
+    @property
+    def places(self) -> ca.SX:
+        """Symbols of where the unknowns are."""
+        return self._mechanism.places
+
+    def moved(self, places: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Symbols of moves of all unknowns from ``places``, the places they lead to, and what must vanish there."""
+        x = self._mechanism.inputs()
+        x.pose, x.elastic = self._inputs["pose"], self._inputs.get("elastic", x.elastic)
+        return moved_places(self._mechanism, self._mechanism.platform.rest(x), places)
+
     def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
         x = self._mechanism.inputs()
         x.pose = Port("pose", self.pose(t), (4, 4))
@@ -124,6 +165,25 @@ class LegClosing:
         # tan(angle/2) along the axis; half a turn from home has none
         half = axial(relative) / (1 + ca.trace(relative))
         return pose_of(Frame(home.origin + t * (given.origin - home.origin), cayley(t * half) @ home.axes))
+
+
+def moved_places(mechanism: Mechanism, platform: PlatformState, places: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Symbols of moves of the legs' unknowns from ``places``, the places they lead to, and the legs' gaps there."""
+    moves, moved, residuals, at = [], [], [], 0
+    for number in mechanism.implicit_legs:
+        leg = mechanism.legs[number]
+        u = leg.unknowns
+        assert u is not None
+        tip, count = platform.tip(number, leg.arm), u.place.numel()
+        move = ca.SX.sym("move", u.move.numel())
+        old = ca.vertcat(leg.all_inputs, u.place, u.move)
+        new = ca.vertcat(tip.series[0], ca.vec(tip.axes), places[at : at + count], move)
+        after, residual = ca.substitute([u.moved, u.equations], [old], [new])
+        moves.append(move)
+        moved.append(after)
+        residuals.append(residual)
+        at += count
+    return tuple(ca.vertcat(*parts, ca.SX(0, 1)) for parts in (moves, moved, residuals))  # type: ignore[return-value]
 
 
 def _at(leg: LegModel, here: ca.SX) -> list[ca.SX]:

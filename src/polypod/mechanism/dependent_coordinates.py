@@ -18,9 +18,11 @@ from ..errors import InputError
 from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.implicit_function import Equations
 from ..symbols.iterations import NewtonStep, continuation
-from ..symbols.linear import BlockFactor
+from ..symbols.linear import BlockFactor, solve_general
 from ..symbols.vectors import Frame, axial, dot, skew
+from .closing import moved_places
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
@@ -28,13 +30,14 @@ _TERMS = 10
 """Terms of a series in the square of an angle up to one radian: the next is below 1e-19."""
 
 
-def motion(mechanism: Mechanism) -> Iteration:
+def motion(mechanism: Mechanism) -> Expression | Iteration:
     """Pose, twist and acceleration of coordinates x (m), their rates and accelerations, found from home.
 
-    What follows stays on the branch drawn at home: where a determinant of the constraints or of a leg has another sign,
-    the step was too long.
+    Along and about fixed axes they are expressions of x. Of other platforms, what follows from x stays on the branch
+    drawn at home: where a determinant of the constraints or of a leg has another sign, the step was too long.
     """
-    _refuse_fixed_dof(mechanism, "motion")
+    if not mechanism.platform.is_constrained:
+        return fixed_axes(mechanism)
     m, chosen, others = mechanism.platform.count, *_bases(mechanism)
     n, joints = others.size2(), np.flatnonzero(DegreesOfFreedom(mechanism.robot).of_joints).tolist()
     x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
@@ -71,20 +74,8 @@ def motion(mechanism: Mechanism) -> Iteration:
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton)
     # one step more, and then derivatives
     last = newton(ca.SX(1), unknowns)
-    xi = chosen @ x.symbols + others @ last.moved[:n]
-    pose, derivatives = _displaced(mechanism, xi), _displacement_jacobian(xi)
-    _, legs = _at(mechanism, pose, mechanism.places)
-    rows = mechanism.dependent_rows(legs)
-    factor = BlockFactor(ca.sparsify(rows @ derivatives @ others))
-    still = ca.SX.zeros(n - len(joints))
-    rate = chosen @ xdot.symbols
-    rate = rate + others @ factor.solve(ca.vertcat(still, xdot.symbols[joints, 0]) - rows @ derivatives @ rate)
-    twist = derivatives @ rate
-    given = derivatives @ (chosen @ xddot.symbols) + _turning(xi, rate)
-    _, attached = _at(mechanism, pose, mechanism.places, twist, given)
-    asked = ca.vertcat(still, xddot.symbols[joints, 0])
-    change = factor.solve(asked - mechanism.dependent_accelerations(attached))
-    acceleration = given + derivatives @ (others @ change)
+    given = x.symbols, xdot.symbols, xddot.symbols
+    pose, twist, acceleration, legs = _moving(mechanism, given, last.moved[:n])
     outputs = (
         port("pose", pose, (4, 4)),
         port("twist", twist),
@@ -98,7 +89,116 @@ def motion(mechanism: Mechanism) -> Iteration:
             (),
         ),
     )
-    return Iteration("motion", (x, xdot, xddot), outputs, loop.state, loop.start, loop.step, mechanism.port)
+
+    def equations() -> Equations:
+        """The constraints at w + dw, and the gaps of legs that close by iterating."""
+        change = ca.SX.sym("change", n)
+        displaced = _displaced(mechanism, chosen @ x.symbols + others @ (w + change))
+        state, _ = _at(mechanism, displaced, mechanism.places)
+        move, moved, gaps = moved_places(mechanism, state, mechanism.places)
+        _, closed = _at(mechanism, displaced, moved)
+        residual = _residual(mechanism, closed, x.symbols[joints, 0])
+        return Equations(
+            ca.vertcat(change, move),
+            ca.vertcat(w + change, moved, loop.state[unknowns.numel() :]),
+            ca.vertcat(residual, gaps),
+            last.solved,
+        )
+
+    return Iteration(
+        "motion", (x, xdot, xddot), outputs, loop.state, loop.start, loop.step, mechanism.port, equations=equations
+    )
+
+
+def fixed_axes(mechanism: Mechanism) -> Expression:
+    """The motion of a robot along and about fixed base axes: p = p_home + S x, R = R(theta) R_home, twist = S xdot."""
+    dof, numbers = DegreesOfFreedom(mechanism.robot), mechanism.numbers
+    if dof.full:
+        raise InputError(f"motion: the platform of {mechanism.robot.name!r} moves freely: its coordinates are its pose")
+    m = dof.count
+    x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
+    basis = ca.SX(ca.sparsify(ca.DM(dof.basis)))
+    move = basis @ x.symbols
+    axes = ca.densify(numbers.home_rotation)
+    if dof.axis is not None:
+        k = ca.SX(ca.DM(dof.axis))
+        angle, along = ca.dot(k, move[3:]), ca.SX(ca.DM(np.outer(dof.axis, dof.axis)))
+        axes = (along + ca.cos(angle) * (ca.SX.eye(3) - along) + ca.sin(angle) * skew(k)) @ axes
+    rows = ca.horzcat(axes, numbers.home_position + move[:3])
+    pose = ca.densify(ca.vertcat(rows, ca.SX(ca.DM([[0.0, 0.0, 0.0, 1.0]]))))
+    outputs = (
+        port("pose", pose, (4, 4)),
+        port("twist", ca.densify(basis @ xdot.symbols)),
+        port("acceleration", ca.densify(basis @ xddot.symbols)),
+    )
+    return Expression("motion", (x, xdot, xddot), outputs, mechanism.port)
+
+
+def _moving(
+    mechanism: Mechanism, coordinates: tuple[ca.SX, ca.SX, ca.SX], w: ca.SX
+) -> tuple[ca.SX, ca.SX, ca.SX, list[LegAtState]]:
+    """Pose (16), twist and acceleration of coordinates, rates and accelerations where w follows, and the legs there."""
+    x, xdot, xddot = coordinates
+    chosen, others = _bases(mechanism)
+    joints = np.flatnonzero(DegreesOfFreedom(mechanism.robot).of_joints).tolist()
+    xi = chosen @ x + others @ w
+    pose, derivatives = _displaced(mechanism, xi), _displacement_jacobian(xi)
+    _, legs = _at(mechanism, pose, mechanism.places)
+    rows = mechanism.dependent_rows(legs)
+    factor = BlockFactor(ca.sparsify(rows @ derivatives @ others))
+    still = ca.SX.zeros(others.size2() - len(joints))
+    rate = chosen @ xdot
+    rate = rate + others @ factor.solve(ca.vertcat(still, xdot[joints, 0]) - rows @ derivatives @ rate)
+    twist = derivatives @ rate
+    given = derivatives @ (chosen @ xddot) + _turning(xi, rate)
+    _, attached = _at(mechanism, pose, mechanism.places, twist, given)
+    asked = ca.vertcat(still, xddot[joints, 0])
+    change = factor.solve(asked - mechanism.dependent_accelerations(attached))
+    return pose, twist, given + derivatives @ (others @ change), legs
+
+
+def motion_derivatives(mechanism: Mechanism, numbers: ca.SX) -> tuple[list[ca.SX], list[ca.SX]]:
+    """Derivatives (18, 3 m + k) of a platform's motion by x, xdot, xddot and ``numbers`` (k) of the parameter port.
+
+    After them those (c, k) of all constraints by the numbers: not zero where an overconstrained robot comes apart.
+    Rows are the displacement as a twist on the left of the pose, the twist, the acceleration. Inputs are x, w, twist,
+    acceleration, the places of the legs' unknowns, the numbers of the port; they must be a motion that the robot makes.
+    One step of Newton from there has the derivatives of the solution.
+    """
+    m, chosen, others = mechanism.platform.count, *_bases(mechanism)
+    dof = DegreesOfFreedom(mechanism.robot)
+    joints = np.flatnonzero(dof.of_joints).tolist()
+    x, xdot, xddot = (ca.SX.sym(name, m) for name in ("x", "xdot", "xddot"))
+    w, twist, acceleration = (ca.SX.sym(name, k) for name, k in (("w", others.size2()), ("twist", 6), ("change", 6)))
+    xi = chosen @ x + others @ w
+    here, derivatives = _displaced(mechanism, xi), _displacement_jacobian(xi)
+    _, legs = _at(mechanism, here, mechanism.places)
+    factor = BlockFactor(ca.sparsify(mechanism.dependent_rows(legs) @ derivatives @ others))
+    solved = w - factor.solve(_residual(mechanism, legs, x[joints, 0]))
+    pose, *rates, legs = _moving(mechanism, (x, xdot, xddot), solved)
+    by = ca.vertcat(x, xdot, xddot, numbers)
+    frame = frame_of(pose)
+    turn = ca.SX.zeros(3, by.numel())
+    for k in range(3):
+        turn = turn + 0.5 * skew(frame.axes[:, k]) @ ca.jacobian(frame.axes[:, k], by)
+    matrix = ca.vertcat(ca.jacobian(frame.origin, by), turn, *[ca.jacobian(rate, by) for rate in rates])
+    # rates of the coordinates at the motion given
+    rate = _rates_of_displacement(derivatives, twist)
+    second = _rates_of_displacement(derivatives, acceleration - _turning(xi, rate))
+    _, moving = _at(mechanism, here, mechanism.places, twist, acceleration)
+    components = ca.DM(dof.components.T)
+    first, other = components @ rate, components @ second
+    for place, (leg, k) in zip(joints, mechanism.coordinate_joints, strict=True):
+        first[place] = ca.dot(moving[leg].joint_coordinate_rows[k], twist)
+        other[place] = moving[leg].joint_coordinate_accelerations[k]
+    matrix = ca.substitute([matrix], [ca.vertcat(xdot, xddot)], [ca.vertcat(first, other)])[0]
+    broken = ca.jacobian(ca.vertcat(*[leg.constraint_values for leg in legs]), numbers)
+    return [x, w, twist, acceleration, mechanism.places, mechanism.numbers.symbols], [matrix, broken]
+
+
+def _rates_of_displacement(derivatives: ca.SX, twist: ca.SX) -> ca.SX:
+    """xi' of twist = A xi'."""
+    return ca.vertcat(twist[:3], solve_general(derivatives[3:, 3:], twist[3:]).x)
 
 
 def follow(mechanism: Mechanism) -> Expression:
@@ -177,7 +277,7 @@ def _refuse_fixed_dof(mechanism: Mechanism, name: str) -> None:
     if not mechanism.platform.is_constrained:
         raise InputError(
             f"{name}: the platform of {mechanism.robot.name!r} moves along and about fixed axes; nothing follows from "
-            "its coordinates (model.motion needs no compiled function)"
+            "its coordinates"
         )
 
 

@@ -19,13 +19,19 @@ from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters import Parameter
 from ..parameters.design import Design
-from ..parameters.paths import matching_paths
+from ..parameters.paths import matching_paths, value_at
+from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
 from .calls import first
 from .checks import check_wrench, takes_wrench
 from .diagnosis import Errors, check_policy
-from .interpreted_derivatives import InterpretedDerivatives, broadcast_rows, needs_interpretation
+from .interpreted_derivatives import (
+    InterpretedDerivatives,
+    MotionDerivatives,
+    broadcast_rows,
+    needs_interpretation,
+)
 from .port_jacobian import JOINT_FIELDS, ParametricRobot
 
 
@@ -33,8 +39,11 @@ class Derivatives(NamedTuple):
     """d(result)/d(input), each (..., n, k) with n results; None where not asked for.
 
     Results of a flexible robot are forces or the frame's acceleration, then the elastic accelerations.
-    ``pose`` is by a twist [v; omega] on the left of the pose, base axes. ``parameters`` is by the numbers that were
-    named, in their order, each number of a vector or tensor a column.
+    ``pose`` is by a twist [v; omega] on the left of the pose, base axes. ``x``, ``xdot`` and ``xddot`` are by the
+    robot's generalized coordinates and their rates, as ``motion`` takes them. ``parameters`` is by the numbers that
+    were named, in their order, each number of a vector or tensor a column: at this motion of the platform or, where
+    the motion follows from the legs, at these generalized coordinates and rates. It is NaN for numbers of an
+    overconstrained robot that cannot change alone: its legs would let it move no more.
     """
 
     pose: Array | None = None
@@ -45,6 +54,16 @@ class Derivatives(NamedTuple):
     parameters: Array | None = None
     elastic: Array | None = None
     elastic_rate: Array | None = None
+    x: Array | None = None
+    xdot: Array | None = None
+    xddot: Array | None = None
+
+
+_BROKEN = 1e-9
+"""Derivative of a constraint by a number above which the constraint does not hold with another one."""
+COORDINATES = {"inverse_dynamics": {"x": "pose", "xdot": "twist", "xddot": "acceleration"}}
+"""Generalized coordinates and rates by which functions have derivatives, and what they are of the platform's motion."""
+COORDINATES["direct_dynamics"] = {by: motion for by, motion in COORDINATES["inverse_dynamics"].items() if by != "xddot"}
 
 
 class Regressor(NamedTuple):
@@ -82,21 +101,29 @@ class DerivativeFunctions:
             raise UnknownNameError("function with derivatives", name, tuple(formulas.BLOCKS))
         if isinstance(parameters, str):
             raise InputError(f"parameters: a tuple of paths is needed, got {parameters!r}; write ({parameters!r},)")
-        order, paths = formulas.BLOCKS[name], tuple(parameters)
+        order, paths, own_blocks = formulas.BLOCKS[name], tuple(parameters), COORDINATES[name]
         values = parameters if isinstance(parameters, Mapping) else None
-        blocks = tuple(b for b in self.possible(name) if b in order) if wrt is None else tuple(wrt)
+        follows = self._kernels.mechanism.platform.is_constrained
+        usual = (*order, *(own_blocks if follows else ()))
+        blocks = tuple(b for b in self.possible(name) if b in usual) if wrt is None else tuple(wrt)
         by_numbers = bool(paths) and (values is None or wrt is None or "parameters" in wrt)
-        every = (*order, *self._elastic, *(("parameters",) if paths else ()))
+        every = (*order, *self._elastic, *own_blocks, *(("parameters",) if paths else ()))
         blocks = tuple(block for block in blocks if block != "parameters" or not paths)
         for block in blocks:
             if block not in every:
                 raise UnknownNameError(f"input of {name}", block, every)
             if block not in self.possible(name):
                 raise self.no_derivative("derivatives", name, block)
+        if not follows and any(block in own_blocks for block in blocks):
+            inner = tuple(dict.fromkeys(own_blocks.get(block, block) for block in blocks))
+            wrt = (*inner, *(("parameters",) if by_numbers and values is not None else ()))
+            found = self.call(name, states, named, wrt, parameters, friction, errors)
+            return self._along_fixed_axes(found, blocks, own_blocks)
         given = self._given(name, states, named)
         wanted = (*blocks, *(("parameters",) if by_numbers else ()))
         design = None if values is None else Design(self._robot, values)
-        if needs_interpretation(self._kernels.mechanism, name, friction):
+        moves = follows and (any(block in own_blocks for block in blocks) or (by_numbers and self._geometry(paths)))
+        if moves or needs_interpretation(self._kernels.mechanism, name, friction):
             return self._interpreted(name, given, wanted, paths, friction, errors, design)
         kernel, own, parametric = self._kernel(name, wanted, paths, friction)
         jacobian = parametric.jacobian_at(design) if by_numbers else None
@@ -133,20 +160,29 @@ class DerivativeFunctions:
         check_wrench(self._robot, given.get("wrench"))
         return given
 
+    def _along_fixed_axes(self, found: Derivatives, blocks: Sequence[str], own: Mapping[str, str]) -> Derivatives:
+        """Derivatives by generalized coordinates along and about fixed axes: pose, twist, acceleration are S times."""
+        basis, parts = DegreesOfFreedom(self._robot).basis, found._asdict()
+        asked = {block: parts[own[block]] @ basis if block in own else parts[block] for block in blocks}
+        return Derivatives(**asked, parameters=found.parameters)
+
     def possible(self, name: str) -> tuple[str, ...]:
-        """Inputs of a function by which there are derivatives."""
-        impossible = formulas.MOTION if self._kernels.mechanism.platform.is_constrained else ()
+        """Inputs of a function by which there are derivatives, and the robot's generalized coordinates."""
+        mechanism = self._kernels.mechanism
+        impossible = formulas.MOTION if mechanism.platform.is_constrained else ()
         if not takes_wrench(self._robot):
             impossible = (*impossible, "wrench")
-        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in impossible)
+        own = COORDINATES[name] if self._robot.dof and not mechanism.platform.elastic else ()
+        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic, *own) if block not in impossible)
 
     def no_derivative(self, caller: str, name: str, block: str) -> InputError:
         """That a function has no derivative by one of its inputs, and why."""
-        why = (
-            "the modes of the platform have no shape at its origin, so its elastic forces are unknown"
-            if block == "wrench"
-            else "the platform's motion is constrained by its legs, so its components cannot change one by one"
-        )
+        if block == "wrench":
+            why = "the modes of the platform have no shape at its origin, so its elastic forces are unknown"
+        elif block in COORDINATES[name]:
+            why = "the platform moves freely, so its coordinates are its pose"
+        else:
+            why = "the platform's motion is constrained by its legs, so its components cannot change one by one"
         others = ", ".join((*self.possible(name), "parameters"))
         return InputError(f"{caller}: no derivative by {block} for {self._robot.name!r}: {why}. Available: {others}")
 
@@ -166,43 +202,76 @@ class DerivativeFunctions:
     ) -> Derivatives:
         """The same from the differentiated graph of the function, which itself says where it has no answer."""
         key = "interpreted", name, wanted, paths, friction
+        own, by_numbers = COORDINATES[name], "parameters" in wanted
+        follows = self._kernels.mechanism.platform.is_constrained
+        moves = follows and (any(block in own for block in wanted) or (by_numbers and self._geometry(paths)))
         if key not in self._known:
-            parametric = self.parametric(paths, "parameters" in wanted)
-            indices = parametric.indices if "parameters" in wanted else []
-            interpreted = InterpretedDerivatives(self._kernels, parametric.mechanism, name, wanted, indices, friction)
-            self._known[key] = interpreted, parametric
-        derivatives, parametric = self._known[key]
+            parametric = self.parametric(paths)
+            indices = parametric.indices if by_numbers else []
+            blocks = tuple(dict.fromkeys([*(b for b in wanted if b not in own), *(own.values() if moves else ())]))
+            interpreted = InterpretedDerivatives(self._kernels, parametric.mechanism, name, blocks, indices, friction)
+            motion = MotionDerivatives(parametric.mechanism, indices) if moves else None
+            self._known[key] = interpreted, motion, parametric
+        derivatives, motion, parametric = self._known[key]
         kernel = self._kernels.get(name, friction, verdict=True)
         arguments = self._calls.arguments(kernel, given)
         numbers: Array | None = None
         if design is None:
-            states = self._calls.checked(arguments)
+            states, coordinates = self._calls.checked(arguments), self._calls.own
             results = self._calls.call(name, given, errors, list, friction=friction)
         else:
             rows = self._calls.rows_of_designs(arguments, design.values)
-            states, numbers = rows.batch, design.rows(parametric.mechanism.numbers)[rows.which]
+            states, coordinates = rows.batch, rows.own
+            numbers = design.rows(parametric.mechanism.numbers)[rows.which]
             results = self._calls.call(name, given, errors, list, design.values, friction=friction)
-        found = derivatives(broadcast_rows(arguments, states.rows, states.size), numbers)
+        at = broadcast_rows(arguments, states.rows, states.size)
+        parts = dict(zip(derivatives.blocks, derivatives(at, numbers), strict=True))
+        if motion is not None:
+            still = np.zeros((states.size, 6))
+            made = motion(coordinates, at["pose"], at["twist"], at.get("acceleration", still), numbers)
+            for by in wanted:
+                if by in own or by == "parameters":
+                    parts[by] = sum((parts[m] @ made[m][by] for m in own.values()), parts.get(by, 0.0))
         lost = np.asarray(np.isnan(results[0].reshape(states.size, results[0].shape[-1])).any(axis=1))
-        parts = {
-            block: np.where(lost[:, None, None], np.nan, part)
-            for block, part in zip(derivatives.blocks, found, strict=True)
-        }
-        restored = {block: states.restore(part) for block, part in parts.items()}
-        if "parameters" in wanted:
-            restored["parameters"] = restored["parameters"] @ parametric.jacobian_at(design)
+        restored = {by: states.restore(np.where(lost[:, None, None], np.nan, parts[by])) for by in wanted}
+        if by_numbers:
+            port = parametric.jacobian_at(design)
+            restored["parameters"] = restored["parameters"] @ port
+            if motion is not None:
+                broken = states.restore(made["constraints"]["parameters"]) @ port
+                restored["parameters"] = self._without_impossible(restored["parameters"], broken, parametric)
         return Derivatives(**restored)
 
-    def _refuse_geometry(self, paths: list[str]) -> None:
-        """Raise for numbers that change which poses a platform that follows its legs can take."""
-        if not self._kernels.mechanism.platform.is_constrained:
-            return
-        for path in paths:
-            if path.startswith("home.") or path.rpartition(".")[2] in JOINT_FIELDS:
+    def _geometry(self, patterns: Sequence[str]) -> list[str]:
+        """Which of the numbers that patterns name change the poses a platform that follows its legs can take."""
+        paths = [path for pattern in patterns for path in matching_paths(self._robot, pattern)]
+        return [path for path in paths if path.startswith("home.") or path.rpartition(".")[2] in JOINT_FIELDS]
+
+    def _without_impossible(self, found: Array, broken: Array, parametric: ParametricRobot) -> Array:
+        """Derivatives (..., r, k) by numbers, NaN by those with which constraints ``broken`` (..., c, k) do not hold.
+
+        Raises if they hold with no number of a path changed.
+        """
+        apart = np.abs(broken).max(axis=-2, initial=0.0) > _BROKEN
+        start = 0
+        for path in parametric.paths:
+            stop = start + np.size(value_at(self._robot, path))
+            if apart[..., start:stop].all() and apart.size:
                 raise InputError(
-                    f"derivatives: by {path}: with different geometry the platform of {self._robot.name!r} cannot "
-                    "stay in its pose; derivatives by masses, inertias, friction and gravity exist"
+                    f"derivatives: by {path}: {self._robot.name!r} is overconstrained, and with this alone changed its "
+                    "legs let it move no more; those by masses, inertias, friction and gravity exist"
                 )
+            start = stop
+        return np.where(apart[..., None, :], np.nan, found)
+
+    def refuse_geometry(self, paths: Sequence[str]) -> None:
+        """Raise for numbers that change which poses a platform that follows its legs can take."""
+        if self._kernels.mechanism.platform.is_constrained and (found := self._geometry(paths)):
+            raise InputError(
+                f"derivatives: by {found[0]}: with other geometry the platform of {self._robot.name!r} cannot stay in "
+                "its pose; those by masses, inertias, friction and gravity exist, and model.derivatives has those at "
+                "the robot's generalized coordinates"
+            )
 
     def _kernel(
         self, name: str, wanted: tuple[str, ...], paths: tuple[str, ...], friction: bool
@@ -210,7 +279,7 @@ class DerivativeFunctions:
         """The function of numbers, the same with the robot's own, and which numbers are its inputs."""
         key = name, wanted, paths, friction
         if key not in self._known:
-            parametric = self.parametric(paths, "parameters" in wanted)
+            parametric = self.parametric(paths)
             mechanism = parametric.mechanism
             columns = mechanism.numbers.symbols[parametric.indices] if parametric.indices else ca.SX(0, 1)
             dry = self._kernels.options.dry
@@ -225,11 +294,9 @@ class DerivativeFunctions:
         found: tuple[Kernel, Kernel, ParametricRobot] = self._known[key]
         return found
 
-    def parametric(self, patterns: tuple[str, ...], by_numbers: bool = True) -> ParametricRobot:
-        """The robot with the numbers that patterns name as inputs, to differentiate ``by_numbers`` too."""
+    def parametric(self, patterns: tuple[str, ...]) -> ParametricRobot:
+        """The robot with the numbers that patterns name as inputs."""
         paths = [path for pattern in patterns for path in matching_paths(self._robot, pattern)]
-        if by_numbers:
-            self._refuse_geometry(paths)
         return ParametricRobot.of(self._robot, paths, self._kernels.options.simplify)
 
     def regressor(

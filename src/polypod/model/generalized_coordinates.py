@@ -123,13 +123,17 @@ class ConstrainedMotion(GeneralizedCoordinates):
 
     def coordinates(self, poses: Array) -> Array:
         """Coordinates (n, m) of poses (n, 4, 4)."""
-        rotation = self.dof.home[:3, :3]
-        turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ rotation.T).as_rotvec()
-        x = np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1) @ self.dof.components
+        x = self.displacements(poses) @ self.dof.components
         if self.dof.of_joints.any():
             joints, quality = self._kernels.get("joint_coordinates")(np.ascontiguousarray(poses))
             x[:, self.dof.of_joints] = np.where((quality > SMALLEST_MARGIN)[:, None], joints, np.nan)
         return x
+
+    def displacements(self, poses: Array) -> Array:
+        """Displacements (n, 6) of poses (n, 4, 4) from home: of the origin, and the rotation vector."""
+        rotation = self.dof.home[:3, :3]
+        turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ rotation.T).as_rotvec()
+        return np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1)
 
     def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
         """Poses that the robot can take, what follows from their coordinates made exact."""

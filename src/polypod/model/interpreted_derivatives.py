@@ -1,5 +1,5 @@
-"""Derivatives of robots without compiled ones: flexible platforms, more actuators than degrees of freedom, friction by
-reactions.
+"""Derivatives of robots without compiled ones: flexible platforms, platforms that move as their legs let them, more
+actuators than degrees of freedom, friction by reactions.
 
 The whole graph of a function is differentiated and interpreted by CasADi, all states in one call: some tenths of a
 millisecond a state. Loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x. Legs that close by iterating
@@ -15,15 +15,19 @@ import casadi as ca
 import numpy as np
 
 from ..arrays import Array
+from ..formulations.derivatives import MOTION
 from ..formulations.dry_friction import converged_loads, next_loads
 from ..formulations.solution import ForceDistribution
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed, closed_places
+from ..mechanism.dependent_coordinates import motion_derivatives
+from ..platforms import ConstrainedState
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Mapped
 from ..symbols.vectors import Frame, skew
+from .generalized_coordinates import ConstrainedMotion
 from .kernels import Kernels, function_of
 
 _OUTPUTS = ("force", "acceleration", "elastic_acceleration")
@@ -123,6 +127,47 @@ class InterpretedDerivatives:
 
     def _at(self, states: list[Array], loads: Array, numbers: Array) -> list[Array]:
         return self._derivatives(*states, loads, numbers)
+
+
+class MotionDerivatives:
+    """Derivatives of a motion that a platform's legs decide, by the robot's coordinates and by numbers of its port.
+
+    ``count`` coordinates, ``indices`` of the numbers.
+    """
+
+    def __init__(self, mechanism: Mechanism, indices: list[int]) -> None:
+        inputs, matrices = motion_derivatives(mechanism, mechanism.numbers.symbols[indices])
+        self._derivatives, self._values = Mapped(inputs, matrices), mechanism.numbers.values
+        self._places = Kernel(lambda: closed_places(mechanism)) if mechanism.implicit_legs else None
+        state = mechanism.platform.rest(mechanism.inputs())
+        assert isinstance(state, ConstrainedState)
+        self._chosen, self._others = np.array(state.chosen), np.array(state.others)
+        self.count = mechanism.platform.count
+
+    def __call__(
+        self, own: ConstrainedMotion, pose: Array, twist: Array, acceleration: Array, numbers: Array | None
+    ) -> dict[str, dict[str, Array]]:
+        """d(motion)/d(by) as [motion][by], (n, 6, k) each: pose, twist, acceleration by x, xdot, xddot, parameters.
+
+        ``constraints`` by parameters (n, c, k) are zero for numbers with which the robot still moves.
+        """
+        x = own.coordinates(pose)
+        w = (own.displacements(pose) - x @ self._chosen.T) @ self._others
+        places = np.zeros((len(x), 0))
+        if self._places is not None:
+            kernel = self._places
+            if kernel.parameters is not None:
+                kernel = kernel.at(self._values) if numbers is None else kernel.at(numbers, rows=True)
+            places = np.asarray(kernel(np.ascontiguousarray(pose)))
+        port = np.repeat(self._values[None], len(x), axis=0) if numbers is None else numbers
+        matrix, broken = self._derivatives(x, w, twist, acceleration, places, port)
+        names = ("x", "xdot", "xddot", "parameters")
+        columns = np.split(matrix, [k * self.count for k in (1, 2, 3)], axis=2)
+        found = {
+            motion: {by: column[:, 6 * k : 6 * k + 6] for by, column in zip(names, columns, strict=True)}
+            for k, motion in enumerate(MOTION)
+        }
+        return found | {"constraints": {"parameters": broken}}
 
 
 def broadcast_rows(arguments: Sequence[Any], rows: Sequence[Array], size: int) -> dict[str, Array]:

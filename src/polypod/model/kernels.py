@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from ..description import Robot
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, KernelSizeError, UnknownNameError
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
@@ -45,6 +45,8 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "stiffness": elasticity.stiffness,
 }
 _WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
+_SMALLER = ("virtual-power", "newton-euler")
+"""Formulations of few operations."""
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
 _SOURCES = (
     "symbols",
@@ -163,7 +165,12 @@ class Kernels:
         """The compiled function, from this process if another robot of the same topology has it."""
         if key.friction and not has_friction(mechanism):
             key = key._replace(friction=False)  # the same function
-        return self.shared(partial(self._expression, mechanism, key), self._cache_key(mechanism, key))
+        try:
+            return self.shared(partial(self._expression, mechanism, key), self._cache_key(mechanism, key))
+        except KernelSizeError as error:
+            others = " and ".join(name for name in _SMALLER if name != key.formulation)
+            advice = f"the formulations {others} take fewer than {key.formulation}; " if key.formulation else ""
+            raise KernelSizeError(error.name, error.operations, error.limit, advice) from error
 
     def shared(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None) -> Kernel:
         """A function that ``cache_key`` determines, compiled once for all robots that have it."""

@@ -50,6 +50,7 @@ MAX_CONDITION = 1e3
 _NEAR_SINGULAR = (
     "Are platform and base similar and parallel, or do two legs share both joints? Move or rotate home, or move joints"
 )
+_INSTEAD = {"conditioning": "; make singular values of casadi('jacobian') in your own program"}
 RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
 
@@ -231,14 +232,29 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         return derivative_functions(self).regressor(pose, twist, acceleration, errors, parameters)
 
     def casadi(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> ca.Function:
-        """A function as a ``casadi.Function`` of its inputs with the robot's numbers, symbols in and out."""
+        """A function as a ``casadi.Function`` of its inputs with the robot's numbers, symbols in and out.
+
+        Functions that iterate (legs without a closed form, ``motion`` of a platform that moves as its legs let it,
+        friction that depends on reactions) take numbers and ``MX`` symbols; the others ``SX`` too. Their derivatives
+        are those of the solution, of every order.
+
+        Parameters
+        ----------
+        name : str
+            Name of the function, as ``kernel`` takes it.
+        friction : bool
+            Whether joints have friction.
+        formulation : str
+            Formulation of ``inverse_dynamics``.
+
+        Returns
+        -------
+        casadi.Function
+            Inputs and outputs have the names of the kernel's; matrices are columns, row by row.
+        """
         expression = self._kernels.expression(self._kernels.mechanism, name, friction, formulation)
-        if isinstance(expression, Iteration):
-            without = self._kernels.expression(self._kernels.mechanism, name, False, formulation)
-            ways = (
-                "write its equations in your own program" if isinstance(without, Iteration) else "pass friction=False"
-            )
-            raise InputError(f"casadi: {name!r} iterates and is not an expression of its inputs; {ways}")
+        if isinstance(expression, Iteration) and expression.equations is None:
+            raise InputError(f"casadi: {name!r} is found by an iteration without derivatives{_INSTEAD.get(name, '')}")
         values = self._kernels.mechanism.numbers.values
         return (expression.fixed(values) if expression.parameters else expression).function
 

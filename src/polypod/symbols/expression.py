@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..lazy import lazy
 from .graph import Graph, Operation
+from .implicit_function import Equations, implicit_function
 from .program import Program
 
 
@@ -97,6 +98,8 @@ class Iteration:
     ``parameters`` and ``any_order`` as in ``Expression``. ``inner_state`` are indices of the numbers of the state
     that may change in every round; the last is a count of iterations, and the other numbers change only when it returns
     to zero. What depends on those alone is then not computed in every round. Empty: any number may change in any round.
+    ``equations``, if there are any, say what the iteration solves (``polypod.symbols.implicit_function``): the
+    function then has derivatives.
     """
 
     name: str
@@ -108,6 +111,24 @@ class Iteration:
     parameters: Port | None = None
     any_order: bool = False
     inner_state: tuple[int, ...] = ()
+    equations: Callable[[], Equations] | None = None
+
+    @lazy
+    def function(self) -> ca.Function:
+        """The CasADi function (inputs, p if there are parameters) -> outputs, with derivatives of every order.
+
+        It is one of MX: the iteration is interpreted, its derivatives are those of what it solves.
+        """
+        if self.equations is None:
+            raise ValueError(f"{self.name}: what the iteration solves is not stated")
+        given = [*self.inputs, *_optional(self.parameters)]
+        return implicit_function(
+            self.name,
+            [(p.name, p.symbols) for p in given],
+            (self.state, self.start, self.step),
+            self.equations(),
+            [(p.name, p.symbols) for p in self.outputs],
+        )
 
     @lazy
     def functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
@@ -137,14 +158,16 @@ class Iteration:
         """The same function with expressions (k) of other ``parameters`` in the place of its own."""
         if self.parameters is None:
             return replace(self, parameters=parameters)
+        symbols, equations = self.parameters.symbols, self.equations
         parts = [self.start, self.step, *(p.symbols for p in self.outputs)]
-        start, step, *outputs = ca.substitute(parts, [self.parameters.symbols], [values])
+        start, step, *outputs = ca.substitute(parts, [symbols], [values])
         return replace(
             self,
             start=start,
             step=step,
             outputs=tuple(replace(p, symbols=x) for p, x in zip(self.outputs, outputs, strict=True)),
             parameters=parameters,
+            equations=None if equations is None else lambda: equations().substituted(symbols, values),
         )
 
 

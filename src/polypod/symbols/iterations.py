@@ -8,6 +8,7 @@ from typing import NamedTuple
 import casadi as ca
 
 from .expression import Expression, Iteration, Port, port
+from .implicit_function import Equations
 
 MAX_ITERATIONS = 100
 # Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
@@ -67,7 +68,15 @@ def fixed_point(
     outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
     outputs.append(port("converged", state[2 * k + 2], ()))
     start = ca.SX.zeros(2 * k + 4)
-    return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters)
+
+    def equations() -> Equations:
+        """x - f(x), or x - f(0) with ``once``."""
+        move = ca.SX.sym("move", k)
+        known = ca.SX.zeros(k) if once else old + move
+        residual = old + move - ca.substitute(update, unknown.symbols, known)
+        return Equations(move, ca.vertcat(old + move, state[k:]), residual, state[2 * k + 2])
+
+    return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters, equations=equations)
 
 
 def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) -> ca.SX:
@@ -95,6 +104,11 @@ class NewtonStep(NamedTuple):
     gap2: ca.SX
     same_branch: ca.SX
 
+    @property
+    def solved(self) -> ca.SX:
+        """Whether the unknowns solve the equations but for what one step of Newton closes, on the same branch."""
+        return ca.logic_and(self.gap2 <= NEWTON_TOLERANCE**2, self.same_branch)
+
 
 class Continuation(NamedTuple):
     """An iteration's state, start and step; the unknowns come first in the state, its ``done`` flag last."""
@@ -112,8 +126,8 @@ def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX],
     """
     kept, rest = ca.SX.sym("kept", unknowns.numel()), ca.SX.sym("continuation", 6)
     t, t_kept, dt, iterations, total, _ = (rest[k] for k in range(6))
-    moved, gap2, same_branch = newton(t, unknowns)
-    solved = ca.logic_and(gap2 <= NEWTON_TOLERANCE**2, same_branch)
+    newton_step = newton(t, unknowns)
+    moved, gap2, solved = newton_step.moved, newton_step.gap2, newton_step.solved
     lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= MAX_NEWTON_STEPS)
     failed = ca.logic_and(ca.logic_not(solved), lost)
     next_dt = ca.if_else(solved, 2 * dt, ca.if_else(failed, 0.25 * dt, dt))

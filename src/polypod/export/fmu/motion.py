@@ -3,15 +3,9 @@ freedom."""
 
 from __future__ import annotations
 
-import casadi as ca
-import numpy as np
 import scipy
 
 from ...datasets import COMPONENTS
-from ...mechanism import Mechanism
-from ...platforms import DegreesOfFreedom
-from ...symbols.expression import Expression, Port, port
-from ...symbols.vectors import skew
 from .build import Build
 from .variables import Role
 
@@ -68,7 +62,7 @@ def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
             else lines
         )
     platform = build.mechanism.platform
-    build.function("motion", None if platform.is_constrained else fixed_axes(build.mechanism))
+    build.function("motion")
     given = {name: variables.at(prefix + name) for name in ("x", "xdot")}
     given["xddot"] = variables.at(prefix + "xddot") if acceleration else "zeros"
     home = ", ".join(map(repr, build.model.robot.home.matrix.ravel().tolist()))
@@ -79,25 +73,3 @@ def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
         *build.call("motion", "home", **given, **values),
     ]
     return [*lines, "(void)home;"] if not platform.is_constrained else lines
-
-
-def fixed_axes(mechanism: Mechanism) -> Expression:
-    """The motion of a robot along and about fixed base axes: p = p_home + S x, R = R(theta) R_home, twist = S xdot."""
-    dof, numbers = DegreesOfFreedom(mechanism.robot), mechanism.numbers
-    m = dof.count
-    x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
-    basis = ca.SX(ca.sparsify(ca.DM(dof.basis)))
-    move = basis @ x.symbols
-    axes = ca.densify(numbers.home_rotation)
-    if dof.axis is not None:
-        k = ca.SX(ca.DM(dof.axis))
-        angle, along = ca.dot(k, move[3:]), ca.SX(ca.DM(np.outer(dof.axis, dof.axis)))
-        axes = (along + ca.cos(angle) * (ca.SX.eye(3) - along) + ca.sin(angle) * skew(k)) @ axes
-    rows = ca.horzcat(axes, numbers.home_position + move[:3])
-    pose = ca.densify(ca.vertcat(rows, ca.SX(ca.DM([[0.0, 0.0, 0.0, 1.0]]))))
-    outputs = (
-        port("pose", pose, (4, 4)),
-        port("twist", ca.densify(basis @ xdot.symbols)),
-        port("acceleration", ca.densify(basis @ xddot.symbols)),
-    )
-    return Expression("motion", (x, xdot, xddot), outputs, mechanism.port)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -293,17 +293,41 @@ class Chain(Leg, kind="chain"):
         matrix, names = self._closing_jacobian(solved)
         equations, unknowns = matrix.shape
         smallest = _RANK * np.abs(matrix).max(initial=1e-300)
-        if equations < unknowns or np.linalg.matrix_rank(matrix, tol=smallest) < unknowns:
-            raise InputError(free_motion(matrix, names))
+        rank = int(np.linalg.matrix_rank(matrix, tol=smallest)) if unknowns else 0
+        if rank < unknowns:
+            chain, tip = self._at_symbols(solved)
+            scale = np.array([self._size() if length else 1.0 for _, length in chain.unknowns.labels])
+            raise InputError(free_motion(matrix, rank, names, scale, self._gaps(chain, tip)))
         if equations == unknowns:
             return None
         order = scipy.linalg.qr(matrix.T, pivoting=True)[2][:unknowns]
         return tuple(sorted(int(k) for k in order))
 
+    def _at_symbols(self, solved: dict[int, ClosedFormStep]) -> tuple[SolvedChain, Frame]:
+        """The leg at a tip of symbols."""
+        tip = Frame.symbols("tip")
+        return self._solved(tip, solved), tip
+
+    def _gaps(self, chain: SolvedChain, tip: Frame) -> Callable[[Array], tuple[Array, Array]]:
+        """All equations, lengths by the leg's size, and their derivatives, of moves of the unknowns from home."""
+        rows, equations = chain.equations()
+        parts = chain.unknowns
+        place, home, move = (ca.vertcat(*part, ca.SX(0, 1)) for part in (parts.place, parts.home, parts.move))
+        sizes = [1 / self._size() if name.rpartition(": ")[2].startswith("gap") else 1.0 for name in equations]
+        scaled = ca.DM(sizes) * ca.vertcat(*rows)
+        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), place, move]
+        function = ca.Function("gaps", inputs, [ca.densify(scaled), ca.densify(ca.jacobian(scaled, move))])
+        at_home, start = self._home_inputs(), np.array(ca.DM(home)).ravel()
+
+        def gaps(moves: Array) -> tuple[Array, Array]:
+            gap, derivatives = function(at_home, start, moves)
+            return np.array(gap).ravel(), np.array(derivatives)
+
+        return gaps
+
     def _closing_jacobian(self, solved: dict[int, ClosedFormStep]) -> tuple[Array, list[str]]:
         """Derivatives of all equations by the unknowns at home, lengths by the leg's size, and the unknowns' names."""
-        tip = Frame.symbols("tip")
-        chain = self._solved(tip, solved)
+        chain, tip = self._at_symbols(solved)
         rows, equations = chain.equations()
         parts = chain.unknowns
         move = ca.vertcat(*parts.move, ca.SX(0, 1))
@@ -335,20 +359,49 @@ class Chain(Leg, kind="chain"):
 
 # How far a spinning rod may be from a body of revolution, relative to its size and moments: numbers of four digits.
 _ROUND = 2e-4
+# A leg that is not at a dead point moves on by this angle, or part of its size, with gaps no larger than these.
+_STEP, _CLOSED, _ITERATIONS = 0.05, 1e-9, 30
 
 
-def free_motion(matrix: Array, names: list[str]) -> str:
-    """The message for a leg that moves while base and platform stand still, with the joints that do.
+def free_motion(
+    matrix: Array, rank: int, names: list[str], scale: Array, gaps: Callable[[Array], tuple[Array, Array]]
+) -> str:
+    """The message for a leg whose joints can move while base and platform stand still: for good, or a little at home.
 
-    ``matrix`` are derivatives of the closing equations by the unknowns, ``names`` those of the unknowns.
+    ``matrix`` are derivatives of the closing equations by the unknowns, of some ``rank``, ``names`` those of the
+    unknowns, ``scale`` the units of its columns; ``gaps`` are the equations and their derivatives at other unknowns.
     """
-    _, _, right = np.linalg.svd(matrix)
-    motion = np.abs(right[-1]) / np.abs(right[-1]).max()
-    moving = [name for name, size in zip(names, motion, strict=True) if size > 1e-6]
+    loose = np.linalg.svd(matrix)[2][rank:]
+    motion = np.linalg.norm(loose, axis=0)
+    moving = ", ".join(name for name, size in zip(names, motion / motion.max(), strict=True) if size > 1e-6)
+    if not any(_leads_on(direction, scale, gaps) for direction in loose):
+        return (
+            f"joints: the leg is at a dead point at home: with the platform fixed there, {moving} can move a little (in "
+            "line or folded), but not on. Choose another home, or another body as the platform"
+        )
     return (
-        f"joints: the leg has a degree of freedom of its own: with the platform fixed, {', '.join(moving)} can "
-        "still move. Replace a joint by one with fewer degrees of freedom"
+        f"joints: the leg has a degree of freedom of its own: with the platform fixed, {moving} can still move. A "
+        "state is a pose of the platform: legs with a mobility of their own (kinematic redundancy) are not supported yet. Fix one of "
+        "these joints, or replace one by a joint of fewer degrees of freedom"
     )
+
+
+def _leads_on(direction: Array, scale: Array, gaps: Callable[[Array], tuple[Array, Array]]) -> bool:
+    """Whether a leg with its platform held closes some way along a motion that leaves it closed to first order."""
+    along = direction / np.abs(direction).max()
+    for step in (_STEP, -_STEP):
+        move = step * along
+        for _ in range(_ITERATIONS):
+            gap, derivatives = gaps(move * scale)
+            rows = np.vstack([derivatives * scale, along])
+            off = np.r_[gap, along @ move - step * (along @ along)]
+            if not np.isfinite(rows).all() or not np.isfinite(off).all():
+                break
+            move = move - np.linalg.lstsq(rows, off, rcond=1e-9)[0]
+        gap = gaps(move * scale)[0]
+        if np.isfinite(gap).all() and np.abs(gap).max(initial=0.0) <= _CLOSED and np.abs(move).max() <= 1.0:
+            return True
+    return False
 
 
 def spin_faults(leg: Any, plan: Plan) -> list[str]:

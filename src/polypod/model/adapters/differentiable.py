@@ -50,12 +50,14 @@ class Differentiable:
         self.inputs = (*self.state, *self.parameters)
         self.result = RESULTS[name]
         kernels, functions = model.kernels, derivative_functions(model)
+        functions.refuse_geometry(self.parameters)
         parametric = functions.parametric(self.parameters)
         mechanism, self._indices = parametric.mechanism, parametric.indices
         self._numbers = mechanism.numbers
         self._fixed: dict[str, Kernel] = {}
-        self.possible = (*functions.possible(name), *self.parameters)
-        self._blocks = (*functions.possible(name), *(("parameters",) if self._indices else ()))
+        possible = tuple(block for block in functions.possible(name) if block in self.state)
+        self.possible = (*possible, *self.parameters)
+        self._blocks = (*possible, *(("parameters",) if self._indices else ()))
         columns = self._numbers.symbols[self._indices] if self._indices else ca.SX(0, 1)
         dry = kernels.options.dry
         self._product: Kernel | JacobianProducts
