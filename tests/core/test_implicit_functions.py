@@ -241,7 +241,7 @@ def test_what_is_refused_is_refused_by_name() -> None:
     """With the reason, and what there is instead."""
     m = model("3-rps")
     motion = m.motion(*(row[0] for row in coordinates(m)[:3]))
-    with pytest.raises(InputError, match=r"by pose: the platform moves as its legs let it.*x, xdot, xddot"):
+    with pytest.raises(InputError, match=r"by pose .*constrained by its legs.*x, xdot, xddot"):
         m.derivatives("inverse_dynamics", *motion, wrt=("pose",))
     six = pp.Model("pedrammehr")
     home, still = six.robot.home.matrix, np.zeros(6)

@@ -311,5 +311,5 @@ def test_units_of_a_joints_numbers() -> None:
         pp.Robot.model_validate(data)
     short = pp.load("kim-ryu").model_dump(exclude_none=True)
     short["legs"] = [{**leg, "slider_friction": {"viscous": "1 N m s/rad"}} for leg in short["legs"]]
-    with pytest.raises(ValueError, match=r"slider_friction\.viscous: the joint slides"):
+    with pytest.raises(ValueError, match=r"slider_friction\.viscous: a prismatic joint needs"):
         pp.Robot.model_validate(short)
