@@ -326,6 +326,70 @@ def test_jerk_is_bounded_on_request_and_other_limits_hold(hexaslide, circle):
     assert free.duration < softer.duration < found.duration < 2 * free.duration
 
 
+def stadium(centre, radius=0.03, straight=0.05):
+    """A line into a half circle, back and round: the tangent is continuous, the curvature jumps four times."""
+    x, y, z = centre
+
+    def arc(side, start):
+        middle = [x + side * straight / 2, y, z]
+        return Circle(centre=middle, radius=radius, normal=[0, 0, 1], rpm=30.0, turns=0.5, start=start)
+
+    def line(start, end):
+        at = [[x + side * straight / 2, y + up * radius, z] for side, up in (start, end)]
+        return Line(start=at[0], end=at[1], duration=straight / (np.pi * radius))
+
+    parts = [line((-1, -1), (1, -1)), arc(1, [0, -1, 0]), line((1, 1), (-1, 1)), arc(-1, [0, 1, 0])]
+    path = Piecewise(parts=parts, continuity=0)
+    return Euler(path=Stack(parts=[path, Rest(point=[0, 0, 0], duration=path.duration)]), convention="ZYX")
+
+
+def test_the_curvature_of_a_line_into_an_arc_jumps(hexaslide):
+    along = prepare_grid(hexaslide, stadium(hexaslide.robot.home.position), 60)
+    assert along.path.bends.tolist() == [False, True, True, True, False]
+    assert along.path.stops.tolist() == [True, False, False, False, True]
+    marks = along.resting_at_bends().length[along.resting_at_bends().stops]
+    np.testing.assert_allclose(np.unique(marks.round(9)), along.path.breakpoints, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.long
+def test_jerk_is_bounded_where_the_curvature_of_a_path_jumps(hexaslide):
+    """Accelerations jumped there, so that the jerk had no bound: 8 times the limit at 40,001 times, 85 at 400,001."""
+    path = stadium(hexaslide.robot.home.position)
+    limits = Limits(speed=0.3, acceleration=3.0, jerk=60.0)
+    along = prepare_grid(hexaslide, path, 60)
+    found = fastest(hexaslide, along, limits, friction=False)
+    trajectory = found.trajectory.for_model(hexaslide)
+    marks = along.path.breakpoints[along.path.bends]
+    there = found.smooth.times[np.abs(found.smooth.lengths - marks[:, None]).argmin(axis=1)]
+    # everywhere, and ever closer to where parts meet
+    spans = [(0.0, trajectory.duration), *((t - d, t + d) for t in there for d in (1e-2, 1e-4))]
+    for start, end in spans:
+        t = np.linspace(start, end, 2001)
+        motion = trajectory.at(t)
+        change = hexaslide.accelerations(motion.pose, motion.twist, motion.acceleration)
+        assert np.abs(np.diff(change, axis=0) / (t[1] - t[0])).max() < 60.0 * 1.002
+    assert found.used["jerk"][0] <= 1.001
+    # without a limit of the jerk nothing stops there
+    free = fastest(hexaslide, along, Limits(speed=0.3, acceleration=3.0), friction=False)
+    assert free.speeds[1:-1].min() > 0.0
+
+
+@pytest.mark.parametrize("law", ["constant_speed", "quintic"])
+def test_a_curvature_that_does_not_jump_is_no_stop(law, hexaslide):
+    """A circle in two arcs, and a line in two halves that rest where they meet."""
+    x, y, z = hexaslide.robot.home.position
+    halves = [((0.0, 0.02), 1.0), ((0.02, 0.05), 1.0)]
+    lines = [Line(start=[x + a, y, z], end=[x + b, y, z], duration=t, law=law) for (a, b), t in halves]
+    arcs = [
+        Circle(centre=[x, y, z], radius=0.03, normal=[0, 0, 1], rpm=30.0, turns=turns, start=start)
+        for turns, start in ((0.25, [1, 0, 0]), (0.5, [0, 1, 0]))
+    ]
+    for parts in (lines, arcs):
+        path = Piecewise(parts=parts, continuity=0)
+        whole = Stack(parts=[path, Rest(point=[0, 0, 0], duration=path.duration)])
+        assert not ArcLengthPath(Euler(path=whole, convention="ZYX"), 0.1).bends.any()
+
+
 @pytest.mark.long
 def test_bounded_jerk_between_stops_is_no_slower_for_more_places(model_of):
     """Peaks of acceleration beside a stop, higher the closer the places are, do not slow the whole motion down."""

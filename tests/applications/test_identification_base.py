@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,13 @@ import pinocchio as pin
 import pytest
 
 import polypod as pp
+from polypod.errors import InputError
 from polypod.identification import LinearModel, base_parameters
 from polypod.identification.base import base_of_rows
 from polypod.identification.linear_model import moment_transform, parts_of
 from polypod.identification.sampling import random_motion
 from support.engines.oracle import Oracle
+from support.states import mostly_long
 
 COUNTS = json.loads((Path(__file__).parent.parent / "data" / "base_parameters_6ups.json").read_text())["counts"]
 MOMENTS = ("m", "sx", "sy", "sz", "Sxx", "Syy", "Szz", "Sxy", "Sxz", "Syz")
@@ -168,3 +171,19 @@ def test_moments_move_with_their_points() -> None:
     mass, first, _ = parts_of(moments(points))
     assert mass == masses.sum()
     assert first == pytest.approx(masses @ points, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", mostly_long(pp.library(), kept=("delta", "orthoglide", "3-rps")))
+def test_numbers_of_equal_legs_are_those_of_the_file(name: str, model_of: Any) -> None:
+    """A rod's numbers are about its own joints and turn with the leg; a rod of a Delta ended in a KeyError."""
+    model = model_of(name)
+    each = LinearModel(model)
+    try:
+        shared = LinearModel(model, same_legs=True)
+    except InputError as error:
+        assert re.search("no copy|other joints|of kinds", str(error))  # noqa: PT017
+        assert name in ("ankle", "five-bar", "reachy-mini", "staicu", "tricept")
+        return
+    assert len(shared.values) < len(each.values)
+    expected = each.port_values(each.values)
+    assert np.abs(shared.port_values(shared.values) - expected).max() <= 1e-14 * np.abs(expected).max()

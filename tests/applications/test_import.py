@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from polypod.cli import import_ as import_command
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot, linkage_of
 from polypod.exchange.linkage import Linkage, body, combined, dangling_joints, massless
@@ -415,3 +420,207 @@ def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
     assert picture.read_bytes().startswith(b"\x89PNG")
     changed = polypod("check", "3-rps", "--draw", tmp_path / "other.png", "--set", "platform.mass=2")
     assert "--draw shows the robot as its file has it" in changed.stderr
+
+
+# -- loops that are far open, digits, hostile files --------------------------------------------------------------------
+
+
+def stretched_four_bar(folder: Path, angles: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Path:
+    """A four-bar drawn in one line, its loop open by 2.5 m along it; bars of 1, 1.2 and 1.5 m, pivots 1 m apart."""
+    links = "".join(LINK.format(n, "0 0 0", 1.0, 0.01) for n in ("crank", "coupler", "rocker"))
+
+    def turned(text: str, angle: float, driven: str) -> str:
+        text = text.replace('"/><axis', f'" rpy="0 0 {angle!r}"/><axis', 1)
+        return text.replace("<joint ", f'<joint independent="{driven}" ', 1)
+
+    joints = (
+        turned(joint("motor", "ground", "crank", "0 0 0"), angles[0], "true")
+        + turned(joint("elbow", "crank", "coupler", "1 0 0"), angles[1], "false")
+        + turned(joint("pivot", "ground", "rocker", "1 0 0"), angles[2], "false")
+        + '<loop name="tip" type="revolute"><predecessor link="coupler"><origin xyz="1.2 0 0"/></predecessor>'
+        '<successor link="rocker"><origin xyz="-1.5 0 0"/></successor><axis xyz="0 0 1"/></loop>'
+    )
+    return urdf(links, joints, folder, "line")
+
+
+def lengths_of_bars(robot: pp.Robot) -> list[float]:
+    at = {j.name: np.array(j.at) for leg in robot.legs for j in leg.joints}
+    pairs = (("motor", "elbow"), ("elbow", "tip"), ("pivot", "tip"), ("motor", "pivot"))
+    return [float(np.linalg.norm((at[a] - at[b])[:2])) for a, b in pairs]
+
+
+def test_loops_that_close_from_no_start_near_are_closed_from_others(tmp_path: Path) -> None:
+    """Bars in one line stay there in every step; --close tries other positions."""
+    path = stretched_four_bar(tmp_path)
+    with pytest.raises(InputError, match="--close"):
+        import_robot(path, "coupler")
+    found = import_robot(path, "coupler", close=True).robot
+    assert np.allclose(lengths_of_bars(found), [1.0, 1.2, 1.5, 1.0], rtol=1e-9, atol=0)
+
+
+def test_a_position_is_taken_as_given(tmp_path: Path) -> None:
+    """Where the joints given close the loop, nothing has to be walked from a drawing that no step leads away from."""
+    motor = 2.0
+    elbow = np.array([np.cos(motor), np.sin(motor)])
+    pivot = np.array([1.0, 0.0])
+    # where circles of 1.2 m about the elbow and 1.5 m about the pivot meet
+    apart = pivot - elbow
+    d = float(np.linalg.norm(apart))
+    along = (1.2**2 - 1.5**2 + d**2) / (2 * d)
+    tip = elbow + along * apart / d + np.sqrt(1.2**2 - along**2) * np.array([-apart[1], apart[0]]) / d
+    coupler = float(np.arctan2(*(tip - elbow)[::-1]))
+    rocker = float(np.arctan2(*(pivot - tip)[::-1]))
+    at = {"motor": motor, "elbow": coupler - motor, "pivot": rocker}
+    found = import_robot(stretched_four_bar(tmp_path), "coupler", at=at).robot
+    assert np.allclose(lengths_of_bars(found), [1.0, 1.2, 1.5, 1.0], rtol=1e-9, atol=0)
+    joints = {j.name: np.array(j.at)[:2] for leg in found.legs for j in leg.joints}
+    assert np.allclose([joints["elbow"], joints["tip"]], [elbow, tip], rtol=0, atol=1e-9)
+
+
+def wrist(digits: int, seed: int) -> str:
+    """MJCF of a spherical 3-RRR wrist, turned and placed anyhow, whose numbers have so many digits after the point."""
+    turn, centre = Rotation.random(random_state=seed).as_matrix(), np.array([0.02, -0.013, 0.11])
+
+    def say(values: Any) -> str:
+        return " ".join(f"{value:.{digits}f}" for value in values)
+
+    def mass(at: Any) -> str:
+        return f'<inertial pos="{say(at)}" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/>'
+
+    legs, loops = "", ""
+    for k in range(3):
+        angles = ((2.2, 0.0), (1.4, 0.9), (0.8, 0.3))
+        axes = [2 * np.pi * k / 3 + more for _, more in angles]
+        u, w, v = (
+            turn @ [np.sin(tilt) * np.cos(a), np.sin(tilt) * np.sin(a), np.cos(tilt)]
+            for (tilt, _), a in zip(angles, axes, strict=True)
+        )
+        p, q, r = centre + 0.06 * u, centre + 0.05 * w, centre + 0.04 * v
+        top = (
+            f'<body name="top">{mass(centre)}<joint name="v" pos="{say(r)}" axis="{say(v)}"/></body>' if k == 0 else ""
+        )
+        top = "" if k else top
+        legs += (
+            f'<body name="a{k}">{mass(p)}<joint name="u{k}" pos="{say(p)}" axis="{say(u)}"/><body name="b{k}">{mass(q)}'
+            f'<joint name="w{k}" pos="{say(q)}" axis="{say(w)}"/>{top}</body></body>'
+        )
+        if k:
+            ends = (say(centre + length * v) for length in (0.03, 0.05))
+            loops += "".join(f'<connect body1="b{k}" body2="top" anchor="{end}"/>' for end in ends)
+    motors = "".join(f'<motor joint="u{k}"/>' for k in range(3))
+    return (
+        f'<mujoco model="wrist"><worldbody>{legs}</worldbody><equality>{loops}</equality>'
+        f"<actuator>{motors}</actuator></mujoco>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("digits", "seed"), [(7, 0), (6, 1), *(pytest.param(d, 2, marks=pytest.mark.long) for d in (16, 9, 8))]
+)
+def test_a_wrist_has_three_degrees_of_dof_whatever_its_digits(digits: int, seed: int, tmp_path: Path) -> None:
+    """Nine axes that meet to the digits of a CAD program left 0 to 2 degrees of freedom."""
+    path = tmp_path / "wrist.xml"
+    path.write_text(wrist(digits, seed))
+    robot = import_robot(path, "top").robot
+    assert len(robot.dof) == 3
+    centre = np.array([0.02, -0.013, 0.11])
+    for leg in robot.legs:
+        for one in leg.joints:
+            off = np.cross(np.array(one.at) - centre, one.axis)
+            assert np.linalg.norm(off) < 3 * 10.0**-digits + 1e-12
+
+
+def test_digits_that_decide_how_a_robot_moves_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "wrist.xml"
+    path.write_text(wrist(4, 0))
+    with pytest.raises(InputError, match=r"0 degrees of freedom at home, but 3 if .* more digits"):
+        import_robot(path, "top")
+
+
+def test_a_file_that_check_refuses_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    four_bar(tmp_path)
+    assert polypod("import", "r.urdf", "--platform", "coupler", "-o", "good.yaml").exit_code == 0
+    assert polypod("check", "good.yaml").exit_code == 0
+    monkeypatch.setattr(import_command, "imported_text", lambda *_: "name: r\nlegs: 3\n")
+    refused = polypod("import", "r.urdf", "--platform", "coupler", "-o", "bad.yaml")
+    assert refused.exit_code == 2
+    assert "bad.yaml was not written, as 'polypod check' would refuse it" in " ".join(refused.stderr.split())
+    assert not (tmp_path / "bad.yaml").exists()
+
+
+def test_given_actuators_override_those_of_a_file(tmp_path: Path) -> None:
+    """An actuator on a tendon, or two on a joint, left no way in."""
+    path = tmp_path / "r.xml"
+    bodies = (
+        '<body name="crank"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><joint name="motor" axis="0 0 1"/>'
+        '<body name="coupler" pos="0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+        '<joint name="elbow" axis="0 0 1"/></body></body>'
+        '<body name="rocker" pos="1 0 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
+        '<joint name="pivot" axis="0 0 1"/></body>'
+    )
+    loop = "".join(f'<connect body1="coupler" body2="rocker" anchor="1 0 {z}"/>' for z in (0, 0.1))
+    tendon = '<tendon><fixed name="t"><joint joint="motor" coef="1"/></fixed></tendon>'
+    tendon += '<actuator><motor tendon="t"/></actuator>'
+    for actuators in (tendon, '<actuator><motor joint="motor"/><motor joint="motor"/></actuator>'):
+        path.write_text(f"<mujoco><worldbody>{bodies}</worldbody><equality>{loop}</equality>{actuators}</mujoco>")
+        with pytest.raises(InputError, match="--actuated JOINT"):
+            import_robot(path, "coupler")
+        found = import_robot(path, "coupler", actuated=["motor"])
+        assert [j.name for leg in found.robot.legs for j in leg.joints if j.actuated] == ["motor"]
+        assert any("left out, driven joints are given" in remark for remark in found.remarks)
+
+
+def test_a_tree_without_loops_is_named(tmp_path: Path) -> None:
+    """It was said to have a second platform."""
+    links = LINK.format("rod", "0 0 0", 1.0, 0.01) + LINK.format("end", "0 0 0", 1.0, 0.01)
+    path = urdf(links, joint("a", "ground", "rod", "0 0 0") + joint("b", "rod", "end", "1 0 0"), tmp_path)
+    with pytest.raises(InputError, match=r"no joint is part of a loop.*closed_loop"):
+        import_robot(path)
+
+
+def test_spellings_of_other_programs_are_known(tmp_path: Path) -> None:
+    shutil.copytree(FIVE_BAR.parent, tmp_path / "robot")
+    beside = tmp_path / "robot" / "robot.yaml"
+    text = beside.read_text()
+    beside.write_text(re.sub(r"\b([36])d\b", r"\1D", text))
+    assert beside.read_text() != text
+    same = [import_robot(path, close=True) for path in (FIVE_BAR, tmp_path / "robot" / FIVE_BAR.name)]
+    assert same[0].robot == same[1].robot
+
+
+def _within(element: str, levels: int) -> str:
+    return f"<{element}>" * levels + f"</{element}>" * levels
+
+
+def _mjcf(attributes: str, mass: str) -> str:
+    inertial = f"<inertial pos='0 0 0' mass='{mass}' diaginertia='1 1 1'/>"
+    return f"<mujoco><worldbody><body name='b' {attributes}><joint name='j'/>{inertial}</body></worldbody></mujoco>"
+
+
+_FAR = f'<robot name="r">{joint("j", "a", "b", "1e300 0 0")}<link name="a"/><link name="b"/></robot>'
+_HEAVY = '<robot name="r"><link name="a"><inertial><mass value="1e308"/></inertial></link></robot>'
+_KLINGON = '<?xml version="1.0" encoding="klingon"?>'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("r.urdf", _HEAVY, "mass value"),
+        ("r.urdf", _FAR, "origin xyz"),
+        ("r.urdf", f"<robot>{_within('link', 1000)}</robot>", "within 200 other elements"),
+        ("r.urdf", f"<robot>{_within('link', 100_000)}</robot>", "within 200 other elements"),
+        ("r.xml", f"<mujoco><worldbody>{_within('body', 3000)}</worldbody></mujoco>", "within 200 other elements"),
+        ("r.urdf", f'{_KLINGON}<robot name="r"/>', "save it as UTF-8"),
+        ("r.xml", f"{_KLINGON}<mujoco/>", "save it as UTF-8"),
+        ("r.urdf", '<?xml version="1.0" encoding="utf-7"?><robot name="r"/>', "UTF-8"),
+        ("r.xml", _mjcf("pos='1e300 0 0'", "1"), "body b|MuJoCo refuses"),
+        ("r.xml", _mjcf("", "1e308"), "body b|MuJoCo refuses"),
+        ("r.xml", "<mujoco", "is no XML"),
+    ],
+)
+def test_hostile_xml_is_refused_with_its_element(name: str, text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        import_robot(path)

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.analysis import MotionBounds, bound_motion
 from polypod.analysis.certified.affine import LinearModels, constant, majorant, solve
+from polypod.analysis.certified.bounds import _pushed
 from polypod.cli.overrides import with_overrides
 from polypod.cli.run import run
 from polypod.errors import InputError
@@ -222,3 +223,26 @@ def test_a_motion_past_a_singular_pose_has_no_bounds():
     assert not bounds.certain
     assert np.isinf(bounds.upper_bound["force"]).any()
     assert (np.abs(bounds.open - 1.0) < 0.2).all()
+
+
+def test_a_wrench_table_is_enclosed_however_steep_its_steps_are():
+    """Steps of 1e-5 s and less, of which an interval reaches over a corner by rounding, contradicted their bounds."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        duration, height = 10 ** rng.uniform(0, 2.5), 10 ** rng.uniform(-3, 4, 6)
+        width = 10 ** rng.uniform(-14, -4) * duration
+        at = rng.uniform(0.1, 0.9) * duration
+        times = np.unique([0.0, at, at + width, at + 2 * width, duration])
+        rows = [np.zeros(6), np.zeros(6), height, -height, np.zeros(6)][: len(times)]
+        table = WrenchTable(times=times.tolist(), values=[row.tolist() for row in rows])
+        edges = np.unique([*times, *rng.uniform(0, duration, 5), *(at + width * rng.uniform(-2, 4, 5))])
+        middle = 0.5 * (edges[1:] + edges[:-1])
+        half = np.maximum(edges[1:] - middle, middle - edges[:-1]) * (1 + 1e-12) + 1e-12 * duration
+        found = _pushed(table, middle, half)
+        for e in (-1.0, -0.999, 0.0, 0.3, 1.0):
+            seen = table.components(np.clip(middle + e * half, middle - half, middle + half))
+            for k, form in enumerate(found):
+                line = form.middle + e * form.derivatives[0]
+                # a time within is rounded to eps of itself, which the steepest part turns into a force
+                steep = 2 * height[k] / width * np.spacing(duration) if e else 0.0
+                assert (np.abs(seen[:, k] - line) <= form.remainder * (1 + 1e-9) + 1e-12 * height[k] + steep).all()

@@ -19,7 +19,7 @@ from polypod.description.body import Payload
 from polypod.errors import InputError
 from polypod.motion import make_task
 from polypod.papers.long.cases import hexagon_modes
-from polypod.view import live_page
+from polypod.view import document, live_page
 from polypod.view.coordinates import coordinates_of
 from polypod.view.document import javascript
 from polypod.view.extras import modes, workspace
@@ -502,3 +502,32 @@ def test_friction_is_left_out_when_asked(models):
     assert "converged" in dict(with_[1]["inverse_dynamics"]["outputs"])
     assert "converged" not in dict(without[1]["inverse_dynamics"]["outputs"])
     assert scene(models["kim-ryu"], own, models["kim-ryu"].robot, False)["notes"] == ["Friction is left out."]
+
+
+@needs_browser
+def test_plots_of_values_that_differ_by_rounding_alone_are_drawn(browser, tmp_path):
+    """Six legs of one length: steps of an axis of 1e-16 m were so small that counting them up never ended."""
+    script = (Path(document.__file__).parent / "page" / "plots.js").read_text(encoding="utf-8")
+    page = tmp_path / "plots.html"
+    page.write_text(
+        "<body><div id='host' style='width: 400px'></div><style>canvas {width: 400px; height: 120px}</style><script>"
+        "const element = (tag, fields) => Object.assign(document.createElement(tag), fields);"
+        "const text = (v, digits) => v.toFixed(digits);" + script + "</script></body>",
+        encoding="utf-8",
+    )
+    browser.open(page)
+    length = 0.4 * (1 + np.finfo(float).eps * np.arange(6))
+    lines = [{"colour": "#000", "values": [value, value]} for value in length]
+    browser.ask(f"""makePlot(document.getElementById("host"), "lengths", [0, 1e-3], {json.dumps(lines)}).paint()""")
+    rng = np.random.default_rng(0)
+    size = rng.uniform(-1, 1, 300) * 10.0 ** rng.uniform(-12, 12, 300)
+    wide = np.abs(size) * 10.0 ** rng.uniform(-18, 3, 300)
+    cases = np.column_stack([size, size + wide, rng.integers(2, 12, 300)]).tolist()
+    found = browser.ask(f"{json.dumps(cases)}.map(([low, high, count]) => ticks(low, high, count))")
+    for (low, high, count), made in zip(cases, found, strict=True):
+        room = 1e-9 * (high - low) + 4 * np.spacing(max(abs(low), abs(high)))
+        assert len(made) <= count + 1
+        assert all(low - room <= value <= high + room for value in made)
+        if high - low > 1e-9 * abs(low):
+            assert len(made) >= int(count / 2.5)  # a step is at most 2.5 times as wide as asked for
+    assert browser.complaints == []

@@ -14,11 +14,13 @@ from polypod.analysis.workspace import dexterous, full_workspace
 from polypod.cli import app
 from polypod.cli.new import new, template
 from polypod.cli.pictures import write_picture
+from polypod.cli.sizes import DEFAULTS, robot_text
 from polypod.design import optimise as optimising
 from polypod.design.optimise import optimise
 from polypod.design.sensitivity import sobol
 from polypod.design.sweep import Store
 from polypod.errors import InputError, MotionFileError
+from polypod.files import loads
 from polypod.identification.calibrate import calibrate, check_uncertainty
 from polypod.identification.excite import excite
 from polypod.identification.logs import Log, checked
@@ -254,3 +256,23 @@ def test_pictures_of_commands_are_no_exception(
     assert code == 2
     assert "is no picture that polypod wrote" in said
     assert Path("victim.png").read_bytes() == b"mine"
+
+
+# -- files made from sizes --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::polypod.errors.ImplausibleWarning")
+@pytest.mark.parametrize("kind", DEFAULTS)
+@pytest.mark.parametrize("count", [6, pytest.param(300, marks=pytest.mark.long)])
+def test_robots_of_any_sizes_are_valid(kind: str, count: int) -> None:
+    """Moments rounded one by one broke the triangle inequality for one in three radii of full precision."""
+    rng = np.random.default_rng(count)
+    for _ in range(count):
+        scale = 10 ** rng.uniform(-2.0, 1.0)
+        sizes = {
+            key: value * rng.uniform(0.8, 1.25) * (1.0 if key.endswith(("mass", "angle")) else scale)
+            for key, value in DEFAULTS[kind].items()
+        }
+        robot = loads(robot_text(kind, "any", sizes))
+        disc = 0.25 * sizes["mass"] * sizes["platform_radius"] ** 2
+        assert np.allclose(np.diag(robot.platform.inertia), [disc, disc, 2 * disc], rtol=1e-8, atol=0)

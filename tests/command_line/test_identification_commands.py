@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import polypod as pp
+from polypod.errors import InputError
 from polypod.identification import save_log, simulated_log
+from polypod.identification.logs import Log
+from polypod.identification.smoothing import smoothed
 from polypod.motion import load_motion
 from support.command_line import polypod
 
@@ -57,6 +60,37 @@ def test_identify_prints_json(folder: Path) -> None:
     wrong = polypod("identify", "five-bar", folder / "run1.csv", "--uncertainty", "platform=much")
     assert wrong.exit_code == 2
     assert "PATTERN=NUMBER" in wrong.output
+
+
+@pytest.mark.long
+def test_identify_takes_a_log_whose_clock_jitters(folder: Path) -> None:
+    """Samples taken 1 ms (rms) beside their stamps look like jumps: stretches too short for a row of their own."""
+    model, motion = pp.Model("five-bar"), load_motion(folder / "motion.yaml")
+    trajectory, rng = motion.trajectory.for_model(model), np.random.default_rng(0)
+    time = np.arange(2000) / 1000
+    at = trajectory.at((time + 1e-3 * rng.standard_normal(len(time))) % trajectory.duration)
+    q = model.inverse_kinematics(at.pose)
+    force = model.inverse_dynamics(at.pose, at.twist, at.acceleration) + 0.002 * rng.standard_normal(q.shape)
+    save_log(model, Log("jitter", time, q, force), folder / "jitter.csv")
+    shown = polypod("identify", "five-bar", folder / "jitter.csv", "--out", folder / "jitter.yaml")
+    assert shown.exit_code == 0, shown.output
+    assert "if the clock jitters" in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize("every", [31, 35, 40, 60, 100, 333])
+def test_logs_in_short_stretches_are_smoothed_or_refused_in_words(every: int) -> None:
+    """The ends of a stretch are trimmed: nothing, not less than nothing, is left of a short one."""
+    time = np.arange(1000) / 1000
+    q = 1e-3 * np.sin(7.0 * time[:, None] + np.arange(2.0)) + 1e-5 * np.random.default_rng(1).standard_normal((1000, 2))
+    log = Log("short", time, q, np.ones_like(q), starts=tuple(range(0, 1000, every)))
+    try:
+        smooth = smoothed(log)
+    except InputError as error:
+        assert "too short for splines" in str(error)  # noqa: PT017
+        return
+    assert all(0 <= curve.inner.stop - curve.inner.start <= every for curve in smooth.curves)
+    assert len(smooth.rows) == sum(curve.inner.stop - curve.inner.start for curve in smooth.curves) > 0
+    assert [part.shape for part in smooth.curves[0].basis(np.zeros(0))] == [(0,), (0, 3, 6)]
 
 
 def test_calibrate_plans_and_calibrates(tmp_path: Path) -> None:

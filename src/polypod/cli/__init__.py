@@ -7,7 +7,7 @@ of registries that help names are in catalogue_data.py.
 
 from __future__ import annotations
 
-import sys
+import signal
 from importlib import import_module
 from itertools import pairwise
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from . import stopping, terminal
+from . import stopping
 from .extend import extended
 
 COMMANDS = {
@@ -117,8 +117,11 @@ def main() -> None:
     stopping.install()
     try:
         app(prog_name="polypod")
-    except (KeyboardInterrupt, SystemExit) as ended:
-        code = terminal.INTERRUPTED if isinstance(ended, KeyboardInterrupt) else ended.code
-        stopping.exit_if_compiling(code)
-        stopping.clear_pending_interrupt()
-        sys.exit(code)
+    except BaseException as ended:
+        received = stopping.received()
+        if received is None:
+            raise
+        # whatever exception became of the signal's on its way; Ctrl-C may be a command's usual end
+        if isinstance(ended, SystemExit) and isinstance(ended.code, int) and received == signal.SIGINT:
+            stopping.leave(ended.code)
+        stopping.leave(128 + received)

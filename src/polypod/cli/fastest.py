@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from ..motion import MotionFile
 
 EXAMPLE = "Example: polypod fastest kim-ryu kim-ryu-circle --max-force '85 N' --max-speed '300 mm/s'"
+
+_LISTED = 6
+"""Stops whose times are listed."""
 
 
 @report_errors
@@ -91,6 +95,15 @@ def command(
         for kind, (share, who, at) in found.used.items()
     ]
     show_table(table("Limits", columns, rows))
+    if found.smooth is not None and found.grid.path.bends.any():
+        law = found.smooth
+        breakpoints = found.grid.path.breakpoints[found.grid.path.bends]
+        when = ", ".join(f"{law.times[int(np.abs(law.lengths - mark).argmin())]:.4g}" for mark in breakpoints[:_LISTED])
+        more = f" and {len(breakpoints) - _LISTED} more" if len(breakpoints) > _LISTED else ""
+        console.print(
+            f"\nIt stops where the curvature of the path jumps, as the jerk would be unbounded: at {when} s{more}. A "
+            "path with blends, such as a spline, needs no stops."
+        )
     samples = found.grid.samples.pose
     outside = [*model.limits(samples).violations(), *long_strokes(model, samples)]
     if outside:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -41,6 +42,22 @@ def _parse_joint_values(texts: Sequence[str]) -> dict[str, float]:
     return values
 
 
+def _read_back(text: str, path: Path) -> list[str]:
+    """What 'polypod check' warns of in a robot file before it is written; an error if that is no valid robot."""
+    from .file_checks import check
+
+    with TemporaryDirectory() as folder:
+        trial = Path(folder) / f"{path.stem}.yaml"
+        trial.write_text(text, encoding="utf-8")
+        report = check(trial)
+    if not report.ok:
+        faults = "; ".join(
+            f"{fault.field}: {fault.message}" if fault.field else fault.message for fault in report.faults
+        )
+        raise InputError(f"{path} was not written, as 'polypod check' would refuse it: {faults}")
+    return report.warnings
+
+
 @report_errors
 def command(
     file: Annotated[Path, typer.Argument(help="MJCF (.xml, .mjcf) or URDF file.")],
@@ -72,10 +89,14 @@ def command(
     if name:
         imported = imported._replace(robot=imported.robot.model_copy(update={"name": name}))
     path = out_file or Path(f"{file_name(imported.robot.name)}.yaml")
-    atomic_write(path, imported_text(imported, file.name).encode(), force)
+    text = imported_text(imported, file.name)
+    with working("checking"):
+        warned = _read_back(text, path)
+    atomic_write(path, text.encode(), force)
+    remarks = [*imported.remarks, *warned]
     if json_:
-        show_json({"file": str(path), "robot": imported.robot.name, "remarks": list(imported.remarks)})
+        show_json({"file": str(path), "robot": imported.robot.name, "remarks": remarks})
         return
-    for remark in imported.remarks:
+    for remark in remarks:
         note(remark)
     out().print(f"Wrote {escape(str(path))}. Look at it:\n  polypod check {escape(str(path))}")

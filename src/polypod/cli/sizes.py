@@ -56,12 +56,14 @@ def robot_text(kind: str, name: str, sizes: Mapping[str, float | None]) -> str:
     for key in ("base_angle", "platform_angle"):
         if size.get(key, 0.0) >= 120.0:
             raise InputError(f"{_option(key)}: two joints of a pair are less than 120 deg apart, got {size[key]:g}")
-    disc = 0.25 * size["mass"] * size["platform_radius"] ** 2
-    options = " ".join([f"--{kind}", *(f"{_option(key)} {value:g}" for key, value in given.items())])
+    disc = _rounded(0.5 * size["mass"] * size["platform_radius"] ** 2)
+    options = " ".join([f"--{kind}", *(f"{_option(key)} {value:.9g}" for key, value in given.items())])
     what, title = _WHAT[kind]
     words = {"name": name, "what": what, "title": title, "options": options}
-    numbers = {**size, "inertia_across": disc, "inertia_along": 2 * disc, **_BUILDERS[kind](size)}
+    numbers = {**size, **_BUILDERS[kind](size)}
     shown = {key: _shown(value) for key, value in numbers.items()}
+    # Half of the moment that the file has, in full: twice a rounded half would exceed it, which no body's does.
+    shown |= {"inertia_along": repr(disc), "inertia_across": repr(0.5 * disc)}
     text = Template(template_part("head") + template_part(kind)).substitute({**shown, **words})
     loads(text, f"{name}.yaml")  # what is written is right
     return text
@@ -75,7 +77,11 @@ def _shown(value: Any) -> str:
     """A number, or a list of them, as a file has it: nine digits, which close a leg to a nanometre."""
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
-    return repr(float(f"{value:.9g}") + 0.0)
+    return repr(_rounded(value))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.9g}") + 0.0
 
 
 def _on_circle(radius: float, degrees: float, height: float = 0.0) -> list[float]:

@@ -10,12 +10,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from pathlib import PurePath
 from types import FrameType
+from typing import NoReturn
 
 _ALARM = getattr(signal, "SIGALRM", None)
 _WAIT = 0.01  # [s]
+_AGAIN = 0.3  # [s]
 _pending: BaseException = KeyboardInterrupt()
+_received: int | None = None
 
 
 def install() -> None:
@@ -28,32 +32,42 @@ def install() -> None:
         signal.signal(_ALARM, _stop)
 
 
-def exit_if_compiling(code: int | str | None) -> None:
-    """End the process if a thread still compiles for an interrupted command: Python's own exit would wait for it."""
-    machine = sys.modules.get("polypod.kernels.machine")
-    if isinstance(code, int) and machine is not None and machine.BACKGROUND.busy:
-        for stream in (sys.stdout, sys.stderr):
+def received() -> int | None:
+    """The signal that asked the command to end, if one did."""
+    return _received
+
+
+def leave(code: int) -> NoReturn:
+    """End the process now: neither threads that still compile nor what other packages do at the end is waited for."""
+    if _ALARM is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a reader that has gone
             stream.flush()
-        os._exit(code)
-
-
-def clear_pending_interrupt() -> None:
-    """Let a command that was interrupted end with its own exit code.
-
-    An interrupt that comes while ``exec`` runs a text, as in the definition of a named tuple, CPython keeps as not
-    handled, and ``python -m polypod`` would end by the signal. The next text that runs clears that.
-    """
-    exec("")
+    os._exit(code)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    global _pending
+    global _pending, _received
     if number != _ALARM:
+        _received = number
         _pending = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
     if _ALARM is not None and _within_casadi(frame):
         signal.setitimer(signal.ITIMER_REAL, _WAIT)
         return
+    if _ALARM is not None and _received != signal.SIGINT:
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        if number == _ALARM and _under_way():
+            return
     raise _pending
+
+
+def _under_way() -> bool:
+    """Whether the exception has arrived and what was begun is being cleared: then it must not come again."""
+    error = sys.exc_info()[1]
+    while error is not None and error is not _pending:
+        error = error.__context__
+    return error is not None
 
 
 def _within_casadi(frame: FrameType | None) -> bool:

@@ -17,6 +17,7 @@ from ..arrays import Array
 from ..errors import InputError, StateError
 from ..kernels import Call, Expression, Kernel, Port, port
 from ..legs.contract import SMALLEST_MARGIN
+from ..model.arguments import default_value
 from ..platforms import DegreesOfFreedom
 from ..platforms.motion import frame_of
 from ..symbols.vectors import axial
@@ -37,14 +38,18 @@ class ComputedTorqueLaw:
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
         self._dynamics = checked_call(model, "inverse_dynamics", friction)
+        inputs = model.kernel("inverse_dynamics", friction).inputs
         given = (*MeasuredState._fields, "acceleration", "wrench")
-        self._order = [given.index(p.name) for p in model.kernel("inverse_dynamics", friction).inputs]
+        # how more actuators than dof share their work is not given: forces are those of the least norm
+        self._shares = tuple(default_value(p.name, p.shape) for p in inputs if p.name not in given)
+        known = (*given, *(p.name for p in inputs if p.name not in given))
+        self._order = [known.index(p.name) for p in inputs]
 
     def step(self, memory: Any, time: float, measurement: Measurement) -> tuple[Array, Any]:
         """Actuator forces (n,) and the new memory; a ``polypod.errors.StateError`` where there are none."""
         try:
             state, acceleration, memory = self.measured.read(memory, time, measurement)
-            given = (*state, acceleration, self._wrench)
+            given = (*state, acceleration, self._wrench, *self._shares)
             return self._dynamics(*[given[k] for k in self._order])[0].copy(), memory
         except StateError as error:
             error.time = time

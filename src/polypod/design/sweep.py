@@ -95,23 +95,22 @@ def _on_threads(
 
     if missing:  # compile before the threads start: they would wait for each other
         evaluator.evaluate(designs, 0, 1)
-    with ThreadPoolExecutor(threads, thread_name_prefix="polypod-sweep") as pool:
-        ahead: dict[Future[Results], int] = {}
-        waiting = iter(missing)
-        try:
-            while True:
-                for number in waiting:
-                    ahead[pool.submit(run, number)] = number
-                    if len(ahead) >= 2 * threads:
-                        break
-                if not ahead:
-                    return
-                finished, _ = wait(ahead, return_when=FIRST_COMPLETED)
-                for future in finished:
-                    yield ahead.pop(future), future.result()
-        finally:
-            for future in ahead:
-                future.cancel()
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="polypod-sweep")
+    ahead: dict[Future[Results], int] = {}
+    waiting = iter(missing)
+    try:
+        while True:
+            for number in waiting:
+                ahead[pool.submit(run, number)] = number
+                if len(ahead) >= 2 * threads:
+                    break
+            if not ahead:
+                return
+            finished, _ = wait(ahead, return_when=FIRST_COMPLETED)
+            for future in finished:
+                yield ahead.pop(future), future.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # what runs is not waited for: an interrupt comes at once
 
 
 # ----------------------------------------------------------------------------------------------------------------------

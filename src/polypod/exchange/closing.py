@@ -2,13 +2,15 @@
 
 The unknowns are the displacements of all bodies. Each joint gives constraints, and Gauss-Newton iteration takes the
 least-norm step that satisfies their linearisation; redundant constraints do no harm. Joints given a value are held
-there. What rounded numbers leave open is reported.
+there. What rounded numbers leave open is reported. Loops that do not close from the file's position may from others,
+which are drawn at random where that is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -17,6 +19,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..legs.chain import ChainJoint
 from .linkage import BASE, Linkage, changed, extent, moved, seats_of
+from .tree_closing import JointTree, moved_by
 
 _STEP = 0.1
 """Radians, or part of the linkage's size, by which a given joint is moved at once."""
@@ -28,22 +31,34 @@ _ROUNDED = 1e-4
 """What rounded numbers may leave open."""
 _UNASKED = 0.02
 """What is closed without being asked for."""
+_STARTS, _ENOUGH = 60, 3
+"""Random positions that are tried, and closed ones that are enough."""
 _TURNS = ("revolute", "cylindrical")
 
 
-def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> Linkage:
+class Closed(NamedTuple):
+    """A linkage with all joints closed, and the gap [m] and angle [rad] that its file's digits leave open."""
+
+    linkage: Linkage
+    gap: float
+    tilt: float
+
+
+def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> Closed:
     """The linkage with all joints closed and those of ``values`` moved by so much [m or rad] from where they are.
 
+    Where the joints given close all loops as they are, that position is taken. Else they are moved there in steps, and
+    with ``far`` positions drawn at random are tried as well, of which the one nearest to the file's is taken.
     Coordinates, ranges and offsets stay those of the file. ``InputError`` with the joint that is open and by how
-    much, where there is no closed position near, or where the file's is far from closed and neither ``values`` nor
-    ``far`` say that it may move.
+    much, where no closed position was found, or where the file's is far from closed and neither ``values`` nor ``far``
+    say that it may move.
     """
     for name in values:
         known = [joint.name for joint in linkage.joints if joint.kind in (*_TURNS, "prismatic")]
         if name not in known:
             raise InputError(f"--at: no joint {name!r} with one coordinate; there are {', '.join(known)}")
     if not linkage.seats and not values:
-        return linkage
+        return Closed(linkage, 0.0, 0.0)
     solver = LoopSolver(linkage)
     wide = solver.opening(solver.still)
     if not (far or values) and max(wide[0] / solver.size, wide[1]) > _UNASKED:
@@ -52,23 +67,16 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
             "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have bodies moved until "
             "all loops close (--close)"
         )
-    steps = int(max((np.ceil(abs(v) / _STEP / solver.scale(name)) for name, v in values.items()), default=1)) or 1
-    if steps > _MOST_STEPS:
-        far_off = max(values, key=lambda name: abs(values[name]) / solver.scale(name))
-        raise InputError(f"--at: {far_off}={values[far_off]:g} is too far to be followed there; in other units?")
-    held = {joint.name: 0.0 for joint in linkage.joints if joint.actuated and joint.name not in values}
-    try:
-        found = solver.reach(solver.still, held | dict(values), steps)
-    except InputError:  # the loops do not close with the other actuated joints where they are: these move too
-        found = solver.reach(solver.still, dict(values), steps)
+    found = solver.position(values, far)
     result = solver.moved(found, values)
+    left, tilt, worst = solver.opening(found)
     if wide[0] > 1e-9 * solver.size or wide[1] > 1e-9:
-        left, tilt, worst = solver.opening(found)
         text = f"loops were open by up to {_open(*wide[:2])} ({wide[2]}) and were closed by moving bodies"
         if left > 1e-9 * solver.size or tilt > 1e-9:
             text += f"; {_open(left, tilt)} that stay ({worst}) were shared out"
         result = result.with_remarks(text)
-    return result
+    rounded = max(wide[0] / solver.size, wide[1]) < _ROUNDED
+    return Closed(result, *(wide[:2] if rounded else (left, tilt)))
 
 
 def _open(gap: float, tilt: float) -> str:
@@ -91,21 +99,71 @@ class LoopSolver:
         self.seats = [linkage.seats.get(joint.name) or seats_of(joint) for joint in linkage.joints]
         self.size = extent(seat[:3, 3] for pair in self.seats for seat in pair)
         self.still = np.tile(np.eye(4), (len(self.index), 1, 1))
+        self.tree = JointTree(linkage.joints, self.seats, self.index, self.size, linkage.seats)
 
     def scale(self, name: str) -> float:
         """What a joint's coordinate is measured by: 1 rad, or the linkage's size [m]."""
         return 1.0 if self.linkage.joint(name).kind in _TURNS else self.size
+
+    def position(self, values: Mapping[str, float], far: bool) -> Array:
+        """Displacements at which all joints are closed and those of ``values`` moved by so much.
+
+        First the position that the values give, then steps towards it, then, with ``far``, random positions.
+        """
+        given = self.tree.placed(self.tree.moves(values))
+        gap, tilt, _ = self.opening(given, values)
+        if max(gap / self.size, tilt) < _UNASKED:
+            near = self._closed(given, values, _CLOSED)
+            if self._is_closed(near, values):
+                return near
+        steps = int(max((np.ceil(abs(v) / _STEP / self.scale(name)) for name, v in values.items()), default=1)) or 1
+        if steps > _MOST_STEPS:
+            far_off = max(values, key=lambda name: abs(values[name]) / self.scale(name))
+            raise InputError(f"--at: {far_off}={values[far_off]:g} is too far to be followed there; in other units?")
+        held = {joint.name: 0.0 for joint in self.linkage.joints if joint.actuated and joint.name not in values}
+        try:
+            return self.reach(self.still, held | dict(values), steps)
+        except InputError:  # the loops do not close with the other actuated joints where they are: these move too
+            try:
+                return self.reach(self.still, dict(values), steps)
+            except InputError:
+                found = self._from_random(values) if far else None
+                if found is None:
+                    raise
+                return found
+
+    def _from_random(self, values: Mapping[str, float]) -> Array | None:
+        """Of closed positions from random ones, the one whose bodies are turned least; None if none was found."""
+        draw, found = np.random.default_rng(0), []
+
+        def beside(displacements: Array) -> tuple[Array, Array]:
+            return self.constraints(displacements, values, self.tree.loops)
+
+        for _ in range(_STARTS):
+            end = self.tree.closed(self.tree.moves(values, draw), values, beside)
+            if self._is_closed(end, values):
+                end = self._closed(end, values, _CLOSED)
+                found.append(end)
+                if len(found) == _ENOUGH:
+                    break
+        turned = [float(np.trace(end, axis1=1, axis2=2).sum()) for end in found]  # of a rotation 1 + 2 cos, and 1
+        return found[int(np.argmax(turned))] if found else None
+
+    def _is_closed(self, displacements: Array, values: Mapping[str, float]) -> bool:
+        gap, tilt, _ = self.opening(displacements, values)
+        return gap < _ROUNDED * self.size and tilt < _ROUNDED
 
     def reach(self, displacements: Array, values: Mapping[str, float], steps: int) -> Array:
         """Displacements at which all joints are closed and those of ``values`` moved by so much, in some steps."""
         for step in range(1, steps + 1):
             part = {name: value * step / steps for name, value in values.items()}
             displacements = self._closed(displacements, part, _ON_THE_WAY if step < steps else _CLOSED)
-        gap, tilt, worst = self.opening(displacements, values)
-        if not (gap < _ROUNDED * self.size and tilt < _ROUNDED):
+        if not self._is_closed(displacements, values):
+            gap, tilt, worst = self.opening(displacements, values)
             raise InputError(
                 f"loops: {worst} stays open by {_open(gap, tilt)}; no position near the "
-                "file's closes all loops. Say where joints are in one that does, such as --at JOINT=0.5"
+                "file's closes all loops. Say where joints are in one that does, such as --at JOINT=0.5, or have "
+                "positions tried at random (--close)"
             )
         return displacements
 
@@ -131,23 +189,18 @@ class LoopSolver:
             seat if name == BASE else displacements[self.index[name]] @ seat
             for name, seat in zip(joint.between, self.seats[number], strict=True)
         )
-        if value is not None:
-            move = np.eye(4)
-            if joint.kind == "prismatic" or joint.actuated == "translation":
-                move[0, 3] = value
-            else:
-                c, s = np.cos(value), np.sin(value)
-                move[1:3, 1:3] = [[c, -s], [s, c]]
-            first = first @ move
-        return first, second
+        return first if value is None else first @ moved_by(joint, value), second
 
-    def constraints(self, displacements: Array, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Jacobian (k, 6 b) and residual (k,) of all constraints, lengths over the linkage's size.
+    def constraints(
+        self, displacements: Array, values: Mapping[str, float], only: Sequence[int] | None = None
+    ) -> tuple[Array, Array]:
+        """Jacobian (k, 6 b) and residual (k,) of all constraints or those of some joints, lengths over the size.
 
         The Jacobian is by the bodies' twists about the base's origin, linear parts over the size.
         """
         rows, residuals, scale = [], [], np.r_[np.ones(3), np.full(3, 1 / self.size)]
-        for number, joint in enumerate(self.linkage.joints):
+        for number in range(len(self.linkage.joints)) if only is None else only:
+            joint = self.linkage.joints[number]
             value = values.get(joint.name)
             first, second = self._seats(displacements, number, value)
             for kind, i, j in _constraints_of(joint, value is not None):

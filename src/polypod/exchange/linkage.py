@@ -41,7 +41,8 @@ class Linkage:
     ``seats`` gives, for joints whose two halves do not meet or whose axes are not the same at home, the frame (4, 4)
     of each half there: axis first, or for a universal joint the axis of that half. ``marks`` are named frames, the
     bodies' own among them. ``platform`` is the body or mark that the file itself calls so, if it does. ``origin`` is
-    what the numbers come from, ``remarks`` say what a reader left out or found odd.
+    what the numbers come from, ``remarks`` say what a reader left out or found odd, ``odd_actuators`` which of the
+    file's actuators no joint can have, and why.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Linkage:
     platform: str | None = None
     origin: str = ""
     remarks: tuple[str, ...] = ()
+    odd_actuators: tuple[str, ...] = ()
 
     def joint(self, name: str) -> ChainJoint:
         """A joint by its name."""
@@ -116,7 +118,12 @@ def _triple(values: Iterable[float]) -> tuple[float, float, float]:
 def body(mass: float, com: Array, tensor: Array) -> Body:
     """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name."""
     even = 0.5 * (tensor + tensor.T)
-    return Body(mass=float(mass), com=_triple(com), inertia=tuple(_triple(row) for row in even), check="none")  # type: ignore[arg-type]
+    try:
+        return Body(mass=float(mass), com=_triple(com), inertia=tuple(_triple(row) for row in even), check="none")  # type: ignore[arg-type]
+    except ValidationError as error:
+        fault = error.errors()[0]
+        field = ".".join(map(str, fault["loc"]))
+        raise InputError(f"a body of {mass:g} kg: {field}: {fault['msg'].removeprefix('Value error, ')}") from error
 
 
 EMPTY_BODY = body(0.0, np.zeros(3), np.zeros((3, 3)))
@@ -311,7 +318,7 @@ def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
     if not candidates:
         raise InputError("no body moves: all are fixed to the base")
     named = {mark.body: name for name, mark in reversed(list(linkage.marks.items())) if mark.only}
-    far, loops = joint_distances(linkage.joints), _in_loops(linkage.joints)
+    far, loops = joint_distances(linkage.joints), joints_in_loops(linkage.joints)
     measure = {
         body: (
             len([joint for joint in loops if body in joint.between]),
@@ -330,7 +337,7 @@ def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
     return linkage.marks[named.get(best, best)], why
 
 
-def _in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
+def joints_in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
     """Joints that are part of a loop: their two bodies stay connected without them."""
     listed = list(joints)
     pairs = [joint.between for joint in listed]

@@ -15,10 +15,12 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body
+from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError, MissingPackageError
 from ..legs.chain import ChainJoint
 from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, pose_of
+from .xml_file import read_xml
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"
@@ -50,10 +52,7 @@ def embed_robot(root: ET.Element, robot_file: str) -> None:
 
 def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None:
     """The robot file that is embedded in an MJCF file, if one is."""
-    try:
-        root = ET.parse(path).getroot()
-    except ET.ParseError:
-        return None  # MuJoCo says what is wrong
+    root = read_xml(path)
     texts = {one.get("name"): one for one in root.findall("custom/text")}
     robot, mark = texts.get(ROBOT_KEY), texts.get(DIGEST_KEY)
     if robot is None:
@@ -81,6 +80,7 @@ class _File:
     def __init__(self, mujoco: Any, path: Path) -> None:
         self.remarks: list[str] = []
         self.passive_armatures: dict[str, float] = {}
+        self.odd_actuators: list[str] = []
         self.mj, self.path = mujoco, path
         try:
             spec = mujoco.MjSpec.from_file(str(path))
@@ -91,6 +91,7 @@ class _File:
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         self.names = self._body_names()
+        self._check_sizes()
         self.custom = self._custom()
 
     def _compiled(self, spec: Any) -> Any:
@@ -122,6 +123,19 @@ class _File:
             name = self._name(self.mj.mjtObj.mjOBJ_BODY, number) or f"body{number}"
             names.append(f"{name}_body" if name == BASE else name)
         return names
+
+    def _check_sizes(self) -> None:
+        """Raise for bodies with numbers that nothing can be computed with."""
+        model, data = self.model, self.data
+        columns = (model.body_mass[:, None], model.body_inertia, data.xpos, data.xipos, data.xmat, data.ximat)
+        with np.errstate(invalid="ignore"):
+            worst = np.abs(np.hstack(columns)).max(axis=1)
+        for name, largest in zip(self.names, worst, strict=True):
+            if not largest <= LARGEST_NUMBER:
+                raise InputError(
+                    f"{self.path}: body {name}: mass, inertia and places are at most {LARGEST_NUMBER:g} in SI units, "
+                    f"got {largest:g}"
+                )
 
     def _custom(self) -> dict[str, Array]:
         """Custom numbers by name."""
@@ -185,8 +199,9 @@ class _File:
         name = re.sub(r"[^\w-]+", "-", model.names[: model.names.index(b"\0")].decode() or self.path.stem)
         gravity = tuple(float(x) for x in model.opt.gravity)
         return Linkage(
-            name, bodies, tuple(joints), marks, seats, gravity, self._platform(), self.path.name, tuple(self.remarks)
-        )
+            name, bodies, tuple(joints), marks, seats, gravity, self._platform(), self.path.name, tuple(self.remarks),
+            tuple(self.odd_actuators),
+        )  # fmt: skip
 
     def _platform(self) -> str | None:
         for number in range(self.model.ntext):
@@ -208,17 +223,20 @@ class _File:
                 int(self.mj.mjtTrn.mjTRN_JOINT),
                 int(self.mj.mjtTrn.mjTRN_JOINTINPARENT),
             ):
-                raise InputError(f"actuator {name}: it acts on no joint; polypod's actuators act in joints")
+                self.odd_actuators.append(f"actuator {name}: it acts on no joint; polypod's actuators act in joints")
+                continue
             joint = int(model.actuator_trnid[number, 0])
             if joint in found:
-                raise InputError(f"actuator {name}: its joint has another actuator already")
+                self.odd_actuators.append(f"actuator {name}: its joint has another actuator already")
+                continue
             motor = int(model.actuator_gaintype[number]) == int(self.mj.mjtGain.mjGAIN_FIXED)
             motor = motor and not model.actuator_biasprm[number].any()
             if not motor:
                 servos.append(name)
             ratio = float(model.actuator_gear[number, 0])
             if ratio == 0.0:
-                raise InputError(f"actuator {name}: its gear is 0, so it drives nothing; take it out of the file")
+                self.odd_actuators.append(f"actuator {name}: its gear is 0, so it drives nothing")
+                continue
             found[joint] = {"actuated": True, "ratio": ratio, **self._limit(number, name, motor)}
         if servos:
             self.remarks.append(f"gains of the servo actuators {', '.join(servos)} belong to a controller: left out")
@@ -282,7 +300,7 @@ class _File:
         armature = float(model.dof_armature[dof])
         if kind == "spherical":
             if drive is not None:
-                raise InputError(f"joint {name}: a ball joint is actuated, which polypod cannot say")
+                self.odd_actuators.append(f"joint {name}: a ball joint is actuated, which polypod cannot represent")
             if armature:
                 self.passive_armatures[name] = armature
             if model.jnt_limited[number]:

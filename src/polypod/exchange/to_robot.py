@@ -13,8 +13,8 @@ from ..arrays import Array
 from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
-from ..mobility.mobility import known_mobility, proposed_dof
-from .closing import close_loops
+from ..mobility.mobility import known_mobility, nearly_free, proposed_dof
+from .closing import Closed, close_loops
 from .linkage import (
     BASE,
     Linkage,
@@ -25,12 +25,21 @@ from .linkage import (
     checked_joint,
     choose_platform,
     dangling_joints,
+    extent,
+    joint_distances,
+    joints_in_loops,
     legs_between,
 )
 from .simplify import nearest_axisymmetric, simplified
 
 _PARALLEL = 1e-5
 """Angle [rad] up to which axes that are rounded in a file count as parallel."""
+_FEW_DIGITS = 2e-3
+"""What numbers of three digits leave open, as a part of the robot's size or in rad."""
+_MEETING = 2e-5
+"""Part of the size of a linkage by which axes may miss each other in a file and meet; more where its loops are open."""
+_CROSSING = 0.05
+"""Sine of the angle between axes from which on they show a point that they meet in."""
 _NEARLY_AXISYMMETRIC = 0.05
 """Part of a rod's moments by which it may differ from a body of revolution and is made one."""
 _FEW = 6
@@ -65,9 +74,10 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     for name in options.at:
         if name in options.hold:
             raise InputError(f"--at {name}: it is held by --hold as well; say one of them")
-    linkage = close_loops(linkage, options.at, options.close)
-    linkage = _with_body_remarks(linkage)
-    linkage = _align_axes(simplified(linkage))
+    _check_loops(linkage)
+    closed = close_loops(linkage, options.at, options.close)
+    linkage = _with_body_remarks(closed.linkage)
+    linkage = _meeting_axes(_align_axes(simplified(linkage)), closed.gap)
     mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
@@ -76,6 +86,7 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
     dof = proposed_dof(robot)
+    _check_digits(robot, closed, 6 if dof is None else len(dof))
     if dof is not None:
         if not dof:
             raise InputError(
@@ -86,6 +97,31 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
         linkage = linkage.with_remarks(f"dof: {len(dof)} ({names}), as the legs leave them at home")
     _check_drives(robot)
     return Imported(robot, linkage.remarks)
+
+
+def _check_loops(linkage: Linkage) -> None:
+    """Raise for a tree: bodies that joints hold on the base, none of them part of a loop."""
+    tree = set(linkage.bodies) <= joint_distances(linkage.joints).keys()
+    if linkage.joints and tree and not joints_in_loops(linkage.joints):
+        raise InputError(
+            "no joint is part of a loop, so this is a tree and no parallel robot yet. Of a URDF a file beside it "
+            "(--loops) names the frames that meet, closed_loop: [[link1, link2]] with type: [3d] or [6d], and the "
+            "motors, name_mot: [joint]; or <loop> elements do. In MJCF <connect> and <weld> equalities close loops"
+            + "".join(f". {text}" for text in linkage.remarks if "passed over" in text)
+        )
+
+
+def _check_digits(robot: Robot, closed: Closed, count: int) -> None:
+    """Raise where the digits of a file decide how many degrees of freedom there are."""
+    tolerance = min(max(1e-7, 3 * max(closed.gap / robot.platform_size, closed.tilt)), 1e-4)
+    nearly = nearly_free(robot, tolerance if count else _FEW_DIGITS)
+    if nearly != count:
+        raise InputError(
+            f"the legs leave the platform {count} degrees of freedom at home, but {nearly} if axes and points agreed "
+            f"that differ a little (its loops are open by {1e3 * closed.gap:.2g} mm and "
+            f"{np.degrees(closed.tilt):.2g} deg in the file). Give their numbers with more digits, or leave out what "
+            "holds the platform twice; if home is near a singular position, move it with --at JOINT=0.5"
+        )
 
 
 def _check_drives(robot: Robot) -> None:
@@ -100,6 +136,9 @@ def _check_drives(robot: Robot) -> None:
 
 
 def _with_options(linkage: Linkage, options: ImportOptions) -> Linkage:
+    if linkage.odd_actuators and not options.actuated:
+        raise InputError(f"{linkage.odd_actuators[0]}. Name the joints that are driven: --actuated JOINT")
+    linkage = linkage.with_remarks(*(f"{text}: left out, driven joints are given" for text in linkage.odd_actuators))
     known = [joint.name for joint in linkage.joints]
     for option, names in (("--hold", options.hold), ("--actuated", options.actuated)):
         for name in names:
@@ -171,6 +210,51 @@ def _align_axes(linkage: Linkage) -> Linkage:
     if widest > 1e-11:
         linkage = linkage.with_remarks(f"axes that are parallel to {widest:.2g} rad were made exactly parallel")
     return linkage
+
+
+def _meeting_axes(linkage: Linkage, gap: float) -> Linkage:
+    """The linkage with hinges whose axes meet in one point to the file's rounding made to meet there exactly.
+
+    ``gap`` [m] is what the file's digits leave open in its loops. Joints move across their axes, where they are
+    anywhere else no different; wrists and spherical linkages need it, which are held in more ways than they move.
+    """
+    hinges = [k for k, joint in enumerate(linkage.joints) if joint.kind == "revolute"]
+    size = extent(joint.at for joint in linkage.joints)
+    near = min(max(10 * gap, _MEETING * size), 10 * _MEETING * size)
+    at = {k: np.array(linkage.joints[k].at) for k in hinges}
+    along = {k: np.array(linkage.joints[k].axis) / np.linalg.norm(linkage.joints[k].axis or 1.0) for k in hinges}
+    across = {k: np.eye(3) - np.outer(axis, axis) for k, axis in along.items()}
+
+    def off(k: int, point: Array) -> Array:
+        return np.asarray(across[k] @ (point - at[k]))
+
+    moved_to: dict[int, Array] = {}
+    for i, first in enumerate(hinges):
+        for second in hinges[i + 1 :]:
+            if np.linalg.norm(np.cross(along[first], along[second])) < _CROSSING:
+                continue
+            point = _nearest_point([first, second], at, across)
+            group = [k for k in hinges if k not in moved_to and np.linalg.norm(off(k, point)) < near]
+            if len(group) < 3 or not {first, second} <= set(group):
+                continue
+            point = _nearest_point(group, at, across)
+            if max(float(np.linalg.norm(off(k, point))) for k in group) < near:
+                moved_to |= dict.fromkeys(group, point)
+    most = max((float(np.linalg.norm(off(k, point))) for k, point in moved_to.items()), default=0.0)
+    if most <= 1e-12 * size:
+        return linkage
+    joints = [
+        changed(joint, at=tuple((at[k] + off(k, moved_to[k])).tolist())) if k in moved_to else joint
+        for k, joint in enumerate(linkage.joints)
+    ]
+    text = f"axes that meet in one point to {most:.2g} m were made to meet exactly"
+    return linkage.with_joints(joints).with_remarks(text)
+
+
+def _nearest_point(lines: Sequence[int], at: Mapping[int, Array], across: Mapping[int, Array]) -> Array:
+    """The point (3,) nearest to lines through ``at`` (3,); ``across`` (3, 3) takes away what is along them."""
+    sides = np.concatenate([across[k] @ at[k] for k in lines])
+    return np.asarray(np.linalg.lstsq(np.concatenate([across[k] for k in lines]), sides, rcond=1e-10)[0])
 
 
 def _to_base_axis(axis: Array) -> Array:

@@ -18,12 +18,14 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..description import Body
+from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError, RobotFileError, short_repr
 from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
 from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, moved, pose_of
+from .xml_file import read_xml
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {
@@ -45,10 +47,7 @@ _FRAME = 1e-6
 
 def read(path: Path, loops: Path | None = None) -> Linkage:
     """The linkage of a URDF file, loops closed as far as they are at zero."""
-    try:
-        root = ET.parse(path).getroot()
-    except ET.ParseError as error:
-        raise InputError(f"{path}: is no XML: {error}") from error
+    root = read_xml(path)
     if root.tag != "robot":
         raise InputError(f"{path}: a URDF file has a <robot>, this one a <{root.tag}>")
     return _File(root, parse_loops(read_mapping(path, loops)), path).linkage()
@@ -62,10 +61,7 @@ def embed_robot(root: ET.Element, side: dict[str, Any], robot_file: str) -> dict
 
 def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None:
     """The robot file that is embedded in the file beside a URDF, if one is."""
-    try:
-        root = ET.parse(path).getroot()
-    except ET.ParseError:
-        return None  # the reader says what is wrong
+    root = read_xml(path)
     side = read_mapping(path, loops)
     own = dict(side.get("polypod") or {})
     written = own.pop("digest", None)
@@ -160,12 +156,14 @@ class _File:
         frame = self.frames[_link(joint, "child")]
         common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}
         special = self.types.get(name)
-        if special == "SPHERICAL":
-            return checked_joint(common | {"kind": "spherical"})
+        if special is not None and special.upper() in ("SPHERICAL", "FIXED"):
+            return checked_joint(common | {"kind": special.lower()})
         if special is not None:
-            match = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", str(special))
+            match = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", special.upper())
             if match is None:
-                raise InputError(f"joint_type: {special!r} of {name} is unknown; known: SPHERICAL, UJOINT_XY and alike")
+                raise InputError(
+                    f"joint_type: {special!r} of {name} is unknown; known: SPHERICAL, FIXED, UJOINT_XY and alike"
+                )
             axes = tuple(_list(frame[:3, "XYZ".index(letter)]) for letter in match.groups())
             return checked_joint(common | {"kind": "universal", "axes": axes})
         if kind not in _KINDS:
@@ -214,8 +212,12 @@ class _File:
         joints: list[ChainJoint],
         seats: dict[str, tuple[Array, Array]],
     ) -> None:
+        kind = kind.lower()
         if kind not in ("3d", "6d"):
-            raise InputError(f"type: loops are '3d' (a point) or '6d' (fixed), got {kind!r}")
+            raise InputError(
+                f"type: loops are '3d' (a point) or '6d' (fixed), got {kind!r}; for a hinge state two points ('3d') on "
+                "its axis"
+            )
         for name in pair:
             if name not in marks:
                 raise InputError(f"closed_loop: no link or joint is called {name!r}")
@@ -305,7 +307,9 @@ def _numbers(text: str, count: int, where: str) -> Array:
     except ValueError:
         values = np.zeros(0)
     if values.shape != (count,) or not np.isfinite(values).all():
-        raise InputError(f"{where}: {count} numbers are needed, got {text!r}")
+        raise InputError(f"{where}: {count} numbers are needed, got {short_repr(text)}")
+    if np.abs(values).max() > LARGEST_NUMBER:
+        raise InputError(f"{where}: at most {LARGEST_NUMBER:g} in SI units, got {short_repr(text)}")
     return values
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -81,6 +81,15 @@ class PathGrid:
             path, length, np.where(piece[1:] == piece[:-1], np.diff(length), 0.0), stops, samples, shares,
             PathSample(*(part.reshape(*inside.shape, *part.shape[1:]) for part in between)), along, wrench,
         )  # fmt: skip
+
+    def resting_at_bends(self) -> PathGrid:
+        """The way with stops where its curvature jumps: at any speed the accelerations would jump there."""
+        meeting = np.flatnonzero(self.step == 0)  # two places, one for each side
+        mark = np.abs(self.path.breakpoints[:, None] - self.length[meeting]).argmin(axis=0)
+        bends = meeting[self.path.bends[mark]]
+        stops = self.stops.copy()
+        stops[bends] = stops[bends + 1] = True
+        return replace(self, stops=stops)
 
     def times(self, x: Array) -> Array:
         """When each place is reached (N + 1,) [s], from squares of speeds (N + 1,)."""

@@ -97,7 +97,8 @@ def fastest(
 ) -> Fastest:
     """The fastest motion from rest to rest along the path of a motion, within limits of actuators and joints.
 
-    ``motion`` only says where the platform goes; its corners are stops. A wrench of its file acts at the same places.
+    ``motion`` only says where the platform goes; its corners are stops, and with a limit of the jerk so are the points
+    where its curvature jumps, as from a line into an arc. A wrench of its file acts at the same places.
     Limits that are not given are those of the robot's actuators. Speed and acceleration along the path are found at
     ``points`` places by reachability (``polypod.fastest.reach``); limits are kept by the full model to 0.1 %.
 
@@ -118,6 +119,8 @@ def fastest(
             "the peaks open), or put max_force and the like into the robot file"
         )
     samples = motion if isinstance(motion, PathGrid) else prepare_grid(model, motion, points)
+    if "jerk" in bounds:
+        samples = samples.resting_at_bends()
     problem = Problem(model, samples, bounds, friction and has_friction(model.kernels.mechanism))
     x, use, iterations = _within_rms(problem)
     found = _result(model, problem, x, use, iterations)

@@ -7,7 +7,7 @@ joints, of which only what is symmetric about its line counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -280,7 +280,7 @@ class Naming:
         to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
         if not self.same_legs:
             return tuple(numbers), to_entries
-        return self._shared(numbers, to_entries)
+        return self._shared(numbers, to_entries, rods.keys())
 
     def _column(self, place: dict[tuple[str, Any], int], path: str, moments: Array) -> Array:
         column = np.zeros(len(self.entries))
@@ -318,8 +318,13 @@ class Naming:
                 parts[1:3] = [joint.name]
         return " ".join(part.replace("_", " ") for part in parts if part != "bodies")
 
-    def _shared(self, numbers: list[LinearNumber], to_entries: Array) -> tuple[tuple[LinearNumber, ...], Array]:
-        """One number for the same number of every leg; legs drawn at home are turned into each other."""
+    def _shared(
+        self, numbers: list[LinearNumber], to_entries: Array, rods: Container[str]
+    ) -> tuple[tuple[LinearNumber, ...], Array]:
+        """One number for the same number of every leg; legs drawn at home are turned into each other.
+
+        Moments of the rods at paths ``rods`` are about their own joints, which turn with the leg.
+        """
         turns = turned_moments(self.robot)
         kept: list[LinearNumber] = [n for n in numbers if not n.path.startswith("legs.")]
         columns = [to_entries[:, k] for k, n in enumerate(numbers) if not n.path.startswith("legs.")]
@@ -329,7 +334,7 @@ class Naming:
             column = to_entries[:, k].copy()
             for leg in range(1, len(self.robot.legs)):
                 path = f"legs.{leg}.{n.path.split('.', 2)[2]}"
-                if n.moment in MOMENTS and turns is not None:
+                if n.moment in MOMENTS and turns is not None and n.path not in rods:
                     for moment, factor in zip(MOMENTS, turns[leg][:, MOMENTS.index(n.moment)], strict=True):
                         column = column + factor * to_entries[:, by_key[f"{path}.{moment}"]]
                     continue

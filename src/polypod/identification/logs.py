@@ -216,6 +216,7 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
             f"{len(jumps)} {'jump' if len(jumps) == 1 else 'jumps'} of coordinates, the first of {_named(names, k)} by "
             f"{log.q[row + 1, k] - log.q[row, k]:.3g} at {log.time[row + 1]:.4g} s: the log is taken apart there; if a "
             "sensor has slipped, what comes after is off"
+            + ("; if the clock jitters, record when samples were really taken" if len(jumps) > 2 else "")
         )
     good = np.isfinite(log.force)
     if not good.all():

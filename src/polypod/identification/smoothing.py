@@ -45,6 +45,8 @@ class Curve(NamedTuple):
         Values, first and second derivatives, by B'_j,k = k B_j,k-1/(t_j+k - t_j) - k B_j+1,k-1/(t_j+k+1 - t_j+1).
         """
         knots, count = self.spline.t, len(self.spline.c)
+        if not len(time):
+            return np.zeros(0, dtype=np.int64), np.zeros((0, 3, DEGREE + 1))
         time = np.minimum(time, np.nextafter(knots[-1], -np.inf))  # the last interval holds the last sample
         first = np.clip(np.searchsorted(knots, time, side="right") - 1, DEGREE, count - 1) - DEGREE
         found = np.zeros((len(time), 3, DEGREE + 1))
@@ -118,9 +120,17 @@ def smoothed(log: Log, spacing: float | None = None) -> Smooth:
         dof += len(t) - len(spline.c)
         # the outermost two knots have little to hold their second derivatives
         trim = 2 * samples if len(t) > 8 * samples else samples
-        curves.append(_curve(stretch, slice(stretch.start + trim, stretch.stop - trim), spline, t))
+        inner = slice(stretch.start + trim, max(stretch.stop - trim, stretch.start + trim))  # empty of a short one
+        curves.append(_curve(stretch, inner, spline, t))
     noise = np.sqrt(squares / max(dof, 1))
     rows = np.concatenate([np.arange(c.inner.start, c.inner.stop) for c in curves])
+    if not len(rows):
+        longest_time = max(log.time[s.stop - 1] - log.time[s.start] for s in stretches)
+        raise InputError(
+            f"log: {log.name}: its stretches without gap or jump last {longest_time:.4g} s at most, too short for "
+            f"splines with a knot every {samples * usual:.4g} s. Record without gaps, with the times at which samples "
+            "were really taken"
+        )
     found = tuple(curves)
     left = _left(max(found, key=lambda c: len(c.spline.c)), log.time)
     q, qdot, qddot = _along(found, log.time[rows])

@@ -165,6 +165,16 @@ def proposed_dof(robot: Robot) -> tuple[DegreeOfFreedom, ...] | None:
     return None if free.shape[1] == 6 else _along_base_axes(free, size)
 
 
+def nearly_free(robot: Robot, tolerance: float) -> int:
+    """Degrees of freedom that the legs leave if constraints count that differ from others by more than ``tolerance``.
+
+    It is a part of the robot's size, or rad.
+    """
+    at_home = NumericRobot([NumericLeg(leg, robot) for leg in robot.legs], robot)
+    rows = _normalised(at_home.derivatives, np.r_[np.ones(3), np.full(3, 1 / robot.platform_size)])
+    return 6 - int(np.linalg.matrix_rank(rows, tol=tolerance * np.sqrt(len(rows)))) if len(rows) else 6
+
+
 def _normalised(derivatives: Array, scale: Array) -> Array:
     """Derivatives (k, 6) of constraints by the twist, rotations scaled, every row of length one.
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import InputError, StateError
+from ..lazy import lazy
 from .checks import distance_to
 from .contract import INTERVALS, Motion, Trajectory
 
@@ -30,6 +31,8 @@ _STILL = 1e-3
 """Share of a piece's largest speed below which its tangent is taken further inside: it is 0/0 where motions rest."""
 _BEND = 1e-2
 """Largest angle [rad] between the tangents on both sides of a point that is taken for a smooth one."""
+_SAME_CURVATURE = 1e-5
+"""Part of the largest curvature, or of a tenth of 1/length, by which it may differ on both sides of a smooth point."""
 _TURN_BACK = 0.5
 """Angle [rad] between tangents half a cell apart above which there is a corner between them."""
 
@@ -62,7 +65,8 @@ class ArcLengthPath:
     """The path of a trajectory by its length l in [0, length].
 
     ``breakpoints`` (p + 1,) are the lengths at which its smooth parts meet, ``stops`` (p + 1,) says where the tangent
-    jumps: there the speed must be zero. Times at which the motion stays in one place have no length.
+    jumps: there the speed must be zero; with a bounded jerk it must be so at the ``bends`` too. Times at which the
+    motion stays in one place have no length.
 
     Examples
     --------
@@ -166,6 +170,22 @@ class ArcLengthPath:
         ends = self._tangents(self._pieces.inner)[0] * np.sqrt(self._weights)
         bend = np.linalg.norm(ends[1:, 0] - ends[:-1, 1], axis=-1)
         self.stops = np.concatenate([[True], bend > _BEND, [True]])
+
+    @lazy
+    def bends(self) -> NDArray[np.bool_]:
+        """Where the curvature jumps though the tangent does not (p + 1,): there any speed makes accelerations jump.
+
+        What is carried on from where the motion is fast enough to tell its curvature is in doubt by as much as it
+        changes that far.
+        """
+        parts, numbers = self._pieces, np.arange(len(self._pieces.time))
+        weights = np.sqrt(self._weights)
+        at = np.stack([self.evaluate_piece(numbers, parts.length[:, k]).curvature * weights for k in (0, 1)], axis=1)
+        doubt = np.linalg.norm(parts.change * weights, axis=-1) * np.abs(parts.at_inner - parts.length)
+        jump = np.linalg.norm(at[1:, 0] - at[:-1, 1], axis=-1)
+        largest = float(np.linalg.norm(at, axis=-1).max(initial=0.0))
+        jumps = jump > _SAME_CURVATURE * max(largest, 0.1 / self.length) + doubt[1:, 0] + doubt[:-1, 1]
+        return np.asarray(np.concatenate([[False], jumps, [False]]) & ~self.stops)
 
     def _inner_times(self, time: Array, top: Array) -> Array:
         """Times (p, 2) next to the ends of pieces at which they move fast enough to tell where to."""

@@ -525,12 +525,25 @@ def _orders(expansion: Array, half: Array) -> list[list[Affine]]:
 
 
 def _pushed(wrench: Wrench | None, t: Array, half: Array) -> list[Affine]:
-    """Components (6) of a wrench that change evenly within t +- half."""
+    """Components (6) of a wrench over t +- half: a straight line, and what corners within are off it."""
     if wrench is None:
         return [Affine.exact(np.float64(0.0), (0.0,))] * 6
-    low, high = wrench.components(t - half), wrench.components(t + half)
-    middle, slope = 0.5 * (low + high), 0.5 * (high - low)
+    # A little beyond both ends, so that the times at which values are read, rounded as they are, are not within.
+    wide = half + 4 * np.spacing(np.abs(t) + half)
+    first, last = t - wide, t + wide
+    low, high = wrench.components(first), wrench.components(last)
+    rate = (high - low) / (last - first)[:, None]
+    middle, slope = low + (t - first)[:, None] * rate, half[:, None] * rate
     off = _DIGITS * (np.abs(low) + np.abs(high))
+    # Where tables have a corner within, by rounding or as steps are too short to be distinguished, they are off the
+    # line.
+    breaks = np.unique(wrench.breaks)
+    start, end = np.searchsorted(breaks, first), np.searchsorted(breaks, last, "right")
+    for k in range(int((end - start).max(initial=0))):
+        own = start + k < end
+        at = breaks[start[own] + k]
+        bend = wrench.components(at) - (low[own] + (at - first[own])[:, None] * rate[own])
+        off[own] = np.maximum(off[own], np.abs(bend) * (1 + 1e-9) + _DIGITS * np.abs(bend))
     return [Affine.exact(middle[:, k], (slope[:, k],), off[:, k]) for k in range(6)]
 
 

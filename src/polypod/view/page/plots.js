@@ -4,9 +4,11 @@
 function ticks(low, high, count) {
   const raw = (high - low) / count,
     power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw);
+  const step = [1, 2, 5, 10].map(f => f * power).find(s => s >= raw),
+    first = Math.ceil(low / step - 1e-9);
   const made = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) made.push(k * step);
+  // counted, as numbers so large that one more is the same would never reach the end
+  for (let k = 0; k <= count && (first + k) * step <= high + 1e-9 * step; k++) made.push((first + k) * step);
   return made;
 }
 
@@ -32,7 +34,9 @@ function makePlot(host, title, time, lines, pick, end = null) {
           if (v > high) high = v;
         }
     if (low > high) [low, high] = [0, 1];
-    const room = 0.06 * (high - low) || 0.05 * Math.abs(high) || 1;
+    // what differs by rounding alone is one value
+    const size = Math.max(Math.abs(low), Math.abs(high)),
+      room = high - low > 1e-9 * size ? 0.06 * (high - low) : 0.05 * size || 1;
     [low, high] = [low - room, high + room];
   };
   const place = () => {
