@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from polypod.cli.terminal import note, out, report_errors, show_json, show_table, working
+from polypod.cli.frame import report_errors
+from polypod.cli.terminal import note, out, show_json, show_table, working
 from polypod.tables import Table, table
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ import functools
 import importlib
 import inspect
 import json
-import pprint
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -16,9 +15,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from polypod import cli, papers
-from polypod.cli.new import template
-from polypod.cli.schema import schema
-from polypod.cli.templates import template_part
 from polypod.control import CONTROLLERS
 from polypod.description import (
     Bearing,
@@ -45,10 +41,13 @@ from polypod.export.header import ABOUT
 from polypod.files import library, load
 from polypod.files.robot_files import expanded_document
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
+from polypod.files.templates import template, template_part
+from polypod.files.templates.sizes import DEFAULTS
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
 from polypod.motion import AROUND_HOME, PUBLISHED, MotionFile, PathKind, TimeLaw, TrajectoryKind, Waypoint, Wrench
 from polypod.motion.contract import INTERVALS
 from polypod.motion.fields import COLUMN_UNITS
+from polypod.motion.json_schema import schema
 from polypod.motion.sampling import MAX_SAMPLES
 from polypod.papers import MODULES, Measure
 from polypod.papers.shared.report import shown
@@ -234,16 +233,18 @@ def commands() -> str:
     """Help of every command."""
     parts = [
         "# Commands\n",
-        "Each command is also a function of `polypod.cli`; results go to stdout, notes to stderr.\n",
+        "Results go to stdout, notes and errors to stderr; the exit code is 0, or 2 after an error.\n",
     ]
-    for name in (*cli.COMMANDS, *cli.GROUPS):
-        command = cli.load_command(name)
-        inner = getattr(command, "commands", None)
-        for label, one in {f"{name} {k}": c for k, c in inner.items()}.items() if inner else [(name, command)]:
-            parts += [f"## polypod {label}\n", f"{one.help}\n", f"`{one.epilog.removeprefix('Example: ')}`\n"]
-            parts += ["| argument or option | what it is |\n|---|---|"]
-            parts += [f"| {_spelling(p)} | {getattr(p, 'help', '') or ''} |" for p in one.params]
-            parts += [""]
+    for group, names in cli.GROUPS.items():
+        parts += [f"## {group}\n"]
+        for name in names:
+            command = cli.load_command(name)
+            inner = getattr(command, "commands", None)
+            for label, one in {f"{name} {k}": c for k, c in inner.items()}.items() if inner else [(name, command)]:
+                parts += [f"### polypod {label}\n", f"{one.help}\n", f"`{one.epilog.removeprefix('Example: ')}`\n"]
+                parts += ["| argument or option | what it is |\n|---|---|"]
+                parts += [f"| {_spelling(p)} | {getattr(p, 'help', '') or ''} |" for p in one.params]
+                parts += [""]
     return "\n".join(parts)
 
 
@@ -418,7 +419,7 @@ def reference_index() -> str:
 
 
 def survey() -> dict[str, Any]:
-    """The catalogue as the library's files and classes have it: what ``docs/generated.py`` writes to listed.py."""
+    """The catalogue as the library's files and classes have it: what ``docs/generated.py`` writes to catalogue.json."""
     robots = []
     for name in library():
         robot = expanded_document(name)  # robots of the library are right, and checking them all takes seconds
@@ -447,12 +448,14 @@ def choices() -> dict[str, dict[str, str]]:
     """Words that options take, with what each is, by their registry: help and completion need not import it."""
     return {
         "controllers": dict.fromkeys(CONTROLLERS, ""),
+        "export options": {name: " ".join(export.options) for name, export in EXPORTS.items()},
         "exports": {name: export.about for name, export in EXPORTS.items()},
         "extras": dict.fromkeys(EXTRAS, ""),
         "fmu": {name: kind.about for name, kind in FMU_KINDS.items()},
         "formats": {name: reader.about for name, reader in READERS.items()},
         "functions": dict(ABOUT),
         "papers": dict.fromkeys(MODULES, ""),
+        "robot kinds": dict.fromkeys(DEFAULTS, ""),
         "robot exports": {name: export.about for name, export in ROBOT_EXPORTS.items()},
     }
 
@@ -461,14 +464,9 @@ def _about(kind: type) -> str:
     return (kind.__doc__ or "").splitlines()[0].replace("``", "")
 
 
-def catalogue_data() -> str:
-    """The module that 'polypod list', help and the shell's completion read: they need not import the library."""
-    data, options = (pprint.pformat(part, width=112, sort_dicts=False) for part in (survey(), choices()))
-    return (
-        '"""What the library has. Made by \'python docs/generated.py\': change the library, not this file."""\n\n'
-        f"# fmt: off\nfrom typing import Any\n\nCATALOGUE: dict[str, Any] = {data}\n"
-        f"CHOICES: dict[str, dict[str, str]] = {options}\n"
-    )
+def catalogue() -> str:
+    """The file that 'polypod list', help and the shell's completion read: they need not import the library."""
+    return json.dumps({"catalogue": survey(), "choices": choices()}, indent=1, ensure_ascii=False) + "\n"
 
 
 NOTE = "<!-- Made by 'python docs/generated.py': change what it is made from, not this page. -->\n\n"
@@ -483,7 +481,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 SOURCES: dict[str, Callable[[], str]] = {
-    "src/polypod/cli/catalogue_data.py": catalogue_data,
+    "src/polypod/cli/catalogue.json": catalogue,
     "docs/robot.schema.json": lambda: json.dumps(schema("robot"), indent=2) + "\n",
     "docs/motion.schema.json": lambda: json.dumps(schema("motion"), indent=2) + "\n",
 }

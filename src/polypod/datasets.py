@@ -162,8 +162,8 @@ def robot_of(result: xr.Dataset) -> Robot:
         except RobotFileError as error:
             writer = result.attrs.get("polypod_version", "another version")
             raise InputError(
-                f"result: polypod {writer} wrote it, and polypod {_version()} cannot read its robot (a leg kind of "
-                f"your own needs its module, --with FILE); otherwise make it again. {error.faults[0]}"
+                f"result: polypod {writer} wrote it, and polypod {_version()} cannot read its robot (for a leg "
+                f"kind of your own import its module first); otherwise make it again. {error.faults[0]}"
             ) from error
         _remember(text, robot)
     return robot

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-AS_RIGID = "take its platform as rigid: --set platform.kind=rigid on the command line, model.rigid in Python"
+AS_RIGID = "take its platform as rigid (model.rigid)"
 """What to do with a flexible platform where only rigid ones have an answer."""
 
 

@@ -76,9 +76,8 @@ def test_single_precision_and_numbers_as_parameters(precision: str, model_of: An
     """The robot's numbers by default and others, in the type of the header; its own example runs."""
     model = model_of("staicu")
     home, still = model.robot.home.matrix, np.zeros(6)
-    kind = "c++" if precision == "double" else "c++-float"
     chosen = ("platform.mass", "gravity")
-    ((file, text),) = EXPORTS[kind].files(model, "inverse_dynamics", True, chosen).items()
+    ((file, text),) = EXPORTS["c++"].files(model, "inverse_dynamics", True, chosen, precision).items()
     end = "" if precision == "double" else "_float"
     assert file == f"staicu_inverse_dynamics{end}.hpp"
     (tmp_path / file).write_text(text)
@@ -133,8 +132,8 @@ def test_a_fixed_number_of_iterations(model_of: Any, tmp_path: Path) -> None:
     assert np.abs(found[8]["pose_found"].reshape(4, 4) - moved).max() < 1e-13
     assert found[8]["residual"] < 1e-14 < 1e-12 < found[2]["residual"]
     assert "Every loop takes 12 iterations" in " ".join(
-        EXPORTS["c-fixed"]
-        .files(model, "forward_kinematics", True)["kim_ryu_forward_kinematics_12_iterations.h"]
+        EXPORTS["c"]
+        .files(model, "forward_kinematics", True, iterations=12)["kim_ryu_forward_kinematics_12_iterations.h"]
         .split()
     )
     assert export_c(model, "jacobian", iterations=3) == export_c(model, "jacobian")  # it does not iterate

@@ -154,7 +154,7 @@ def test_the_header_says_what_it_takes(model_of: Any, tmp_path: Path) -> None:
 def test_what_cannot_be_exported(model_of: Any) -> None:
     with pytest.raises(InputError, match=r"precision.*'half'"):
         export_c(model_of("staicu"), "jacobian", True, "half")  # type: ignore[arg-type]
-    assert list(EXPORTS["c-float"].files(model_of("staicu"), "jacobian", True)) == [
+    assert list(EXPORTS["c"].files(model_of("staicu"), "jacobian", True, precision="float")) == [
         "staicu_jacobian_float.h",
         "staicu_jacobian_float.c",
     ]

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polypod.cli.export import export
 from polypod.cli.options import split_paths
-from polypod.errors import InputError, UnknownNameError
+from polypod.errors import UnknownNameError
 from polypod.export import export_c
 from polypod.export.c import DOUBLE, Struct
 from polypod.parameters.chosen import ChosenNumbers
+from support.command_line import polypod
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O0", "-shared", "-fPIC"]
@@ -133,8 +133,12 @@ def test_members_have_names_of_their_own(model_of: Any) -> None:
 def test_what_cannot_be_an_input(model_of: Any, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"platform\.mas.*platform\.mass"):
         export_c(model_of("five-bar"), parameters=["platform.mas"])
-    with pytest.raises(InputError, match=r"built in; those of c, c-float, c-fixed, c\+\+, c\+\+-float take some"):
-        export("js", "five-bar", folder=tmp_path, parameters=["platform.mass"])
+    refused = polypod("export", "js", "five-bar", "--parameters", "platform.mass", "--out", tmp_path)
+    assert refused.exit_code == 2
+    assert "No such option: --parameters" in refused.stderr
     assert split_paths(["platform.mass, gravity", "legs.*.base"]) == ("platform.mass", "gravity", "legs.*.base")
-    written = export("c", "staicu", "inverse_kinematics", tmp_path, parameters=["legs.*.axis"])
-    assert re.search(r"double \w+_axis\[3\];", written[0].read_text())
+    asked = ("export", "c", "staicu", "forward_kinematics", "--parameters", "legs.*.axis", "--float", "--rounds", 7)
+    assert polypod(*asked, "--out", tmp_path).exit_code == 0  # options of one format go together
+    header = (tmp_path / "staicu_forward_kinematics_float_7_iterations.h").read_text()
+    assert re.search(r"float \w+_axis\[3\];", header)
+    assert "takes 7 iterations" in " ".join(header.replace("*", " ").split())

@@ -311,7 +311,7 @@ def test_nothing_is_replaced_unasked(small, tmp_path):
     target = tmp_path / "out"
     write_papers((), target)
     before = (target / "report.html").stat().st_mtime_ns
-    with pytest.raises(InputError, match="exists; add --force"):
+    with pytest.raises(InputError, match="exists; add force=True"):
         write_papers((), target)
     assert (target / "report.html").stat().st_mtime_ns == before
     write_papers((), target, force=True)

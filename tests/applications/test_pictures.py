@@ -9,7 +9,7 @@ import pytest
 from matplotlib.image import imread
 
 import polypod as pp
-from polypod.cli.new import template
+from polypod.files.templates import template
 from polypod.motion import Motion, Task, loads_motion, make_task
 from polypod.results import figures as plots
 from polypod.results import limit_report, robot_of, study

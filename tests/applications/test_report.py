@@ -15,8 +15,8 @@ import pytest
 import xarray as xr
 
 import polypod as pp
-from polypod.cli.new import template
 from polypod.errors import InputError, StateError
+from polypod.files.templates import template
 from polypod.motion import Task, loads_motion, make_task
 from polypod.output.atomic import atomic_write
 from polypod.output.netcdf import Variable, netcdf
@@ -406,7 +406,7 @@ def test_a_folder_is_replaced_only_with_force_and_only_if_ours(tmp_path):
     target.mkdir()
     with atomic_folder(target, False, FILES) as partial:  # an empty folder may be used
         (partial / "report.html").write_text("first")
-    with pytest.raises(InputError, match="--force"), atomic_folder(target, False, FILES):
+    with pytest.raises(InputError, match="add force=True"), atomic_folder(target, False, FILES):
         pass
     with atomic_folder(target, True, FILES) as partial:
         (partial / "report.html").write_text("second")
@@ -432,7 +432,7 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
     robot.write_text("edited")  # the same file: what is worked on
     write({**inputs, "robot": provenance(robot)}, "again")
     assert (target / "report.html").read_text() == "again"
-    with pytest.raises(InputError, match=r"other inputs \(rate: 20\.0 there, none now\); add --force"):
+    with pytest.raises(InputError, match=r"other inputs \(rate: 20\.0 there, none now\); add force=True"):
         write({**inputs, "rate": None})
     other = tmp_path / "other.yaml"
     other.write_text("edited")
@@ -443,7 +443,7 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
         write(inputs)
     (target / "report.html").write_text("again")
     (target / "manifest.json").write_text("{")  # of another version, or broken: nothing is known
-    with pytest.raises(InputError, match="exists; add --force"):
+    with pytest.raises(InputError, match="exists; add force=True"):
         write(inputs)
 
 
@@ -453,7 +453,7 @@ def test_a_file_is_no_folder(tmp_path):
         pass
     with pytest.raises(InputError, match="cannot be written"), atomic_folder(tmp_path / "results" / "x", True, FILES):
         pass
-    with pytest.raises(InputError, match="--force"):
+    with pytest.raises(InputError, match="add force=True"):
         atomic_write(tmp_path / "results", b"new", force=False)
     assert (tmp_path / "results").read_text() == "a file"
 

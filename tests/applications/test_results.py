@@ -15,8 +15,8 @@ import xarray as xr
 
 import polypod as pp
 import polypod.datasets as datasets
-from polypod.cli.new import template
 from polypod.datasets import COMPONENTS, QUANTITIES
+from polypod.files.templates import template
 from polypod.motion import Task, make_task
 from polypod.results import actuators, load_result, reactions, robot_of, save_result, study, summary
 from polypod.results.figures import FIGURES, SIMULATION_FIGURES, figures

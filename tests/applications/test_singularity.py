@@ -10,8 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.analysis import architecture, nearest_singularity, singularity
-from polypod.analysis.singularity import screw_of
-from polypod.cli.singularity import section
+from polypod.analysis.singularity import screw_of, section
 from polypod.errors import InputError, RobotFileError
 from polypod.results.figures.singularity import loci
 from support.command_line import polypod

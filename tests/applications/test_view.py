@@ -13,10 +13,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.cli.new import template
-from polypod.cli.view import view
 from polypod.description.body import Payload
 from polypod.errors import InputError
+from polypod.files.templates import template
 from polypod.motion import make_task
 from polypod.papers.long.cases import hexagon_modes
 from polypod.view import document, live_page
@@ -26,6 +25,7 @@ from polypod.view.extras import modes, workspace
 from polypod.view.scene import _payload, scene
 from polypod.view.shapes import Samples, cones
 from support.browser import Browser, needs_browser
+from support.command_line import polypod
 from support.robots.chains import planar, tripod
 from support.robots.rotary import hexa
 from support.states import mostly_long
@@ -320,7 +320,8 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
     force = 1.1 * model.inverse_dynamics(pose, STILL, STILL)  # a little too much: it rises
     result = pp.simulate(model, force, duration=0.05, rate=200.0)
     pp.simulation.save_result(result, tmp_path / "simulation.nc")
-    page = view(str(tmp_path), out=tmp_path / "page.html")
+    page = tmp_path / "page.html"
+    assert polypod("view", tmp_path, "--out", page).exit_code == 0
     assert pp.live(result).html == page.read_text(encoding="utf-8")
     opened(browser, page)
     last = len(result.time) - 1
@@ -330,10 +331,8 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
     assert shown["force"] == result.force.values[-1].tolist()
     assert "forces of the simulation at this instant" in words(browser)
     assert browser.complaints == []
-    with pytest.raises(InputError, match="has its robot and motion"):
-        view(str(tmp_path), "lift.yaml", out=tmp_path / "other.html")
-    with pytest.raises(InputError, match="cannot be read"):
-        view(str(tmp_path / "none.nc"))
+    assert "has its robot and motion" in polypod("view", tmp_path, "lift.yaml", "--out", tmp_path / "other.html").stderr
+    assert "cannot be read" in polypod("view", tmp_path / "none.nc").stderr
     # as other versions may have written it
     strange = result.assign_attrs(robot_file="name: x\nwheels: 4\n", polypod_version="9.9")
     with pytest.raises(InputError, match=r"polypod 9\.9 wrote it, .* cannot read its robot .*make it again"):
@@ -344,8 +343,9 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
 
 def test_a_simulation_that_was_kept_has_its_friction(tmp_path):
     (tmp_path / "simulation.nc").touch()
-    with pytest.raises(InputError, match="leave MOTION, --rate, --set, --show and --no-friction out"):
-        view(str(tmp_path), friction=False)
+    refused = polypod("view", tmp_path, "--no-friction")
+    assert refused.exit_code == 2
+    assert "leave out MOTION, --rate, --set, --show and --no-friction" in refused.stderr
 
 
 @needs_browser
@@ -469,12 +469,11 @@ def test_every_order_of_angles(order):
 
 def test_the_command_writes_one_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert view("staicu") == Path("staicu.html")
-    assert view("staicu-path") == Path("staicu-staicu-path.html")  # a motion alone brings its robot
-    with pytest.raises(InputError, match=r"staicu\.html: exists; add --force"):
-        view("staicu")
-    with pytest.raises(InputError, match="is a folder"):
-        view("staicu", out=tmp_path)
+    assert polypod("view", "staicu").stdout.startswith("Wrote staicu.html (")
+    # a motion alone brings its robot
+    assert polypod("view", "staicu-path").stdout.startswith("Wrote staicu-staicu-path.html (")
+    assert "staicu.html: exists; add --force" in polypod("view", "staicu").stderr
+    assert "is a folder" in polypod("view", "staicu", "--out", tmp_path).stderr
     text = Path("staicu.html").read_text(encoding="utf-8")
     assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", text)
     assert len(text) < 400_000

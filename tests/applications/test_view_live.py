@@ -17,10 +17,9 @@ import typer
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.cli.simulate import simulate
-from polypod.cli.view import command
+from polypod.cli.view import view
 from polypod.errors import InputError
-from polypod.simulation import Sample
+from polypod.simulation import Sample, simulate_tracking
 from polypod.view.stream import MOST_ROWS, Restart, RunState, Stream, serving
 from support.browser import PATIENCE, Browser, needs_browser
 
@@ -52,7 +51,7 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(browser, tmp_path, ca
     """The command in this thread, as Ctrl-C needs it, and a browser in another, which ends it whatever happens."""
     motion = tmp_path / "hop.yaml"
     motion.write_text(HOP, encoding="utf-8")
-    truth = simulate(ROBOT, str(motion), rate=RATE)
+    truth = simulate_tracking(pp.Model(ROBOT), motion, rate=RATE)
     addresses: Queue[str] = Queue()
     monkeypatch.setattr("polypod.cli.view._started", addresses.put)
     over = Event()
@@ -72,7 +71,7 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(browser, tmp_path, ca
     with ThreadPoolExecutor(1) as pool:
         watched = pool.submit(watch)
         try:
-            command(ROBOT, str(motion), live=True, rate=RATE, speed=SLOW, saturation="drives")  # which give enough
+            view(ROBOT, str(motion), live=True, rate=RATE, speed=SLOW, saturation="drives")  # which give enough
         finally:
             over.set()
         watched.result(PATIENCE)
@@ -219,6 +218,6 @@ def test_long_runs_are_thinned_out_and_keep_their_end():
 def test_options_of_a_simulation_need_live(capsys):
     for options in ({"port": 80}, {"speed": 2.0}, {"controller": "pd"}, {"mass": 1.1}, {"saturation": "2 kN"}):
         with pytest.raises(typer.Exit) as ended:
-            command(ROBOT, **options)
+            view(ROBOT, **options)
         assert ended.value.exit_code == 2
-        assert "add --live" in capsys.readouterr().err
+        assert "requires --live" in capsys.readouterr().err

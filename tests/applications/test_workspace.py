@@ -321,7 +321,7 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
         workspace_map(model, {"q": 5})
     with pytest.raises(InputError, match=r"outside the workspace: .*length"):
         travel(model, {"z": 2.0})
-    with pytest.raises(InputError, match="give it too"):
+    with pytest.raises(InputError, match="pass max_force= or drives=True too"):
         Requirements(payload=(1.0, (0, 0, 0)))
     with pytest.raises(InputError, match="six finite numbers"):
         Requirements(max_force=1.0, wrench=(0, 0, np.nan, 0, 0, 0))
@@ -341,7 +341,7 @@ def test_the_command_prints_travel_and_writes_figures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = polypod("workspace", "3-rps", "--points", "5", "--at", "z=2mm", "--out", "w")
     assert result.exit_code == 0, result.output
-    for words in ("Travel from home", "+- with all", "What binds"):
+    for words in ("Travel from home", "+- with all", "Limiting constraints"):
         assert words in result.stdout
     assert sorted(p.name for p in (tmp_path / "w" / "figures").iterdir()) == ["orientations.png", "surface.png"]
     kept = load_result(tmp_path / "w" / "orientations.nc")

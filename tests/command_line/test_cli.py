@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 import json
 import os
 import re
@@ -16,14 +14,13 @@ from pathlib import Path
 import pytest
 
 import polypod as pp
-from polypod.cli import _FILES, COMMANDS, GROUPS, load_command
-from polypod.cli.check import check
-from polypod.cli.new import template
-from polypod.cli.parameters import mobility, parameters
-from polypod.cli.run import resolve, run
-from polypod.cli.show import describe
+from polypod.cli import COMMANDS, GROUPS, WITH_SUBCOMMANDS, load_command
 from polypod.errors import MotionFileError
+from polypod.files.templates import template
 from polypod.motion import Published
+from polypod.motion.resolve import robot_and_motion
+from polypod.results.checking import check
+from polypod.results.overview import describe, mobility, parameters
 from support.command_line import polypod
 from support.robots.small_machines import SMALL_MACHINES
 
@@ -88,22 +85,15 @@ def test_run_as_data(here):
     assert "holds results of other inputs (certify: no there, none now)" in proven.stderr
 
 
-def test_run_is_a_function(here):
-    result, folder = run("kim-ryu", rate=20.0, files=False, certify=False)
-    assert folder is None
-    assert result.force.shape == (31, 6)
-    assert list(here.iterdir()) == []
-
-
 def test_a_motion_brings_its_robot(here):
-    assert resolve(None, None) == ("hexapod", None)
-    assert resolve("staicu-path", None) == ("staicu", "staicu-path")
+    assert robot_and_motion(None, None) == ("hexapod", None)
+    assert robot_and_motion("staicu-path", None) == ("staicu", "staicu-path")
     text = "name: turn\nrobot: kim-ryu\ntrajectory: {kind: published, name: kim-ryu-circle}\n"
     Path("turn.yaml").write_text(text)
-    assert resolve("turn.yaml", None) == ("kim-ryu", "turn.yaml")
+    assert robot_and_motion("turn.yaml", None) == ("kim-ryu", "turn.yaml")
     Path("turn.yaml").write_text(text.replace("robot: kim-ryu\n", ""))
     with pytest.raises(MotionFileError, match="robot: missing: name a robot in the file"):
-        resolve("turn.yaml", None)
+        robot_and_motion("turn.yaml", None)
 
 
 def test_list_and_show(here):
@@ -143,7 +133,7 @@ def test_new_files_are_valid(here):
     assert "polypod check turn.yaml --robot ROBOT" in polypod("new", "turn", "--motion").stdout
     assert "exists; add --force" in polypod("new", "lift").stderr
     Path("lab").mkdir()
-    assert "Wrote lab/other.yaml" in polypod("new", "--hexapod", "lab/other.yaml").stdout.replace(os.sep, "/")
+    assert "Wrote lab/other.yaml" in polypod("new", "--kind", "hexapod", "lab/other.yaml").stdout.replace(os.sep, "/")
     assert "name: other\n" in Path("lab/other.yaml").read_text()
     assert re.search(r"# euler: ZYX .*default: ZYX", template("robot", "x"))
     assert re.search(r"# convention: ZYX .*default: euler of the robot file", template("motion", "x"))
@@ -215,7 +205,7 @@ def test_what_is_no_file_of_ours(here):
         (["run", "kim-ryu", "kim-ryu-cirle"], "Did you mean 'kim-ryu-circle'"),
         (["run", "--fricton"], "--friction"),
         (["run", "--rate", "fast"], "--rate"),
-        (["run", "--rate", "-3"], "rate: must be greater than 0"),
+        (["run", "--rate", "-3"], "--rate: must be greater than 0"),
         (["run", "nowhere.yaml"], "the file cannot be read"),
         (["run", "kim-ryu", "nowhere.yaml"], "the file cannot be read"),
         (["run", "kim-ryu", "staicu-path"], "moves the 3 coordinates of 'staicu'"),
@@ -235,22 +225,17 @@ def test_bad_input_is_refused_with_advice(arguments, message, here):
 
 
 def test_every_command_explains_itself():
-    names = [*((name,) for name in COMMANDS), *((name, "c") for name in GROUPS)]
+    names = [(name, "c") if name in WITH_SUBCOMMANDS else (name,) for name in COMMANDS]
     for name in names:
         result = polypod(*name, "--help")
         assert result.exit_code == 0
         assert "Example: polypod" in result.stdout, name
     output = " ".join(polypod("--help").stdout.replace("│", "").split())
-    for name, words in (COMMANDS | GROUPS).items():
+    for name, words in COMMANDS.items():
         assert f"{name} {words}" in output
         assert load_command(name).help == words
-
-
-def test_the_table_of_commands_says_what_the_commands_say():
-    """The help of a command stands in the table, so that it is known without importing the command."""
-    for name, words in COMMANDS.items():
-        module = importlib.import_module(f"polypod.cli.{_FILES.get(name, name)}")
-        assert words == inspect.cleandoc(module.command.__doc__).splitlines()[0]
+    for group, commands in GROUPS.items():  # by purpose
+        assert f"{group}: {next(iter(commands))} " in output
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help", "list"])
@@ -277,9 +262,9 @@ def test_help_of_commands_loads_no_library():
     code = """
 import sys, contextlib, io
 sys.argv = ["/somewhere/bin/polypod"]
-from polypod.cli import COMMANDS, GROUPS, app, load_command
+from polypod.cli import COMMANDS, app, load_command
 inner = [("export", name) for name in load_command("export").commands]
-for words in [*((name,) for name in (*COMMANDS, *GROUPS)), *inner]:
+for words in [*((name,) for name in COMMANDS), *inner]:
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
         app([*words, "--help"], prog_name="polypod")

@@ -13,15 +13,14 @@ import pytest
 import typer
 
 import polypod as pp
-from polypod.cli.check import check
-from polypod.cli.extend import extended
-from polypod.cli.new import template
-from polypod.cli.terminal import report_errors
+from polypod.cli.frame import command, report_errors
 from polypod.description.units import advice
 from polypod.errors import InputError, MotionFileError, RobotFileError, StateError, UnphysicalWarning
 from polypod.files.robot_files import with_file_lines
+from polypod.files.templates import template
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
+from polypod.results.checking import check
 from support.command_line import polypod
 
 ROBOT, MOTION = template("robot", "my-hexapod"), template("motion", "lift")
@@ -167,8 +166,8 @@ def test_slips_in_a_robot_file(slip, here):
     assert re.search(message, fault.message), fault.message
     start = line_with(broken, LEG_1.splitlines()[0]) + 3 if slip == "two equal legs" else line_with(broken, mark)
     assert fault.line == start
-    for command in ("run", "simulate"):
-        output = polypod(command, "robot.yaml")
+    for name in ("run", "simulate"):
+        output = polypod(name, "robot.yaml")
         assert output.exit_code == 2
         assert "robot.yaml" in output.stderr
         assert f"line {start}: " in output.stderr
@@ -330,11 +329,9 @@ def test_a_robot_that_is_no_file_has_no_lines():
 
 
 def test_states_without_an_answer_keep_what_they_carry(here):
-    from polypod.cli.run import run
-
     Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
     with pytest.raises(StateError, match=r"\(lift\.yaml, line \d+: trajectory\.poses\.1\)") as caught:
-        run("my-hexapod.yaml", "lift.yaml", files=False)
+        study("my-hexapod.yaml", "lift.yaml")
     assert 0.0 < caught.value.time < 0.8
     assert caught.value.reasons
 
@@ -540,13 +537,16 @@ def test_a_note_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err.count("the pivot is off the robot") == 1
 
 
-def test_a_plain_function_that_takes_no_robot_tells_its_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    """A command need not be decorated: what is made of it ends with a sentence."""
+def test_a_command_that_takes_no_robot_reports_its_errors(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polypod.cli.frame.REGISTERED", {})
 
-    def command() -> None:
+    @command("sized", "sized")
+    def sized() -> None:
         raise InputError("sizes: 3 are needed, got 2")
 
     with pytest.raises(typer.Exit) as ended:
-        extended(command)()
+        sized()
     assert ended.value.exit_code == 2
     assert capsys.readouterr().err == "error: sizes: 3 are needed, got 2\n"

@@ -50,8 +50,8 @@ COMMANDS = {
     "accuracy": "accuracy ROBOT tolerances.yaml --samples 20",
     **{f"export {kind}": f"export {kind} ROBOT --out {kind}" for kind in ("mjcf", "urdf", "sdf")},
     **{
-        f"export {kind} {function}": f"export {kind} ROBOT {function} --out {kind}"
-        for kind in ("c", "c-float", "c-fixed", "c++", "js")
+        f"export {kind} {function}": f"export {kind.split()[0]} ROBOT {function} {kind.partition(' ')[2]} --out code"
+        for kind in ("c", "c --float", "c --iterations 12", "c++", "js")
         for function in FUNCTIONS
     },
     **{

@@ -15,14 +15,15 @@ import yaml
 from scipy.linalg import eigh
 
 import polypod as pp
-from polypod.cli.check import check
-from polypod.cli.new import new
-from polypod.cli.run import report_data, run
-from polypod.cli.simulate import simulate
 from polypod.export import export_c
 from polypod.export.code import available_functions
+from polypod.files.templates import template
+from polypod.motion import make_task
 from polypod.platforms.modes import large_deflection
 from polypod.results import robot_of
+from polypod.results.brief import study_data
+from polypod.results.checking import check
+from polypod.simulation import simulate_tracking
 from polypod.simulation.elastic_spectrum import spectral_radius
 from support.command_line import polypod
 from support.compare import assert_close
@@ -32,8 +33,8 @@ from support.states import mostly_long
 @pytest.fixture(scope="module")
 def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What ``polypod new --flexible`` writes, with two modes instead of six."""
-    path = new("bendy", out=tmp_path_factory.mktemp("bendy") / "bendy.yaml", flexible=True)
-    text = path.read_text(encoding="utf-8")
+    path = tmp_path_factory.mktemp("bendy") / "bendy.yaml"
+    text = template("robot", "bendy", "flexible")
     assert "modes: 6 #" in text
     path.write_text(text.replace("modes: 6 #", "modes: 2 #"), encoding="utf-8")
     return path
@@ -78,9 +79,12 @@ def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_p
     assert "% of its size" in large_deflection(model.robot.rigid, np.full((6, 3), 0.1), model.size)[0]
 
 
-def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result, folder = run(str(robot), out=tmp_path / "out", rate=20.0, certify=False)
-    assert folder is not None
+def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = polypod("run", robot, "--out", folder, "--rate", 20, "--no-certify")
+    assert done.exit_code == 0, done.output
+    assert "Platform: flexible, 2 modes" in done.stdout
+    result = pp.study(robot, make_task(pp.Model(robot), rate=20.0), certify=False)
     with xr.open_dataset(folder / "results.nc") as data:
         assert data["deflection"].dims == ("time", "leg", "axis")
         assert data["deflection"].attrs["units"] == "m"
@@ -90,15 +94,10 @@ def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path, monkeypa
     assert '<figure id="bending">' in page
     assert "flexible, 2 modes" in page
     assert (folder / "figures" / "bending.svg").stat().st_size > 10_000
-    monkeypatch.setattr("polypod.cli.run.run", lambda *given, **options: (result, folder))  # it is made already
-    assert "Platform: flexible, 2 modes" in output("run", str(robot))
-    facts = json.loads(output("run", str(robot), "--json"))
     size = np.linalg.norm(result.deflection.values, axis=-1).max()
-    assert facts["summary"]["largest_deflection_m"] == pytest.approx(size, rel=1e-12)
-    assert (
-        report_data(run("kim-ryu", rate=20.0, files=False, certify=False)[0], None)["summary"]["largest_deflection_m"]
-        is None
-    )
+    assert study_data(result)["summary"]["largest_deflection_m"] == pytest.approx(size, rel=1e-12)
+    rigid = make_task(pp.Model("kim-ryu"), rate=20.0)
+    assert study_data(pp.study("kim-ryu", rigid, certify=False))["summary"]["largest_deflection_m"] is None
 
 
 def test_show_lists_the_plate_and_its_modes(robot: Path, tmp_path: Path) -> None:
@@ -122,7 +121,7 @@ def test_simulate(robot: Path, tmp_path: Path, controller: str | None) -> None:
         encoding="utf-8",
     )
     exact = controller == "elastic-computed-torque"
-    result = simulate(str(robot), str(motion), controller, rate=20_000.0 if exact else 1000.0)
+    result = simulate_tracking(pp.Model(robot), motion, controller, rate=20_000.0 if exact else 1000.0)
     assert result.attrs["ended"] == "duration reached"
     assert result["elastic"].shape[1] == 2
     # the elastic state measured: an error of sampling only; else the platform counts as rigid, which joint-pd ignores
@@ -164,7 +163,7 @@ def test_run_of_a_frame_that_cannot_be_prescribed_exactly(robot: Path, tmp_path:
         leg["platform"][2] = 0.05
     stub = tmp_path / "stub.yaml"
     stub.write_text(yaml.safe_dump(document), encoding="utf-8")
-    assert "its frame cannot follow a motion exactly" in check(stub).remarks[-1]
+    assert "it cannot follow a motion exactly" in check(stub).remarks[-1]
     assert "follow a motion exactly" not in check(robot).remarks[-1]
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify")
     assert result.exit_code == 0, result.output
@@ -223,6 +222,7 @@ def test_every_flexible_function_can_be_exported(robot: Path) -> None:
 
 
 def test_motions_have_no_platform(tmp_path: Path) -> None:
-    with pytest.raises(pp.errors.InputError, match="--flexible: is about a robot's platform"):
-        new("lift", motion=True, out=tmp_path / "lift.yaml", flexible=True)
+    refused = polypod("new", "lift", "--motion", "--flexible", "--out", tmp_path / "lift.yaml")
+    assert refused.exit_code == 2
+    assert "--flexible: applies to robots; leave out --motion" in refused.stderr
     assert not list(tmp_path.iterdir())

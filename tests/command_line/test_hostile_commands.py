@@ -12,15 +12,14 @@ from typer.testing import CliRunner
 
 from polypod.analysis.workspace import dexterous, full_workspace
 from polypod.cli import app
-from polypod.cli.new import new, template
-from polypod.cli.pictures import write_picture
-from polypod.cli.sizes import DEFAULTS, robot_text
 from polypod.design import optimise as optimising
 from polypod.design.optimise import optimise
 from polypod.design.sensitivity import sobol
 from polypod.design.sweep import Store
 from polypod.errors import InputError, MotionFileError
 from polypod.files import loads
+from polypod.files.templates import template
+from polypod.files.templates.sizes import DEFAULTS, robot_text
 from polypod.identification.calibrate import calibrate, check_uncertainty
 from polypod.identification.excite import excite
 from polypod.identification.logs import Log, checked
@@ -28,6 +27,7 @@ from polypod.identification.measured import Measurements
 from polypod.identification.prepared import milliseconds_hint, prepared
 from polypod.motion import loads_motion
 from polypod.motion.tables import read_cells
+from polypod.results.figures.picture import write_picture
 from polypod.results.figures.style import figure
 
 NOBODY: Any = None
@@ -143,9 +143,14 @@ def test_an_excitation_stays_in_its_folder(tmp_path: Path, monkeypatch: pytest.M
     taken = tmp_path / "escaped-excitation.yaml"
     taken.write_text("mine")
     motion = SimpleNamespace(robot="../../escaped")
-    monkeypatch.setattr("polypod.identification.excite", lambda *a, **k: SimpleNamespace(motion=motion))
+    base = SimpleNamespace(names=(), units=(), count=0)
+    found = SimpleNamespace(
+        motion=motion, base=base, deviations=(), invisible=(), log_determinant=0.0, condition=1.0, noise=1.0, rate=1.0,
+        tried=1,
+    )  # fmt: skip
+    monkeypatch.setattr("polypod.identification.excite", lambda *a, **k: found)
     monkeypatch.setattr("polypod.motion.files.dumps_motion", lambda motion: "text")
-    run("excite", "mine.yaml", "--force")
+    assert run("excite", "mine.yaml", "--force")[0] == 0
     assert taken.read_text() == "mine"
     assert [path.name for path in inner.glob("*excitation.yaml")]
 
@@ -188,12 +193,10 @@ def test_counts_and_angles_of_workspaces_are_named_as_they_were_given() -> None:
 
 
 @pytest.mark.parametrize("value", [1e300, np.inf, np.nan, 0.0, -1.0, 2e9])
-def test_sizes_of_a_new_robot_can_be(value: float, tmp_path: Path) -> None:
+def test_sizes_of_a_new_robot_can_be(value: float) -> None:
     """1e300 m ended in a traceback, as squares of it are no number."""
-    target = tmp_path / "mine.yaml"
-    with pytest.raises(InputError, match=r"--arm: must be greater than 0 and at most 1e[+]09"):
-        new("mine", out=target, robot="delta", sizes={"arm": value})
-    assert not target.exists()
+    with pytest.raises(InputError, match=r"^arm: must be greater than 0 and at most 1e[+]09"):
+        robot_text("delta", "mine", {"arm": value})
 
 
 def test_a_header_as_long_as_a_book_is_none(tmp_path: Path) -> None:
@@ -225,16 +228,14 @@ def test_two_faults_of_which_one_hides_what_is_meant_are_two_faults() -> None:
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "txt", "yaml", ""])
-def test_no_picture_replaces_what_polypod_did_not_draw(ending: str, tmp_path: Path) -> None:
+def test_no_picture_replaces_a_file_unasked(ending: str, tmp_path: Path) -> None:
     """Pictures of assembly modes, stiffness and uncontrolled motions replaced anything."""
     victim = tmp_path / f"victim.{ending}"
     victim.write_bytes(b"mine")
-    with pytest.raises(InputError, match="exists and is no picture that polypod wrote; remove it, or name another"):
+    with pytest.raises(InputError, match="exists; add force=True to replace it, or name another"):
         write_picture(victim, figure, 1.0, 1.0)
     assert victim.read_bytes() == b"mine"
-    victim.unlink()
-    for _ in range(2):  # its own is replaced
-        write_picture(victim, figure, 1.0, 1.0)
+    write_picture(victim, figure, 1.0, 1.0, force=True)
     assert victim.stat().st_size > 100
 
 
@@ -254,8 +255,10 @@ def test_pictures_of_commands_are_no_exception(
     Path("victim.png").write_bytes(b"mine")
     code, said = run(*words)
     assert code == 2
-    assert "is no picture that polypod wrote" in said
+    assert "victim.png: exists; add --force to replace it" in said
     assert Path("victim.png").read_bytes() == b"mine"
+    assert run(*words, "--force")[0] == 0
+    assert Path("victim.png").read_bytes().startswith(b"\x89PNG")
 
 
 # -- files made from sizes --------------------------------------------------------------------------------------------

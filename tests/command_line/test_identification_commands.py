@@ -37,7 +37,7 @@ def test_identify_writes_a_robot_and_a_report(folder: Path) -> None:
         "identify", "five-bar", folder / "run1.csv", "--validate", folder / "run2.csv", "--out", folder / "new.yaml"
     )
     assert shown.exit_code == 0, shown.output
-    assert "base parameters of 54 numbers" in shown.output
+    assert "base parameters of 54 parameters" in shown.output
     again = pp.load(folder / "new.yaml")
     assert "identified from run1.csv" in again.source_of("legs.0.joints.0.rotor")
     pp.Model(again)
@@ -97,7 +97,7 @@ def test_calibrate_plans_and_calibrates(tmp_path: Path) -> None:
     common = ("--numbers", "legs.*.base", "--numbers", "legs.*.platform")
     shown = polypod("calibrate", "hexapod", "--plan", 12, *common, "--out", tmp_path / "poses.csv")
     assert shown.exit_code == 0, shown.output
-    assert "42 combinations of 42 numbers are identifiable" in shown.output
+    assert "42 combinations of 42 parameters are identifiable" in shown.output
     # the machine is the file's own: measured where it was sent, it stays as it is
     shown = polypod("calibrate", "hexapod", tmp_path / "poses.csv", *common, "--out", tmp_path / "new.yaml", "--json")
     data = json.loads(shown.stdout)

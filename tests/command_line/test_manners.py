@@ -15,7 +15,7 @@ import pytest
 import typer
 
 import polypod as pp
-from polypod.cli import COMMANDS, GROUPS, app, load_command
+from polypod.cli import COMMANDS, app, load_command
 from polypod.cli.complete import (
     COMPLETED,
     complete_coordinate,
@@ -25,15 +25,15 @@ from polypod.cli.complete import (
     complete_robot,
     complete_setting,
 )
-from polypod.cli.new import template
-from polypod.cli.schema import schema
 from polypod.description import LegData
 from polypod.description.quantities import Direction
 from polypod.errors import RobotFileError
 from polypod.files.documents import parse
 from polypod.files.settings import parse_setting
+from polypod.files.templates import template
 from polypod.legs import Leg
 from polypod.motion import make_task
+from polypod.motion.json_schema import schema
 from polypod.tables import table
 from support.command_line import polypod
 
@@ -168,15 +168,20 @@ def test_schema_command_and_the_line_of_templates(tmp_path):
 def test_sizes_take_units(tmp_path):
     a, b = tmp_path / "a.yaml", tmp_path / "b.yaml"
     assert (
-        polypod("new", "hex", "--hexapod", "--height", "350 mm", "--base-angle", "0.4 rad", "--out", a).exit_code == 0
+        polypod(
+            "new", "hex", "--kind", "hexapod", "--height", "350 mm", "--base-angle", "0.4 rad", "--out", a
+        ).exit_code
+        == 0
     )
     assert (
-        polypod("new", "hex", "--hexapod", "--height", 0.35, "--base-angle", 22.918311805232928, "--out", b).exit_code
+        polypod(
+            "new", "hex", "--kind", "hexapod", "--height", 0.35, "--base-angle", 22.918311805232928, "--out", b
+        ).exit_code
         == 0
     )
     assert pp.load(a).home == pp.load(b).home
     assert pp.load(a).legs[0].base == pytest.approx(pp.load(b).legs[0].base, rel=1e-12)
-    wrong = polypod("new", "hex", "--hexapod", "--height", "350 kg", "--out", tmp_path / "c.yaml")
+    wrong = polypod("new", "hex", "--kind", "hexapod", "--height", "350 kg", "--out", tmp_path / "c.yaml")
     assert wrong.exit_code == 2
     assert "a number in m is needed, or one with its unit (m, mm, cm, um, km), got '350 kg'" in wrong.stderr
 
@@ -236,7 +241,7 @@ def test_numbers_of_a_robot_are_completed(tmp_path):
 
 def test_every_completion_is_that_of_an_argument():
     names = set()
-    for name in (*COMMANDS, *GROUPS):
+    for name in COMMANDS:
         command = load_command(name)
         for one in getattr(command, "commands", {name: command}).values():
             names |= {parameter.name for parameter in one.params}
@@ -275,15 +280,14 @@ def test_several_numbers_of_an_option_take_units():
 
 def test_every_option_that_measures_takes_units():
     """An option with a number whose help or name speaks of a unit reads texts with one, in every command."""
-    from importlib import import_module
-
-    from polypod.cli import _FILES, COMMANDS
+    from polypod.cli.frame import REGISTERED
 
     factors = {"mass", "reach", "distance", "speed"}  # parts of something, which have no unit
     read = set()
     for name in COMMANDS:
-        command = import_module(f"polypod.cli.{_FILES.get(name, name)}").command
-        for option in inspect.signature(command, eval_str=True).parameters.values():
+        load_command(name)
+    for name, (command, *_) in REGISTERED.items():
+        for option in inspect.signature(command).parameters.values():
             kind, info = get_args(option.annotation)
             if "float" in str(kind):
                 assert info.parser is not None or option.name in factors, f"polypod {name}: {option.name}"

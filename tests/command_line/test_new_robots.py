@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.cli.check import check
-from polypod.cli.new import new
-from polypod.cli.sizes import DEFAULTS, robot_text
 from polypod.errors import InputError, UnknownNameError
+from polypod.files.templates.sizes import DEFAULTS, robot_text
+from polypod.results.checking import check
 from support.command_line import polypod
 from support.states import mostly_long
 
@@ -21,14 +20,14 @@ JOINT_DOF = {"hexapod": 6, "delta": 3, "servo-hexapod": 6, "tripod": 3}
 @pytest.mark.parametrize("kind", mostly_long(DEFAULTS, ("tripod", "hexapod")))
 def test_a_robot_of_each_kind_is_right_and_healthy(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    path = new(robot=kind)
-    assert path.name == f"my-{kind}.yaml"
+    assert polypod("new", "--kind", kind).exit_code == 0
+    path = tmp_path / f"my-{kind}.yaml"
     report = check(path)
     assert (report.ok, report.clean) == (True, True), report
     robot = pp.load(path)
     assert (len(robot.dof) or 6) == JOINT_DOF[kind]
     assert pp.Model(robot).conditioning(robot.home.matrix).condition < 5.0
-    assert f"# Written by: polypod new my-{kind} --{kind}\n" in path.read_text()
+    assert f"# Written by: polypod new my-{kind} --kind {kind}\n" in path.read_text()
 
 
 def test_sizes_are_in_the_robot():
@@ -59,16 +58,22 @@ def test_sizes_are_in_the_robot():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (("x", "--delta", "--stroke", 0.1), "--stroke: is for --hexapod and --tripod, not for --delta"),
-        (("x", "--height", 0.1), "--height: sizes are for a kind of robot; add one of --hexapod, --delta"),
-        (("x", "--delta", "--tripod"), "--tripod: one kind of robot a file, got --delta and --tripod"),
-        (("x", "--tripod", "--mass", -1), "--mass: must be greater than 0 and at most 1e+09, got -1"),
-        (("x", "--tripod", "--stroke", 2), "--stroke: must be less than the leg's length at home, 0.6185 m, got 2"),
-        (("x", "--hexapod", "--base-angle", 130), "--base-angle: two joints of a pair are less than 120 deg apart"),
-        (("x", "--delta", "--platform-radius", 1), "--platform-radius: --base-radius and --arm reach 0.35 m"),
-        (("x", "--tripod", "--flexible"), "--tripod: is a robot on a rigid platform; leave out --flexible"),
-        (("x y", "--tripod"), "name: letters, digits"),
-        (("hexapod", "--hexapod"), "name: 'hexapod' is a robot of the library"),
+        (("x", "--kind", "delta", "--stroke", 0.1), "--stroke: is a size of kind hexapod or tripod, not of delta"),
+        (("x", "--height", 0.1), "--height: requires --kind hexapod, delta"),
+        (("x", "--kind", "dleta"), "unknown kind of robot 'dleta'. Did you mean 'delta'?"),
+        (("x", "--kind", "tripod", "--mass", -1), "--mass: must be greater than 0 and at most 1e+09, got -1"),
+        (
+            ("x", "--kind", "tripod", "--stroke", 2),
+            "--stroke: must be less than the leg's length at home, 0.6185 m, got 2",
+        ),
+        (
+            ("x", "--kind", "hexapod", "--base-angle", 130),
+            "--base-angle: two joints of a pair are less than 120 deg apart",
+        ),
+        (("x", "--kind", "delta", "--platform-radius", 1), "--platform-radius: --base-radius and --arm reach 0.35 m"),
+        (("x", "--kind", "tripod", "--flexible"), "--kind: makes a robot with a rigid platform; leave out --flexible"),
+        (("x y", "--kind", "tripod"), "name: letters, digits"),
+        (("hexapod", "--kind", "hexapod"), "name: 'hexapod' is a robot of the library"),
     ],
 )
 def test_faults_of_sizes_say_what_to_do(asked, message, tmp_path, monkeypatch):
@@ -81,6 +86,6 @@ def test_faults_of_sizes_say_what_to_do(asked, message, tmp_path, monkeypatch):
 
 def test_unknown_kinds_and_sizes():
     with pytest.raises(UnknownNameError, match="Did you mean 'tripod'"):
-        new(robot="tripodd")
-    with pytest.raises(InputError, match="--arm: is for --delta and --servo-hexapod"):
+        robot_text("tripodd", "t", {})
+    with pytest.raises(InputError, match=r"^arm: is a size of kind delta or servo-hexapod, not of tripod"):
         robot_text("tripod", "t", {"arm": 0.1})

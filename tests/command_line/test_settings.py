@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.cli import COMMANDS, GROUPS, load_command
-from polypod.cli.compare import compare
+from polypod.cli import COMMANDS, load_command
 from polypod.design import sweep
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.files import load, save
 from polypod.files.settings import parse_setting, setting_values
-from polypod.results.compare import compare as compared
+from polypod.results.compare import compare, study_robots
 from support.command_line import polypod
 from support.robots.slides import MASS, slide
 
@@ -82,12 +81,12 @@ def test_settings_that_cannot_be(path, value, error, message):
 
 @pytest.mark.parametrize("text", ["platform.mass", "=3", "platform.mass=", "platform.mass=[1, 2"])
 def test_texts_that_are_no_settings(text):
-    with pytest.raises(InputError, match="--set"):
+    with pytest.raises(InputError, match="settings: "):
         parse_setting(text)
 
 
 def test_every_command_that_takes_a_robot_takes_settings():
-    for name in (*COMMANDS, *GROUPS):
+    for name in COMMANDS:
         command = load_command(name)
         for one in getattr(command, "commands", {name: command}).values():
             takes = any("--set" in getattr(option, "opts", ()) for option in one.params)
@@ -107,7 +106,8 @@ def two(tmp_path_factory):
 
 def test_compare_by_hand(two):
     """Twice the mass: twice the force, reaction and power; the same speed, stroke and conditioning."""
-    found, studies = compare(two, "around-home", rate=40.0)
+    studies = study_robots(dict(zip(("light", "heavy"), two, strict=True)), "around-home", rate=40.0)
+    found = compare(studies)
     assert found.names == ("light", "heavy")
     assert list(studies) == ["light", "heavy"]
     values = {one.name: one.values for one in found.measures}
@@ -125,7 +125,7 @@ def test_compare_by_hand(two):
     assert [one["ok"] for one in data["verdicts"]] == [True, False]
     assert found.table.records()[0]["best"] == "light"
     studies["heavy"].reaction_force.values[0, 0, 0] = np.nan  # of one joint that statics leaves open
-    (reaction,) = (one for one in compared(studies).measures if one.name == "joint reaction")
+    (reaction,) = (one for one in compare(studies).measures if one.name == "joint reaction")
     assert reaction.values[0] == values["joint reaction"][0]
     assert np.isnan(reaction.values[1])
     assert reaction.best is None

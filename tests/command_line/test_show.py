@@ -11,10 +11,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.cli.new import template
-from polypod.cli.parameters import parameters
-from polypod.cli.show_format import euler, quantity
 from polypod.files import dumps
+from polypod.files.templates import template
+from polypod.results.overview import euler, parameters, quantity
 from support.command_line import polypod
 
 

@@ -11,12 +11,11 @@ import pytest
 from scipy.integrate import trapezoid
 
 import polypod as pp
-from polypod.cli.new import template
-from polypod.cli.simulate import simulate, write
-from polypod.cli.simulate_format import summary
 from polypod.control import CONTROLLERS
 from polypod.control.registry import ControllerKind
-from polypod.simulation import load_result
+from polypod.files.templates import template
+from polypod.results.simulated import tracking_summary, write_simulation
+from polypod.simulation import load_result, simulate_tracking
 from polypod.simulation.result import LARGE_ERROR, LARGE_FORCE, remarks
 from support.command_line import polypod
 
@@ -49,7 +48,7 @@ def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp
     done = polypod("simulate", robot, up, "--out", tmp_path / "out")
     assert done.exit_code == 2
     first, second = done.stdout.splitlines()[:2]
-    assert first == "hexapod on rise: computed-torque at 1000 samples/s, with friction"
+    assert first == "hexapod on rise: computed-torque at 1000 Hz, with friction"
     kept = load_result(tmp_path / "out" / "simulation.nc")
     end = float(kept.time[-1])
     assert 0.1 < end < 0.5
@@ -77,7 +76,9 @@ def test_a_controller_needs_only_its_steps(robot: Path, tmp_path: Path, monkeypa
         return lambda time, measurement: hold
 
     monkeypatch.setitem(CONTROLLERS, "hold", ControllerKind(follow))
-    facts = summary(simulate(robot, motion(tmp_path, 0.02, time=0.05), "hold", friction=False))
+    facts = tracking_summary(
+        simulate_tracking(pp.Model(robot), motion(tmp_path, 0.02, time=0.05), "hold", friction=False)
+    )
     assert facts["largest_position_error_m"] == pytest.approx(0.02, rel=0.2)
 
 
@@ -120,7 +121,7 @@ def test_events_are_counted_by_kind() -> None:
 
 @pytest.fixture(scope="module")
 def good(robot: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    return simulate(str(robot), str(motion(tmp_path_factory.mktemp("motions"), 0.02)))
+    return simulate_tracking(pp.Model(robot), str(motion(tmp_path_factory.mktemp("motions"), 0.02)))
 
 
 def test_needed_forces_are_those_of_a_study(good: Any, robot: Path, tmp_path: Path) -> None:
@@ -151,10 +152,10 @@ def test_large_errors_and_forces_are_remarked(good: Any) -> None:
 
 def test_advice(good: Any) -> None:
     off = good.assign(error=good.error + 1.0)
-    assert summary(off)["notes"][-1] == "Try another --controller, or a higher --rate than 1000."
+    assert tracking_summary(off)["notes"][-1] == "Try another controller=, or a higher rate= than 1000."
     other = off.assign_attrs(controller="joint-pd")
-    assert summary(other)["notes"][-1].startswith("Try --controller computed-torque, or")
-    assert "raise --saturation" in summary(off, saturation=1.0)["notes"][-1]
+    assert tracking_summary(other)["notes"][-1].startswith("Try controller='computed-torque', or")
+    assert "raise saturation=" in tracking_summary(off, saturation=1.0)["notes"][-1]
 
 
 @pytest.mark.long
@@ -177,8 +178,8 @@ def test_the_wrench_of_a_motion_pushes(robot: Path, tmp_path: Path, frame: str) 
     """A constant force at a point off the origin: by hand from the simulated pose, and in balance at rest."""
     force, point = np.array([40.0, -30.0, -60.0]), np.array([0.1, 0.05, 0.2])
     wrench = f"wrench:\n  value: [40, -30, -60, 0, 0, 0]\n  frame: {frame}\n  point: [0.1, 0.05, 0.2]\n"
-    pushed = simulate(str(robot), str(motion(tmp_path, 0.02, wrench)))
-    free = simulate(str(robot), str(motion(tmp_path, 0.02)))
+    pushed = simulate_tracking(pp.Model(robot), str(motion(tmp_path, 0.02, wrench)))
+    free = simulate_tracking(pp.Model(robot), str(motion(tmp_path, 0.02)))
     axes = pushed.pose.values[:-1, :3, :3]
     along = axes @ force if frame == "platform" else np.tile(force, (len(axes), 1))
     moment = np.cross(axes @ point, along)
@@ -194,14 +195,14 @@ def test_the_wrench_of_a_motion_pushes(robot: Path, tmp_path: Path, frame: str) 
     work = trapezoid(power, pushed.time.values)
     assert float(pushed.work_external[-1]) == pytest.approx(work, rel=1e-3)
     assert float(np.abs(pushed.energy_residual).max()) < 1e-6 * abs(work)
-    assert summary(pushed)["wrench"] is True
-    assert summary(free)["wrench"] is False
+    assert tracking_summary(pushed)["wrench"] is True
+    assert tracking_summary(free)["wrench"] is False
 
 
 @pytest.mark.long
 def test_a_wrench_over_time_is_asked_for_at_its_time(robot: Path, tmp_path: Path) -> None:
     wrench = "wrench:\n  times: [0.0, 1.0]\n  values: [[0, 0, 0, 0, 0, 0], [0, 0, -80, 0, 0, 4]]\n"
-    pushed = simulate(str(robot), str(motion(tmp_path, 0.02, wrench)))
+    pushed = simulate_tracking(pp.Model(robot), str(motion(tmp_path, 0.02, wrench)))
     wanted = pushed.time.values[:-1, None] * [0, 0, -80.0, 0, 0, 4.0]
     np.testing.assert_allclose(pushed.wrench.values[:-1], wanted, rtol=1e-12, atol=1e-12)
 
@@ -212,7 +213,7 @@ def test_a_wrench_over_time_is_asked_for_at_its_time(robot: Path, tmp_path: Path
 @pytest.mark.long
 def test_progress_tells_every_frame(good: Any, tmp_path: Path) -> None:
     lines: list[str] = []
-    write(good, tmp_path / "out", animation=True, progress=lines.append)
+    write_simulation(good, tmp_path / "out", film="gif", progress=lines.append)
     frames = [text for text in lines if "frame" in text]
-    assert frames == [f"moving picture, frame {k} of 21" for k in range(1, 22)]
+    assert frames == [f"animation, frame {k} of 21" for k in range(1, 22)]
     assert lines.index("figure tracking") < lines.index(frames[0])

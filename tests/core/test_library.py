@@ -11,7 +11,6 @@ import pytest
 from numpy.typing import NDArray
 
 import polypod as pp
-from polypod.cli.check import check
 from polypod.description import LegData
 from polypod.errors import UnphysicalWarning
 from polypod.files import dumps, loads
@@ -20,6 +19,7 @@ from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.legs.chain import ChainJoint
 from polypod.motion import make_task
 from polypod.motion.tasks import default_motion
+from polypod.results.checking import check
 from polypod.results.figures.scene import robot_picture
 from polypod.results.figures.skeleton import skeleton
 from support.states import displaced, mostly_long, papers_robots

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.cli.check import check
 from polypod.errors import InputError, MotionFileError, StateError
 from polypod.motion import (
     Circle,
@@ -35,6 +34,7 @@ from polypod.motion import (
     with_motion_lines,
 )
 from polypod.results import between, study, verdict
+from polypod.results.checking import check
 
 FAR = """name: far
 rate: 0.5

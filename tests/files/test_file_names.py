@@ -13,8 +13,6 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.cli.parameters import _FRICTION_UNITS
-from polypod.cli.run import resolve
 from polypod.description import Friction, load_modes
 from polypod.description.file_names import ALLOW_PATHS
 from polypod.description.modes import files
@@ -22,6 +20,8 @@ from polypod.design.study import StudyFileError, load_study, loads_study
 from polypod.errors import FileError, InputError, MotionFileError
 from polypod.motion import load_motion, loads_motion
 from polypod.motion.paths import Spline
+from polypod.motion.resolve import robot_and_motion
+from polypod.results.overview import _FRICTION_UNITS
 
 CSV = "time,x\n0,0.1\n1,0.2\n"
 MOTION = "name: a\ntrajectory: {kind: coordinates, path: {kind: spline, csv: %s}}\n"
@@ -108,10 +108,10 @@ def test_a_program_and_a_user_name_any_path(project, monkeypatch):
 def test_a_motion_means_the_robot_beside_it(project, monkeypatch):
     (project / "file.yaml").write_text(MEANT % "mine.yaml")
     monkeypatch.chdir(project.parent)
-    assert resolve("inside/file.yaml", None) == (str(Path("inside/mine.yaml")), "inside/file.yaml")
+    assert robot_and_motion("inside/file.yaml", None) == (str(Path("inside/mine.yaml")), "inside/file.yaml")
     (project / "file.yaml").write_text(MEANT % "kim-ryu")
     (project / "kim-ryu").symlink_to(project.parent)  # a folder called like a robot
-    assert resolve("inside/file.yaml", None) == ("kim-ryu", "inside/file.yaml")
+    assert robot_and_motion("inside/file.yaml", None) == ("kim-ryu", "inside/file.yaml")
 
 
 # -- archives -------------------------------------------------------------------------------------------------------

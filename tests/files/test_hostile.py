@@ -16,11 +16,8 @@ import pytest
 import typer
 
 import polypod as pp
-from polypod.cli.check import _print_faults, check
-from polypod.cli.new import template
-from polypod.cli.run import _folder
-from polypod.cli.show import picture
-from polypod.cli.terminal import report_errors
+from polypod.cli.frame import report_errors
+from polypod.cli.run import results_folder
 from polypod.cli.user_modules import load_module
 from polypod.control.reference import Reference
 from polypod.datasets import load_result, save_result
@@ -28,6 +25,7 @@ from polypod.errors import InputError, RobotFileError, StateError
 from polypod.exchange import import_robot
 from polypod.export.code import identifier
 from polypod.files.settings import parse_setting
+from polypod.files.templates import template
 from polypod.identification.logs import Log, checked
 from polypod.legs.chain.place import UnknownCoordinates
 from polypod.motion import loads_motion, make_task
@@ -35,8 +33,11 @@ from polypod.output import atomic
 from polypod.output.atomic import atomic_write, clear_leftovers, partial_prefix
 from polypod.output.safe_names import LONGEST, file_name
 from polypod.results import study
+from polypod.results.figures import robot_picture
+from polypod.results.figures.picture import write_picture
 from polypod.results.report import FILES, atomic_folder
 from polypod.tables import table
+from support.command_line import polypod
 
 RIGID = template("robot", "mine")
 NAMES = [
@@ -55,8 +56,8 @@ def test_any_name_is_one_file_below_its_folder(name, tmp_path):
     assert (tmp_path / safe).resolve().parent == tmp_path.resolve()
     (tmp_path / safe).write_text("x")
     assert os.listdir(tmp_path) == [safe]
-    assert ".." not in _folder(name, name).parts
-    assert not _folder(name, name).is_absolute()
+    assert ".." not in results_folder(name, name).parts
+    assert not results_folder(name, name).is_absolute()
 
 
 def test_long_names_that_differ_at_their_end_stay_apart():
@@ -91,7 +92,7 @@ def test_c_functions_have_names_that_c_takes(name):
 @pytest.mark.parametrize("name", [r"$\frac$", "<b>&"])
 def test_a_name_of_any_markup_is_drawn(name, tmp_path):
     robot = pp.loads(RIGID.replace("name: mine", f"name: '{name}'", 1))
-    picture(robot, tmp_path / "robot.png")
+    write_picture(tmp_path / "robot.png", robot_picture, robot)
     assert (tmp_path / "robot.png").stat().st_size > 1000
 
 
@@ -108,14 +109,17 @@ def test_a_name_in_brackets_is_one_symbol():
 # -- files that are there already -------------------------------------------------------------------------------------
 
 
-def test_a_picture_replaces_only_pictures_of_its_own(tmp_path):
-    robot, victim = pp.load("hexapod"), tmp_path / "victim.png"
+def test_a_picture_that_is_named_is_replaced_with_force_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    victim = tmp_path / "victim.png"
     victim.write_bytes(b"mine")
-    with pytest.raises(InputError, match="exists and is no picture that polypod wrote; add --force"):
-        picture(robot, victim)
+    refused = polypod("show", "five-bar", "--picture", victim)
+    assert refused.exit_code == 2
+    assert "victim.png: exists; add --force to replace it" in refused.stderr
     assert victim.read_bytes() == b"mine"
-    picture(robot, victim, force=True)
-    picture(robot, victim)  # its own
+    assert polypod("show", "five-bar", "--picture", victim, "--force").exit_code == 0
+    for _ in range(2):  # one below polypod's own folder is replaced
+        assert polypod("show", "five-bar").exit_code == 0
 
 
 def test_force_deletes_only_what_is_listed(tmp_path):
@@ -148,11 +152,12 @@ def test_pipes_and_devices_are_refused_without_waiting(tmp_path):
         atomic_write(tmp_path / "pipe.yaml", b"x")
 
 
-def test_a_fault_of_a_pipe_is_printed_without_reading_it(tmp_path, capsys):
+def test_a_fault_of_a_pipe_is_printed_without_reading_it(tmp_path):
     """'polypod check /dev/zero' read it to quote its lines."""
     os.mkfifo(tmp_path / "pipe")
-    _print_faults(check(str(tmp_path / "pipe")))
-    assert "is a device, socket or pipe; must be a regular file" in " ".join(capsys.readouterr().err.split())
+    output = polypod("check", tmp_path / "pipe")
+    assert output.exit_code == 2
+    assert "a device, socket or pipe; must be a regular file" in " ".join(output.stderr.split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
@@ -419,7 +424,7 @@ URDF = """<robot name="r"><link name="base"/><link name="a"><inertial><mass valu
     ("text", "options", "message"),
     [
         (URDF.replace('<link name="base"/>', '<link name="base"/><link name="a"/>'), {}, "link 'a' is there twice"),
-        (URDF, {"at": {"j": 1e300}}, "j=1e[+]300 is too far to be followed"),
+        (URDF, {"at": {"j": 1e300}}, "j by 1e[+]300 is too far to be followed"),
     ],
 )
 def test_imports_refuse_what_they_cannot_mean(text, options, message, tmp_path):

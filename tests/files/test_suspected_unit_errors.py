@@ -13,11 +13,11 @@ import yaml
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.cli.check import check
-from polypod.cli.new import template
 from polypod.errors import ImplausibleWarning
 from polypod.files.suspected_unit_errors import suspicious_numbers
+from polypod.files.templates import template
 from polypod.platforms.modes import modes_of
+from polypod.results.checking import check
 from polypod.yaml12 import read_yaml
 from support.states import papers_robots
 

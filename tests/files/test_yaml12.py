@@ -9,12 +9,12 @@ import pytest
 import yaml
 
 import polypod as pp
-from polypod.cli.check import check
-from polypod.cli.new import template
 from polypod.description.modes import load_modes
 from polypod.errors import InputError, MotionFileError, RobotFileError
 from polypod.files import dumps
+from polypod.files.templates import template
 from polypod.motion import load_motion, loads_motion
+from polypod.results.checking import check
 from polypod.yaml12 import MAX_DEPTH, MAX_DIGITS, MAX_NODES, Loader, YamlTextError, read_yaml, to_yaml
 
 ROBOT = template("robot", "my-hexapod")

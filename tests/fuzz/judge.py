@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import polypod as pp
-from polypod.cli import check
 from polypod.cli.terminal import show_json
 from polypod.errors import StateError
 from polypod.model import Model
+from polypod.results.checking import check
 from support.engines.chain_engine import Engine, Motion
 from support.robots.random_chains import as_data
 
@@ -79,15 +79,13 @@ def judged(mutant: Mutant, folder: Path, compare: bool = True, as_json: bool = F
 
 
 def _judged(mutant: Mutant, path: Path, compare: bool, as_json: bool) -> Verdict:
-    report = check.check(str(path))
+    report = check(str(path))
     output = io.StringIO()
     with redirect_stdout(output), redirect_stderr(output):
         if as_json:
-            show_json(check.report_data(report))
-        elif report.ok:
-            check._print(report)
+            show_json(report.data())
         else:
-            check._print_faults(report)
+            print(*report.warnings, *report.remarks, report.broken, *report.source_lines(), sep="\n")
     if not report.ok:
         longest = max(len(str(fault)) for fault in report.faults)
         if longest > LONGEST_MESSAGE:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from polypod.cli.new import template
 from polypod.files.robot_files import _source
+from polypod.files.templates import template
 
 Random = np.random.Generator
 ROBOTS = ("hexapod", "kim-ryu", "long", "lopes", "pedrammehr", "staicu")

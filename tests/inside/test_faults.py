@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.cli.new import template
 from polypod.errors import Fault, InputError, RobotFileError, StateError, UnknownNameError
+from polypod.files.templates import template
 from polypod.output.atomic import atomic_write
 from polypod.results.report import FILES, atomic_folder
 from support.little_kernels import kernel_of

@@ -16,6 +16,7 @@ ORDER = (
     "legs",
     "files",
     "tables",
+    "pages",
     "plates",
     "parameters",
     "platforms",

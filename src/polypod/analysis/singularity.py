@@ -5,10 +5,10 @@ What a robot does in or near a singularity: which kind it is, and the screw that
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -22,12 +22,17 @@ from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
 from ..model.checks import exact_poses
+from ..tables import Table, table
 from .certified.boxes import Boxes
 from .certified.implicit import enclosure_of
 from .certified.telescopic_legs import Chart, HexapodJacobian, is_ups_hexapod
 from .fingerprint import fingerprint
+from .workspace.maps import workspace_map
 from .workspace.pose_coordinates import PoseCoordinates
 from .workspace.quantities import margins, scaled_jacobian
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SingularityKind = Literal["actuation", "constraint", "leg"]
 _SOURCES = "analysis/singularity.py", "analysis/workspace/quantities.py"
@@ -404,3 +409,59 @@ class _Test:
         assert self.enclosure is not None
         ends = self.start + boxes.low, self.start + boxes.high
         return self.enclosure(*ends, poses if self.full else None).regular
+
+
+def margins_table(report: SingularityReport) -> Table:
+    """How near a pose is to each kind of singularity."""
+    values = [
+        ("actuation", report.actuation),
+        ("constraint", report.constraint),
+        (f"leg ({report.condition})" if report.condition else "leg", report.leg),
+    ]
+    caption = (
+        "Actuation: motion of the joints for the platform's least felt one, mm/mm, rotations as arcs at the platform's "
+        "size. Constraint: smallest singular value of the constraints. Leg: its margin. 0 is singular."
+    )
+    return table("Here", [("kind", ""), ("distance", "1")], values, caption)
+
+
+def reached(found: NearestSingularities) -> dict[str, Nearest]:
+    """The nearest singular poses that were found, by how they are reached."""
+    named = {"displacing alone": found.moving, "turning alone": found.turning, "both": found.both}
+    return {name: one for name, one in named.items() if np.isfinite(one.distance)}
+
+
+def nearest_table(nearest: Mapping[str, tuple[Nearest, SingularityReport]]) -> Table:
+    """Singular poses by how they are reached: how far they are, what is certain, and what the platform does there."""
+    rows = [
+        (name, 1e3 * round(one.distance, 9), float(np.degrees(one.angle)),
+         f"{100 * one.certain:.0f} %" if one.certain else "not proven", "yes" if one.inside else "no",
+         report.kind, report.motion)
+        for name, (one, report) in nearest.items()
+    ]  # fmt: skip
+    columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("certain", "")]
+    columns += [("within limits", ""), ("kind", ""), ("there", "")]
+    caption = "Certain: no pose within this share of the distance is singular, proven by interval arithmetic."
+    return table("Nearest singular poses", columns, rows, caption)
+
+
+def nearest_data(one: Nearest, report: SingularityReport) -> dict[str, Any]:
+    """A singular pose as JSON data, SI units; distances from what is proven to what was found."""
+    pitch = None if np.isinf(report.screw.pitch) else report.screw.pitch
+    return {
+        "distance_m": [one.certain * one.distance, one.distance], "angle_rad": [one.certain * one.angle, one.angle],
+        "within_limits": one.inside, "pose": one.pose,
+        "kind": report.kind, "axis": report.screw.axis, "point_m": report.screw.point, "pitch_m_per_rad": pitch,
+    }  # fmt: skip
+
+
+def section(model: Model, at: Mapping[str, float], points: int = 121) -> xr.Dataset:
+    """det J and limits over up to three coordinates around a point: displacements if there are two, else any."""
+    space = PoseCoordinates(model)
+    moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
+    names = (moving if len(moving) > 1 else list(space.names))[:3]
+    start = space.point(at)
+    count = points if len(names) < 3 else max(points // 2 | 1, 3)
+    far = {n: 1.2 * space.scale if not space.turns[space.index(n)] else 0.5 * np.pi for n in names}
+    axes = {n: start[space.index(n)] + np.linspace(-far[n], far[n], count) for n in names}
+    return workspace_map(model, axes, at)

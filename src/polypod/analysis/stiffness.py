@@ -6,6 +6,7 @@ origin of {P}, base axes, as twists are; for fewer its components along the degr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,11 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
 from ..model import Model
 from ..model.arguments import PoseLike
+from ..tables import Table, table
 from .linear import NaturalModes, load_stiffness, modes_of, one_or_each, state_rows
 
+_TURNS = ("rotation x", "rotation y", "rotation z")
+_NOTHING = 1e-12  # of the roots of two stiffnesses' product
 _ROUNDING = 1e-13
 """Part of the platform's size, or of 1, below which the motion for a unit rate is rounding."""
 
@@ -44,6 +48,18 @@ class Stiffness(NamedTuple):
     actuator: NDArray[np.int64]
     motions: Array
 
+    def table(self, names: Sequence[str]) -> Table:
+        """The matrix of one pose, with the names of the robot's coordinates (``model.dof``).
+
+        What is rounding beside the diagonal is zero.
+        """
+        own = np.sqrt(np.abs(np.diag(self.matrix)))
+        shown = np.where(np.abs(self.matrix) <= _NOTHING * np.outer(own, own), 0.0, self.matrix)
+        rows = [(name, *map(float, row)) for name, row in zip(names, shown, strict=True)]
+        columns = [("by", ""), *((name, "") for name in names)]
+        caption = "Entry (i, j): load along i per unit displacement along j."
+        return table("Stiffness [N/m, N, N m/rad]", columns, rows, caption)
+
 
 class Deflection(NamedTuple):
     """Displacement (..., 6) [m, rad] of the platform under a wrench, and the part (..., p, 6) of each of ``names``.
@@ -56,6 +72,17 @@ class Deflection(NamedTuple):
     parts: Array
     names: tuple[str, ...]
     share: Array
+
+    @property
+    def table(self) -> Table:
+        """The displacement of one pose by component, largest share first."""
+        order = np.argsort(-np.abs(self.share))
+        # zeros without a sign
+        whole, parts, share = (np.asarray(part) + 0.0 for part in (self.displacement, self.parts, self.share))
+        rows = [("whole", *map(float, whole * 1e6), float(100 * share.sum()))]
+        rows += [(self.names[k], *map(float, parts[k] * 1e6), float(100 * share[k])) for k in order]
+        columns = [("component", ""), ("x", "um"), ("y", "um"), ("z", "um"), *((name, "urad") for name in _TURNS)]
+        return table("Deflection", [*columns, ("share", "%")], rows)
 
 
 def stiffness(
@@ -191,8 +218,8 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
         rigid = [a.name for k, a in enumerate(model.actuators) if k not in stated]
         if rigid:
             raise InputError(
-                f"stiffness: nothing deflects at {', '.join(rigid)}: write 'stiffness: 20 N/um' in the leg (or in its "
-                "actuated joint), or pass drive="
+                f"no stiffness given for {', '.join(rigid)}: set 'stiffness: 20 N/um' in the leg (or in its actuated "
+                "joint) of the robot file, or pass drive="
             )
         return np.zeros((1, n))
     values = one_or_each("drive", drive, n)

@@ -1,8 +1,8 @@
-"""The command line. One file a command, each also a plain function; a new command is a file and a line in COMMANDS.
+"""The command line: one file a command, which parses, computes and returns an ``polypod.cli.frame.Answer``.
 
-A command's file is imported when the command runs: 'polypod --help' and '--version' load none of them. It imports the
-rest of the library (but errors and tables) inside its functions, so that its help and completion come at once; words
-of registries that help names are in catalogue_data.py.
+A new command is a file and a line in ``COMMANDS``. Its file is imported when the command runs: 'polypod --help' and
+'--version' load none of them. It imports the library (but errors and tables) inside its function, so that its help and
+completion need not wait; words of registries that help names are in catalogue.json.
 """
 
 from __future__ import annotations
@@ -13,52 +13,72 @@ from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from . import stopping
-from .extend import extended
 
-COMMANDS = {
-    "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
-    "compare": "Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better.",
-    "view": "A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser.",
-    "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
-    "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
-    "workspace": "How far a robot moves within its limits, what stops it, and maps of its workspace.",
-    "singularity": "How far a robot is from being singular, of which kind, and what its platform does there.",
-    "fastest": "The fastest motion along a path within limits of force, speed, power and reactions, as a motion file.",
-    "sweep": "Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds.",
-    "optimise": "The best design of a study within its limits, or the best compromises between several quantities.",
-    "excite": "A motion within all limits of a robot that makes its inertias and friction visible.",
-    "identify": "Inertias and friction of a robot from logs of its motion, as a new robot file and a report.",
-    "calibrate": "Geometry of a robot from measured poses, as a new robot file; or where to measure.",
-    "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
-    "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
-    "modes": "All poses with the same actuated coordinates: proven or not, within limits, reachable from home.",
-    "stiffness": "Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot.",
-    "accuracy": "Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked.",
-    "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
-    "new": "Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from.",
-    "import": "Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it.",
-    "schema": "JSON schema of robot or motion files: an editor then offers their fields and marks faults.",
-    "cache": "The compiled functions that are kept between runs: where, how many, how large.",
+GROUPS = {
+    "Design": {
+        "new": "Write a commented robot or motion file to start from.",
+        "show": "Parameters with their sources, mobility and a picture of a robot.",
+        "view": "Interactive 3-D page of the robot, one offline HTML file.",
+        "compare": "Compare robots along a motion: forces, power, reactions, strokes, conditioning.",
+        "sweep": "Evaluate many designs of a robot: forces, powers, strokes, reactions, limits.",
+        "optimise": "Find the best design of a study within its limits, or the Pareto front of several objectives.",
+    },
+    "Analyse": {
+        "run": "Actuator forces, powers, reactions, limits and conditioning along a motion.",
+        "fastest": "Fastest motion along a path within limits of force, speed, power and reactions.",
+        "workspace": "Travel, limiting constraints and maps of the workspace.",
+        "singularity": "Nearest singularities, their type, and the uncontrolled motion.",
+        "modes": "All assembly modes (forward-kinematics solutions) for given actuator positions.",
+        "stiffness": "Stiffness matrix, deflection under a wrench by component, and natural frequencies.",
+        "accuracy": "Error budget of the platform from tolerances, encoders, backlash and heat.",
+    },
+    "Simulate": {
+        "simulate": "Simulate a robot under a controller: tracking error, forces, energies, events.",
+    },
+    "Measure": {
+        "excite": "Design an excitation trajectory for identification, within all limits.",
+        "identify": "Identify inertias and friction from logs, as a new robot file and a report.",
+        "calibrate": "Calibrate the geometry from measured poses, or plan where to measure.",
+    },
+    "Exchange": {
+        "import": "Convert an MJCF or URDF model to a robot file and report what was lost.",
+        "export": "Write a robot or its model functions for other programs.",
+    },
+    "Files": {
+        "check": "Validate a file; report each error with its line number.",
+        "list": "List the robots, motions, leg kinds and platform kinds of the library.",
+        "schema": "JSON Schema of robot and motion files, for completion and validation in editors.",
+        "papers": "Reproduce the papers the library is built from: figures, claims and errata.",
+        "cache": "Show or clear the cache of compiled functions.",
+    },
 }
-GROUPS = {"export": "Write a robot or its model functions for other programs."}
-_FILES = {"list": "catalogue", "import": "import_"}  # a module named list would hide Python's own
+"""What each command does, by purpose: the one place for it."""
+COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
+WITH_SUBCOMMANDS = ("export",)
+_FILES = {"list": "list_", "import": "import_"}  # Python has words of these names
 
 
 def load_command(name: str) -> Any:
-    """The command (or group) of a name with all its options, from its own module."""
-    module = import_module(f".{_FILES.get(name, name)}", __name__)
-    if name in GROUPS:
-        for inner in module.app.registered_commands:
-            inner.callback = extended(inner.callback)
-        command: Any = get_group(module.app)
-    else:
+    """The command of a name with all its options, or the one with subcommands, from its own module."""
+    from .frame import REGISTERED
+
+    import_module(f".{_FILES.get(name, name)}", __name__)
+    if name not in WITH_SUBCOMMANDS:
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(name, help=COMMANDS[name], epilog=module.EXAMPLE)(extended(module.command))
-        command = get_command(alone)
+        function, example, _ = REGISTERED[name]
+        alone.command(name, help=COMMANDS[name], epilog=example)(function)
+        command: Any = get_command(alone)
+    else:
+        inner = {key.partition(" ")[2]: one for key, one in REGISTERED.items() if key.startswith(f"{name} ")}
+        first = next(iter(inner.values()))
+        group = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help=COMMANDS[name], epilog=first.example)
+        for key, (function, example, about) in inner.items():
+            group.command(key, help=about, short_help=about, epilog=example)(function)
+        command = get_group(group)
     command.name = name
     return command
 
@@ -83,16 +103,26 @@ def _got(error: typer.BadParameter, args: list[str]) -> str:
     return "" if value is None or value in error.message else f", got {value!r}"
 
 
+class _ByPurpose(TyperGroup):
+    """Help that lists commands by purpose, in plain text: panels take twice the time of all else."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(11), about) for name, about in names.items()])
+
+
 app = typer.Typer(
     name="polypod",
+    cls=_ByPurpose,
     no_args_is_help=True,
-    rich_markup_mode=None,  # plain help comes at once, panels take twice the time
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: polypod run",
 )
-for _name, _help in (COMMANDS | GROUPS).items():
-    app.command(_name, cls=_LazyCommand, help=_help, short_help=_help)(lambda: None)
+for _name, _about in COMMANDS.items():
+    app.command(_name, cls=_LazyCommand, help=_about, short_help=_about)(lambda: None)
 
 
 def _version(wanted: bool) -> None:

@@ -1,38 +1,18 @@
-"""``polypod list``: robots, their motions, kinds of legs and platforms."""
+"""What the library has, without loading it: help, completion and 'polypod list' need it at once.
+
+``python docs/generated.py`` writes catalogue.json from the library's files and registries. To ask them instead takes
+2 s of imports, which a cache would save from the second call on only.
+"""
 
 from __future__ import annotations
 
+import json
+from importlib import resources
 from typing import Any
 
-from ..tables import table
-from .options import Json
-from .terminal import report_errors, show_json, show_table
+_DATA = json.loads((resources.files(__package__) / "catalogue.json").read_text(encoding="utf-8"))
 
-EXAMPLE = "Example: polypod list --json"
-
-
-def catalogue() -> dict[str, Any]:
-    """Robots of the library, published motions, kinds of legs and platforms, as data, without reading their files."""
-    from .catalogue_data import CATALOGUE
-
-    return CATALOGUE
-
-
-@report_errors
-def command(json_: Json = False) -> None:
-    """Robots that come with polypod, published motions, kinds of legs and platforms."""
-    data = catalogue()
-    if json_:
-        show_json(data)
-        return
-    robots = [(r["name"], f"{r['legs']} {'/'.join(r['kinds'])}", str(r["dof"]), r["title"]) for r in data["robots"]]
-    columns = [("robot", ""), ("legs", ""), ("dof", ""), ("what it is", "")]
-    show_table(table("Robots", columns, robots))
-    print()
-    motions = [(m["name"], m["robot"], m["title"]) for m in data["motions"]]
-    show_table(table("Motions", [("motion", ""), ("robot", ""), ("what it is", "")], motions))
-    print()
-    for title, key in (("Leg kinds", "leg_kinds"), ("Platform kinds", "platform_kinds")):
-        kinds = [(k["kind"], k["about"]) for k in data[key]]
-        show_table(table(title, [("kind", ""), ("what it is", "")], kinds))
-        print()
+CATALOGUE: dict[str, list[dict[str, Any]]] = _DATA["catalogue"]
+"""Robots, motions, kinds of legs and platforms."""
+CHOICES: dict[str, dict[str, str]] = _DATA["choices"]
+"""Words that options take, with what each is, by their registry."""

@@ -60,7 +60,7 @@ def complete_coordinate(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
 def _names(kind: str, incomplete: str) -> Iterator[Offer]:
     """Names of the library and YAML files here that begin as what is typed, each with what it is."""
-    from .catalogue_data import CATALOGUE
+    from .catalogue import CATALOGUE
 
     for entry in CATALOGUE[kind]:
         if entry["name"].startswith(incomplete):
@@ -74,7 +74,7 @@ def _names(kind: str, incomplete: str) -> Iterator[Offer]:
 def _robot(given: dict[str, Any]) -> Robot | None:
     """The robot that the words before name; none if there is none that can be read."""
     from ..files import load
-    from .run import resolve
+    from ..motion.resolve import robot_and_motion
 
     named = given.get("robot") or next(iter(given.get("robots") or ()), None)
     try:
@@ -82,7 +82,7 @@ def _robot(given: dict[str, Any]) -> Robot | None:
             warnings.simplefilter("ignore")  # they would stand in the line that is typed
             for path in given.get("with_") or ():
                 load_module(Path(path))
-            return load(resolve(named, None)[0])
+            return load(robot_and_motion(named)[0])
     except PolypodError:
         return None
 
@@ -106,7 +106,7 @@ def _words(kind: str) -> Callable[[str], list[Offer]]:
     """What completes a word of a registry of the library."""
 
     def complete(incomplete: str) -> list[Offer]:
-        from .catalogue_data import CHOICES
+        from .catalogue import CHOICES
 
         return [offer for offer in CHOICES[kind].items() if offer[0].startswith(incomplete)]
 

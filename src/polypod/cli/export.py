@@ -1,134 +1,113 @@
-"""``polypod export``: robots and model functions for other programs, a command for each format.
+"""``polypod export``: robots and model functions for other programs, a subcommand for each format.
 
-Formats are those of ``polypod.export.EXPORTS`` and ``polypod.export.ROBOT_EXPORTS``.
+Formats are those of ``polypod.export.EXPORTS`` and ``polypod.export.ROBOT_EXPORTS``, and FMUs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from ..errors import InputError, UnknownNameError
-from . import export_fmu
-from .catalogue_data import CHOICES
-from .options import Parameters, Replace, RobotName, WithFriction, split_paths
-from .overrides import Settings, with_overrides
-from .terminal import out, report_errors, working
+from .catalogue import CHOICES
+from .frame import Answer, Target, command
+from .options import Parameters, Replace, RobotName, Settings, WithFriction, load_model, split_paths
+from .terminal import working
 
-EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
-_ROBOT_EXAMPLE = "Example: polypod export {} hexapod --out models"
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    help="Write a robot or its model functions for other programs.",
-    epilog=EXAMPLE.format(next(iter(CHOICES["exports"]))),
-)
+Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")]
 
 
-def _about(text: str) -> dict[str, Any]:
-    """What help says of a format: in its own and, uncut, in the list."""
-    return {"help": text, "short_help": text}
+def _written(texts: dict[str, str], folder: Path, force: bool, hint: str) -> Answer:
+    """The answer that writes files into a folder; a hint calls the last of them ``source``."""
+    targets = {Target(folder / name, force): text for name, text in texts.items()}
+    return Answer(files=targets, after=f". {hint.format(source=list(targets)[-1])}")
 
 
-def export(
-    kind: str,
-    robot: str,
-    function: str = "inverse_dynamics",
-    folder: str | Path = ".",
-    friction: bool = True,
-    force: bool = False,
-    settings: Sequence[str] | None = None,
-    parameters: Sequence[str] = (),
-) -> list[Path]:
-    """Write the files of a model function into a folder; returns their paths."""
-    from ..export import EXPORTS
-    from ..model import Model
+def _export_function(kind: str, options: list[str]) -> None:
+    names = {"parameters": "parameters", "precision": "single", "iterations": "iterations"}
 
-    if kind not in EXPORTS:
-        raise UnknownNameError("export", kind, tuple(EXPORTS))
-    if parameters and not EXPORTS[kind].parameters:
-        able = ", ".join(name for name, one in EXPORTS.items() if one.parameters)
-        raise InputError(
-            f"parameters: functions of {kind} have the robot's numbers built in; those of {able} take some"
-        )
-    model = Model(with_overrides(robot, settings))
-    more = (tuple(parameters),) if parameters else ()
-    return _write(EXPORTS[kind].files(model, function, friction, *more), folder, force)
-
-
-def export_robot(
-    kind: str,
-    robot: str,
-    folder: str | Path = ".",
-    force: bool = False,
-    settings: Sequence[str] | None = None,
-) -> list[Path]:
-    """Write the files of a whole robot into a folder; returns their paths."""
-    from ..export import ROBOT_EXPORTS
-    from ..model import Model
-
-    if kind not in ROBOT_EXPORTS:
-        raise UnknownNameError("export", kind, tuple(ROBOT_EXPORTS))
-    return _write(ROBOT_EXPORTS[kind].files(Model(with_overrides(robot, settings))), folder, force)
-
-
-def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
-    from ..output.atomic import atomic_write, check_target
-
-    paths = [Path(folder) / name for name in texts]
-    for path in paths:
-        check_target(path, force)
-    for path, text in zip(paths, texts.values(), strict=True):
-        atomic_write(path, text.encode(), force)
-    return paths
-
-
-def _report(paths: list[Path], hint: str) -> None:
-    written = " and ".join(escape(str(path)) for path in paths)
-    out().print(f"Wrote {written}. {hint.format(source=escape(str(paths[-1])))}")
-
-
-def _register(kind: str) -> None:
-    @app.command(kind, epilog=EXAMPLE.format(kind), **_about(CHOICES["exports"][kind]))
-    @report_errors
-    def command(
+    @command(
+        f"export {kind}",
+        f"export {kind} kim-ryu inverse_dynamics --out firmware",
+        about=CHOICES["exports"][kind],
+        json=False,
+        without=[argument for option, argument in names.items() if option not in options],
+    )
+    def export(
         robot: RobotName,
         function: Annotated[str, typer.Argument(help="Model function, such as inverse_dynamics.")] = "inverse_dynamics",
-        folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
+        folder: Folder = Path("."),
         friction: WithFriction = True,
+        single: Annotated[bool, typer.Option("--float", help="Single precision instead of double.")] = False,
+        iterations: Annotated[
+            int | None,
+            typer.Option(help="Fixed number of iterations, such as 12, so that all calls take equally long."),
+        ] = None,
         parameters: Parameters = None,
         force: Replace = False,
         settings: Settings = None,
-    ) -> None:
+    ) -> Answer:
         from ..export import EXPORTS
 
         with working("exporting"):
-            paths = export(kind, robot, function, folder, friction, force, settings, split_paths(parameters))
-        _report(paths, EXPORTS[kind].hint)
+            given = {
+                "parameters": split_paths(parameters),
+                "precision": "float" if single else "double",
+                "iterations": iterations,
+            }
+            chosen = {name: given[name] for name in EXPORTS[kind].options}
+            texts = EXPORTS[kind].files(load_model(robot, settings), function, friction, **chosen)
+        return _written(texts, folder, force, EXPORTS[kind].hint)
 
 
-def _register_robot(kind: str) -> None:
-    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), **_about(CHOICES["robot exports"][kind]))
-    @report_errors
-    def command(
-        robot: RobotName,
-        folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
-        force: Replace = False,
-        settings: Settings = None,
-    ) -> None:
+def _export_robot(kind: str) -> None:
+    @command(f"export {kind}", f"export {kind} hexapod --out models", about=CHOICES["robot exports"][kind], json=False)
+    def export(
+        robot: RobotName, folder: Folder = Path("."), force: Replace = False, settings: Settings = None
+    ) -> Answer:
         from ..export import ROBOT_EXPORTS
 
         with working("exporting"):
-            paths = export_robot(kind, robot, folder, force, settings)
-        _report(paths, ROBOT_EXPORTS[kind].hint)
+            texts = ROBOT_EXPORTS[kind].files(load_model(robot, settings))
+        return _written(texts, folder, force, ROBOT_EXPORTS[kind].hint)
 
 
-for _kind in CHOICES["exports"]:
-    _register(_kind)
+for _kind, _options in CHOICES["export options"].items():
+    _export_function(_kind, _options.split())
 for _kind in CHOICES["robot exports"]:
-    _register_robot(_kind)
-app.command("fmu", epilog=export_fmu.EXAMPLE, **_about(export_fmu.ABOUT))(export_fmu.command)
+    _export_robot(_kind)
+
+
+@command(
+    "export fmu",
+    "export fmu hexapod plant --fmi 3 --out models",
+    about="A robot as an FMU (FMI 2.0 or 3.0) with its C sources: plant, inverse dynamics, forward kinematics, "
+    "controller.",
+    json=False,
+)
+def export_fmu(
+    robot: RobotName,
+    kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(CHOICES['fmu'])}.")] = "plant",
+    fmi: Annotated[int, typer.Option("--fmi", help="Version of FMI: 2 or 3.")] = 2,
+    folder: Folder = Path("."),
+    parameters: Parameters = None,
+    friction: WithFriction = True,
+    compiler: Annotated[
+        str | None, typer.Option("--compiler", help="C compiler; default: CC, cc, gcc or clang.")
+    ] = None,
+    sources_only: Annotated[bool, typer.Option("--sources", help="Sources only, nothing compiled.")] = False,
+    force: Replace = False,
+    settings: Settings = None,
+) -> Answer:
+    from ..export.fmu import export_fmu
+
+    with working("exporting"):
+        model = load_model(robot, settings)
+        paths = split_paths(parameters) or None
+        fmu = export_fmu(model, kind, fmi, paths, friction, compiler=compiler, sources_only=sources_only)
+    inside = f"sources and a binary by {fmu.compiler}" if fmu.compiler else "sources only"
+    missing = " No C compiler (cc, gcc, clang) was found, so there is no binary: install one, or use --compiler."
+    why = "" if fmu.compiler or sources_only else missing
+    target = Target(folder / fmu.name, force)
+    return Answer(files={target: fmu.content}, after=f": {kind}, FMI {fmi}.0, {inside}.{why}")

@@ -1,130 +1,74 @@
-"""``polypod new``: a commented file to start from."""
+"""``polypod new``."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError
+from .catalogue import CHOICES
+from .frame import Answer, Target, command
 from .options import Replace, measured
-from .sizes import DEFAULTS, robot_text
-from .templates import template_part
-from .terminal import out, report_errors
-
-EXAMPLE = "Example: polypod new my-delta --delta --arm 0.25, then polypod check my-delta.yaml"
-_NAME = re.compile(r"[A-Za-z][\w-]*")
-
 
 _LENGTH, _ANGLE, _MASS = measured("m"), measured("deg"), measured("kg")
+Size = float | None
 
 
-def template(kind: str, name: str, platform: str = "rigid") -> str:
-    """Text of a robot or motion file to start from, with ``name`` in it; a robot on a rigid or flexible platform."""
-    _check_name(name)
-    text = template_part(kind).replace("PLATFORM", template_part(f"platform-{platform}"))
-    return text.replace("NAME", name)
-
-
-def _check_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
-        raise InputError(f"name: letters, digits, - and _ after a letter are allowed, got {name!r}")
-
-
+@command("new", "new my-delta --kind delta --arm 0.25, then polypod check my-delta.yaml", json=False)
 def new(
-    name: str | None = None,
-    motion: bool = False,
-    out: str | Path | None = None,
-    force: bool = False,
-    flexible: bool = False,
-    robot: str | None = None,
-    sizes: Mapping[str, float | None] | None = None,
-) -> Path:
-    """Write a robot file (or motion file) to start from; returns its path.
-
-    ``robot`` is a kind of robot, ``hexapod``, ``delta``, ``servo-hexapod`` or ``tripod``, that is written from
-    ``sizes`` (m, deg, kg), each of which has a default. ``name`` is ``my-hexapod`` or the like unless given; a
-    file ``NAME.yaml`` in its place is where the file goes, unless ``out`` says otherwise.
-    """
-    from ..files import library
-    from ..motion import AROUND_HOME, PUBLISHED
-    from ..output.atomic import atomic_write
-
-    if motion and flexible:
-        raise InputError("--flexible: is about a robot's platform; leave it out for a motion file")
-    if robot is not None and robot not in DEFAULTS:
-        raise UnknownNameError("kind of robot", robot, tuple(DEFAULTS))
-    if robot is not None and (motion or flexible):
-        raise InputError(
-            f"--{robot}: is a robot on a rigid platform; leave out {'--motion' if motion else '--flexible'}"
-        )
-    given = [key for key, value in (sizes or {}).items() if value is not None]
-    if robot is None and given:
-        kinds = ", ".join(f"--{kind}" for kind in DEFAULTS)
-        raise InputError(f"--{given[0].replace('_', '-')}: sizes are for a kind of robot; add one of {kinds}")
-    name = name or f"my-{robot or 'hexapod'}"
-    file = Path(f"{name}.yaml")
-    if name.endswith((".yaml", ".yml")):
-        file, name = Path(name), Path(name).stem
-    kind = "motion" if motion else "robot"
-    taken = (*PUBLISHED, AROUND_HOME) if motion else library()
-    if name in taken:
-        raise InputError(f"name: {name!r} is a {kind} of the library; choose another, such as 'my-{name}'")
-    path = file if out is None else Path(out)
-    if robot is None:
-        text = template(kind, name, "flexible" if flexible else "rigid")
-    else:
-        _check_name(name)
-        text = robot_text(robot, name, sizes or {})
-    atomic_write(path, text.encode(), force)
-    return path
-
-
-@report_errors
-def command(
     name: Annotated[str | None, typer.Argument(help="Name of the robot or motion, or its file.")] = None,
     motion: Annotated[bool, typer.Option("--motion", help="A motion file instead of a robot file.")] = False,
     flexible: Annotated[bool, typer.Option("--flexible", help="A robot with a flexible platform.")] = False,
-    hexapod: Annotated[bool, typer.Option("--hexapod", help="A hexapod (6-UPS) from sizes.")] = False,
-    delta: Annotated[bool, typer.Option("--delta", help="A Delta robot from sizes.")] = False,
-    servo_hexapod: Annotated[bool, typer.Option("--servo-hexapod", help="A hexapod on servo motors, 6-RSS.")] = False,
-    tripod: Annotated[bool, typer.Option("--tripod", help="A tripod (3-RPS) from sizes.")] = False,
-    base_radius: Annotated[
-        float | None, typer.Option(help="Radius of the joints or motors on the base, m.", **_LENGTH)
+    kind: Annotated[
+        str | None, typer.Option(help=f"A robot made from sizes: {', '.join(CHOICES['robot kinds'])}.")
     ] = None,
-    platform_radius: Annotated[
-        float | None, typer.Option(help="Radius of the joints on the platform, m.", **_LENGTH)
-    ] = None,
-    base_angle: Annotated[
-        float | None, typer.Option(help="Angle between two joints of a base pair, deg.", **_ANGLE)
-    ] = None,
-    platform_angle: Annotated[float | None, typer.Option(help="The same of a platform pair, deg.", **_ANGLE)] = None,
-    height: Annotated[float | None, typer.Option(help="Height of the platform at home, m.", **_LENGTH)] = None,
+    base_radius: Annotated[Size, typer.Option(help="Radius of the joints or motors on the base.", **_LENGTH)] = None,
+    platform_radius: Annotated[Size, typer.Option(help="Radius of the joints on the platform.", **_LENGTH)] = None,
+    base_angle: Annotated[Size, typer.Option(help="Angle between the two joints of a base pair.", **_ANGLE)] = None,
+    platform_angle: Annotated[Size, typer.Option(help="The same for a platform pair.", **_ANGLE)] = None,
+    height: Annotated[Size, typer.Option(help="Height of the platform at home.", **_LENGTH)] = None,
     stroke: Annotated[
-        float | None, typer.Option(help="Stroke of the legs, half of it each way from home, m.", **_LENGTH)
+        Size, typer.Option(help="Stroke of the legs, half of it either way from home.", **_LENGTH)
     ] = None,
-    arm: Annotated[float | None, typer.Option(help="Length of the motors' arms, m.", **_LENGTH)] = None,
-    mass: Annotated[float | None, typer.Option(help="Mass of the platform with its load, kg.", **_MASS)] = None,
-    leg_mass: Annotated[float | None, typer.Option(help="Mass of one leg, kg.", **_MASS)] = None,
-    out_file: Annotated[Path | None, typer.Option("--out", "-o", help="File; NAME.yaml if not given.")] = None,
+    arm: Annotated[Size, typer.Option(help="Length of the motors' arms.", **_LENGTH)] = None,
+    mass: Annotated[Size, typer.Option(help="Mass of the platform with its load.", **_MASS)] = None,
+    leg_mass: Annotated[Size, typer.Option(help="Mass of one leg.", **_MASS)] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File; default: NAME.yaml.")] = None,
     force: Replace = False,
-) -> None:
-    """Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from."""
-    flags = {"hexapod": hexapod, "delta": delta, "servo-hexapod": servo_hexapod, "tripod": tripod}
-    chosen = [kind for kind, flag in flags.items() if flag]
-    if len(chosen) > 1:
-        raise InputError(f"--{chosen[1]}: one kind of robot a file, got {' and '.join(f'--{kind}' for kind in chosen)}")
+) -> Answer:
+    from ..files import library
+    from ..files.templates import template
+    from ..files.templates.sizes import robot_text
+    from ..motion import AROUND_HOME, PUBLISHED
+
     sizes = {
         "base_radius": base_radius, "platform_radius": platform_radius, "base_angle": base_angle,
         "platform_angle": platform_angle, "height": height, "stroke": stroke, "arm": arm, "mass": mass,
         "leg_mass": leg_mass,
     }  # fmt: skip
-    path = new(name, motion, out_file, force, flexible, chosen[0] if chosen else None, sizes)
-    console = out()
-    console.print(f"Wrote {escape(str(path))}. Edit it, then:")
-    console.print(f"  polypod check {escape(str(path))}{' --robot ROBOT' if motion else ''}")
-    console.print(f"  polypod run {f'ROBOT {path}' if motion else path}")
+    given = [key for key, value in sizes.items() if value is not None]
+    if motion and flexible:
+        raise InputError("--flexible: applies to robots; leave out --motion")
+    if kind is not None and (motion or flexible):
+        raise InputError(
+            f"--kind: makes a robot with a rigid platform; leave out {'--motion' if motion else '--flexible'}"
+        )
+    if kind is None and given:
+        raise InputError(f"--{given[0].replace('_', '-')}: requires --kind {', '.join(CHOICES['robot kinds'])}")
+    name = name or f"my-{kind or 'hexapod'}"
+    file = Path(f"{name}.yaml")
+    if name.endswith((".yaml", ".yml")):
+        file, name = Path(name), Path(name).stem
+    what = "motion" if motion else "robot"
+    if name in ((*PUBLISHED, AROUND_HOME) if motion else library()):
+        raise InputError(f"name: {name!r} is a {what} of the library; choose another, such as 'my-{name}'")
+    platform = "flexible" if flexible else "rigid"
+    text = template(what, name, platform) if kind is None else robot_text(kind, name, sizes)
+    target = Target(file if out is None else out, force)
+    check, run = (" --robot ROBOT", f"ROBOT {target}") if motion else ("", target)
+    return Answer(
+        files={target: text},
+        after=f". Edit it, then:\n  polypod check {target}{check}\n  polypod run {run}",
+    )

@@ -1,76 +1,44 @@
-"""``polypod stiffness``: how stiff a robot is, what deflects, and where it resonates."""
+"""``polypod stiffness``."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.markup import escape
 
-from ..tables import Table, table
-from .options import Json, RobotName, measured, numbers
-from .overrides import Settings, rigid_model
-from .pictures import check_picture, write_picture
-from .terminal import out, report_errors, show_json, show_table, working
+from .frame import Answer, Target, command
+from .options import Replace, RobotName, Settings, measured, numbers, rigid_model
+from .terminal import working
 
-if TYPE_CHECKING:
-    from ..model import Model
-
-_ROUNDING = 1e-12  # of the roots of two stiffnesses' product
-EXAMPLE = "Example: polypod stiffness hexapod --drive '50 N/um' --wrench '0 0 -2 kN 0 0 0' --map stiffness.png"
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
-_TURNS = ("rotation x", "rotation y", "rotation z")
 
 
-def matrix_table(model: Model, matrix: Any) -> Table:
-    """The stiffness matrix with names of the robot's coordinates; what is rounding beside its diagonal is zero."""
-    names = model.dof
-    own = np.sqrt(np.abs(np.diag(matrix)))
-    shown = np.where(np.abs(matrix) <= _ROUNDING * np.outer(own, own), 0.0, matrix)
-    rows = [(name, *map(float, row)) for name, row in zip(names, shown, strict=True)]
-    columns = [("by", ""), *((name, "") for name in names)]
-    return table(
-        "Stiffness [N/m, N, N m/rad]", columns, rows, "Force or moment along a row for a motion along a column."
-    )
-
-
-def parts_table(found: Any) -> Table:
-    """Displacement under a wrench by component, largest share first."""
-    order = np.argsort(-np.abs(found.share))
-    # zeros without a sign
-    whole, parts, share = (np.asarray(part) + 0.0 for part in (found.displacement, found.parts, found.share))
-    rows: list[tuple[Any, ...]] = [("whole", *map(float, whole * 1e6), float(100 * share.sum()))]
-    rows += [(found.names[k], *map(float, parts[k] * 1e6), float(100 * share[k])) for k in order]
-    columns = [("component", ""), ("x", "um"), ("y", "um"), ("z", "um"), *((name, "urad") for name in _TURNS)]
-    return table("Deflection", [*columns, ("share", "%")], rows)
-
-
-@report_errors
-def command(
+@command("stiffness", "stiffness hexapod --drive '50 N/um' --wrench '0 0 -2 kN 0 0 0' --map stiffness.png")
+def stiffness(
     robot: RobotName,
     wrench: Annotated[
         str | None,
-        typer.Option(help="Force [N] and moment [N m] on the platform, six numbers such as '0 0 -2 kN 0 0 0'."),
+        typer.Option(help="Force [N] and moment [N m] on the platform: six numbers, such as '0 0 -2 kN 0 0 0'."),
     ] = None,
     drive: Annotated[
         float | None,
-        typer.Option(help="Stiffness of every drive, for files that give none.", **measured("N/m", "N m/rad")),
+        typer.Option(help="Stiffness of every drive, if the file gives none.", **measured("N/m", "N m/rad")),
     ] = None,
-    preload: Annotated[bool, typer.Option(help="Count what the forces that hold the robot add.")] = True,
+    preload: Annotated[bool, typer.Option(help="Include the effect of static forces.")] = True,
     map_: Annotated[
         Path | None, typer.Option("--map", help="Picture of the lowest frequency over the first two coordinates.")
     ] = None,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Json = False,
-) -> None:
-    """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
+) -> Answer:
     from ..analysis import deflection, resonances, stiffness
+    from ..results.figures.picture import write_picture
+    from ..results.figures.stiffness import stiffness_map
 
-    if map_ is not None:
-        check_picture(map_)
+    target = None if map_ is None else Target(map_, force)
     with working("stiffness") as progress:
         progress("compiling the robot")
         model = rigid_model(robot, settings)
@@ -79,34 +47,24 @@ def command(
         modes = resonances(model, **given)
         load = None if wrench is None else numbers("--wrench", wrench, ["N"] * 3 + ["N m"] * 3, _WRENCH)
         found = None if load is None else deflection(model, load, **given)
-        if map_ is not None:
+        if target is not None:
             progress("mapping")
-            _map(model, map_, given)
-    if json_:
-        show_json(
-            {
-                "dof": model.dof,
-                "stiffness": answer.matrix,
-                "compliance": answer.compliance,
-                "frequencies_Hz": modes.frequency,
-                "shapes": modes.shape,
-                "deflection": None if found is None else parts_table(found).records(),
-                "map": None if map_ is None else str(map_),
-            }
-        )
-        return
-    show_table(matrix_table(model, answer.matrix))
+            write_picture(target.path, partial(stiffness_map, model, **given), force=force)
     listed = " ".join(f"{f:.2f}" for f in modes.frequency if not np.isposinf(f))
-    out().print(f"\nNatural frequencies at home: {listed} Hz.")
-    if found is not None:
-        out().print()
-        show_table(parts_table(found))
-    if map_ is not None:
-        out().print(f"\nMap: {escape(str(map_))}")
-
-
-def _map(model: Model, path: Path, given: dict[str, Any]) -> None:
-    """Draw the map and write it."""
-    from ..results.figures.stiffness import stiffness_map
-
-    write_picture(path, partial(stiffness_map, model, **given))
+    return Answer(
+        [
+            answer.table(model.dof),
+            f"Natural frequencies at home: {listed} Hz.",
+            *([] if found is None else [found.table]),
+            *([] if target is None else [f"Map: {target}"]),
+        ],
+        {
+            "dof": model.dof,
+            "stiffness": answer.matrix,
+            "compliance": answer.compliance,
+            "frequencies_Hz": modes.frequency,
+            "shapes": modes.shape,
+            "deflection": None if found is None else found.table.records(),
+            "map": None if target is None else str(target),
+        },
+    )

@@ -1,52 +1,49 @@
-"""``polypod sweep``: every design of a study, judged by its limits."""
+"""``polypod sweep``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
-from rich.markup import escape
 
-from .options import Json, Replace
-from .overrides import Settings, overrides
-from .terminal import Progress, note, out, report_errors, show_json, show_table, working
+from .frame import Answer, Styled, command
+from .options import Replace, Settings, overrides
+from .terminal import working
 
-EXAMPLE = "Example: polypod sweep study.yaml --sensitivities"
 FILES = ("designs.csv", "results.nc")
 
 
-@report_errors
-def command(
+@command("sweep", "sweep study.yaml --sensitivities")
+def sweep(
     study: Annotated[Path, typer.Argument(help="Study file: what to vary, motions, quantities, limits.")],
-    out_folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/sweep/NAME if not given.")
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Results folder; default: polypod-results/sweep/NAME.")
     ] = None,
     store: Annotated[
-        Path | None, typer.Option(help="Zarr folder that keeps every finished block; a stopped sweep goes on with it.")
+        Path | None, typer.Option(help="Zarr folder for finished blocks; a stopped sweep resumes from it.")
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads here; all cores if not given.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads on this machine; default: all cores.")] = None,
     sensitivities: Annotated[
-        bool, typer.Option("--sensitivities", help="Derivatives by the varied numbers, at the middle of their ranges.")
+        bool, typer.Option("--sensitivities", help="Derivatives by the varied parameters, at mid-range.")
     ] = False,
     indices: Annotated[
-        int | None, typer.Option("--sobol", help="Sobol indices from so many samples, a power of two such as 1024.")
+        int | None, typer.Option("--sobol", help="Sobol indices from this many samples, a power of two such as 1024.")
     ] = None,
     force: Replace = False,
     settings: Settings = None,
-    json_: Json = False,
-) -> None:
-    """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
+) -> Answer:
     from ..datasets import save_result
     from ..design import prepare
     from ..design.results import (
         derivative_table,
         design_table,
         indices_table,
+        nearest_text,
         spread_table,
         violations,
         violations_table,
@@ -58,9 +55,12 @@ def command(
     with working("sweeping") as progress:
         progress("compiling the robot")
         prepared, evaluator = prepare(study, overrides(settings))
-        target = Path("polypod-results") / "sweep" / prepared.study.name if out_folder is None else out_folder
+        target = Path("polypod-results") / "sweep" / prepared.study.name if out is None else out
         check_target(target, force, FILES)
-        result = run(prepared, evaluator, store=store, scheduler=scheduler, threads=threads, progress=_left(progress))
+        result = run(
+            prepared, evaluator, store=store, scheduler=scheduler, threads=threads,
+            progress=lambda done, total, left: progress(f"{done} of {total} designs, {left:.0f} s left"),
+        )  # fmt: skip
         derivatives = found = None
         if sensitivities:
             progress("derivatives")
@@ -73,53 +73,23 @@ def command(
             save_result(result.assign(feasible=result["feasible"].astype("int8")), folder / "results.nc")
     count, kept = result.sizes["design"], int(result["feasible"].sum())
     impossible = evaluator.designs(prepared.values).impossible
-    if json_:
-        show_json(
-            {
-                "study": prepared.study.name, "robot": prepared.model.robot.name, "designs": count, "feasible": kept,
-                "killed": violations(result), "quantities": spread_table(result, evaluator).records(),
-                "derivatives": None if derivatives is None else derivatives,
-                "sobol": None if found is None else {k: v._asdict() for k, v in found.items()},
-                "folder": str(target),
-            }
-        )  # fmt: skip
-        return
-    console = out()
     motions = ", ".join(result["motion"].values.tolist())
-    title = f"{count} designs of {prepared.model.robot.name} on {motions}"
-    console.print(f"[bold]{escape(prepared.study.name)}[/]: {escape(title)}\n")
-    show_table(spread_table(result, evaluator).practical())
-    broken = violations_table(result)
-    if broken.rows:
-        console.print()
-        show_table(broken)
-    console.print(f"\n{kept} of {count} designs keep all limits.")
-    if not kept:
-        console.print(escape(_nearest(result)))
-    if impossible:
-        first = min(impossible)
-        note(f"{len(impossible)} designs can be no robot; design {first}: {impossible[first]}")
-    for shown in (None if derivatives is None else derivative_table(derivatives, evaluator),
-                  None if found is None else indices_table(found, evaluator)):  # fmt: skip
-        if shown is not None:
-            console.print()
-            show_table(shown)
-    console.print(f"\nResults: {escape(str(target))}{'' if store is None else f', store: {escape(str(store))}'}")
-
-
-def _left(step: Progress) -> Any:
-    def progress(done: int, total: int, seconds: float) -> None:
-        step(f"{done} of {total} designs, {seconds:.0f} s left")
-
-    return progress
-
-
-def _nearest(result: Any) -> str:
-    """The design that comes nearest to the limits."""
-    if "share" not in result:
-        return "No design has an answer."
-    largest = result["share"].max("limit", skipna=False).values
-    if np.isnan(largest).all():
-        return "No design has an answer."
-    k = int(np.nanargmin(largest))
-    return f"The nearest is design {k}: {result['binding'].values[k]} is {largest[k]:.3g} times its limit."
+    broken, spread = violations_table(result), spread_table(result, evaluator)
+    return Answer(
+        [
+            Styled(prepared.study.name, f": {count} designs of {prepared.model.robot.name} on {motions}"),
+            spread.practical(),
+            *([broken] if broken.rows else []),
+            f"{kept} of {count} designs keep all limits.",
+            *([] if kept else [nearest_text(result)]),
+            *([] if derivatives is None else [derivative_table(derivatives, evaluator)]),
+            *([] if found is None else [indices_table(found, evaluator)]),
+            f"Results: {target}{'' if store is None else f', store: {store}'}",
+        ],
+        {
+            "study": prepared.study.name, "robot": prepared.model.robot.name, "designs": count, "feasible": kept,
+            "killed": violations(result), "quantities": spread.records(), "derivatives": derivatives,
+            "sobol": None if found is None else {k: v._asdict() for k, v in found.items()}, "folder": str(target),
+        },
+        [f"{len(impossible)} designs cannot be built; design {k}: {impossible[k]}" for k in sorted(impossible)[:1]],
+    )  # fmt: skip

@@ -10,23 +10,17 @@ import logging
 import os
 import shutil
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-
-from ..errors import PolypodError, UnphysicalWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..results.verdict import Verdict
     from ..tables import Table
 
-Arguments = ParamSpec("Arguments")
 Progress = Callable[[str], None]
 """What a command calls with the name of each step before it begins."""
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
@@ -61,57 +55,9 @@ def fail(text: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Decorator of a command: errors end it with a sentence, not a traceback, and warnings are notes, each once."""
-
-    @wraps(command)
-    def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
-        with warnings.catch_warnings():
-            once = cache(note)
-            warnings.showwarning = lambda message, *rest, **more: once(_first_part(message))
-            warnings.simplefilter("default")
-            _show_long_work()
-            try:
-                command(*args, **kwargs)
-            except PolypodError as error:
-                fail(str(error))
-            except MemoryError as error:
-                fail(f"there is not enough memory for what was asked ({error}); ask for less at once")
-            except BrokenPipeError:  # the reader (head, less) has seen enough
-                sys.stderr.close()
-                raise typer.Exit(0) from None
-            except OSError as error:  # a disk that is full, a name too long, a place nobody may write
-                fail(shortened(f"{error.strerror}: {error.filename}" if error.filename else str(error)))
-            except KeyboardInterrupt:
-                err().print("interrupted; nothing was left half-written")
-                raise typer.Exit(INTERRUPTED) from None
-
-    return wrapped
-
-
-class _LongWork(logging.Handler):
-    """Notes of the library on work that takes long, on a terminal."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if sys.stderr.isatty():
-            note(record.getMessage())
-
-
-def _show_long_work() -> None:
-    log = logging.getLogger("polypod")
-    if not any(isinstance(handler, _LongWork) for handler in log.handlers):
-        log.addHandler(_LongWork())
-        log.setLevel(logging.INFO)
-
-
 def shortened(text: str) -> str:
     """A message without the rest of a very long name."""
     return text if len(text) <= 300 else f"{text[:300]}..."
-
-
-def _first_part(warning: Warning | str) -> str:
-    """A warning without the list of a robot's odd bodies, which 'polypod check' and the report give in full."""
-    return warning.head if isinstance(warning, UnphysicalWarning) else str(warning)
 
 
 @contextmanager
@@ -146,17 +92,6 @@ def _styled() -> bool:
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def show_verdict(found: Verdict) -> None:
-    """The verdict on a motion: a sentence, green or red, and the worst of each limit."""
-    from rich.markup import escape
-
-    style = "yellow" if not found.uses else "bold green" if found.ok else "bold red"
-    out().print(f"[{style}]{escape(found.headline)}[/]\n")
-    if found.uses:
-        show_table(found.table)
-        out().print()
-
-
 def show_json(data: Any) -> None:
     """Data for a program: one JSON document."""
     print(json.dumps(data, indent=2, default=_plain, allow_nan=False))
@@ -165,3 +100,19 @@ def show_json(data: Any) -> None:
 def _plain(value: Any) -> Any:
     """NumPy's numbers and arrays as Python's."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+class _LongWork(logging.Handler):
+    """Notes of the library on work that takes long, on a terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr.isatty():
+            note(record.getMessage())
+
+
+def show_long_work() -> None:
+    """Have the library's notes on long work shown."""
+    log = logging.getLogger("polypod")
+    if not any(isinstance(handler, _LongWork) for handler in log.handlers):
+        log.addHandler(_LongWork())
+        log.setLevel(logging.INFO)

@@ -171,6 +171,6 @@ def parse_leg(value: Any) -> LegData:
         raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")
     if not isinstance(kind, str) or kind not in LegData.registry:
         known = (*LegData.registry, *SHORT_KINDS)
-        own = "A user-defined kind needs its module: import it first, or use --with FILE.py on the command line."
+        own = "For a kind of your own import its module first."
         raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), known)} {own}")
     return LegData.registry[kind].model_validate(value)

@@ -42,6 +42,11 @@ class Optimum(NamedTuple):
         own = self.evaluator.model.robot
         return with_numbers(own, {path: value[0] for path, value in numbers.items()}, name or own.name)
 
+    def point_name(self, k: int) -> str:
+        """What a best design is called."""
+        name = self.evaluator.study.name
+        return f"{name}-{k + 1}" if len(self.values) > 1 else name
+
 
 class _Problem:
     """Objectives and constraints of many designs at once; the last answer is kept, since both are asked for."""
@@ -118,7 +123,7 @@ def optimise(
     if listed:
         raise InputError(
             f"vary: an optimisation takes ranges, and {', '.join(map(str, listed))} has a list of values, which is for "
-            "sweeps; give it a range, or leave it out and set it: --set PATH=VALUE"
+            "sweeps; give it a range, or leave it out and set it in settings="
         )
     if generations < 1 or (population is not None and population < 8):
         raise InputError(f"generations, population: at least 1 and 8 are needed, got {generations}, {population}")

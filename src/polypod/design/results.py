@@ -17,6 +17,7 @@ from .sensitivity import Indices
 if TYPE_CHECKING:
     import xarray as xr
 
+    from .optimise import Optimum
     from .prepared import Prepared
 
 
@@ -136,6 +137,27 @@ def spread_table(result: xr.Dataset, evaluator: Evaluator) -> Table:
         rows.append((name, evaluator.quantity_unit(name), *map(float, np.quantile(known, [0, 0.5, 1])), best, number))
     columns = [(c, "") for c in ("quantity", "unit", "least", "median", "largest", "best feasible", "design")]
     return table("Quantities", columns, rows)
+
+
+def best_table(found: Optimum) -> Table:
+    """The best designs of an optimisation: varied parameters and quantities of each."""
+    evaluator = found.evaluator
+    columns = [("robot", ""), *((v.label, evaluator.unit(k)) for k, v in enumerate(evaluator.study.vary))]
+    columns += [(name, evaluator.quantity_unit(name)) for name in found.quantities]
+    rows = [
+        (found.point_name(k), *map(float, found.values[k]), *(float(v[k]) for v in found.quantities.values()))
+        for k in range(len(found.values))
+    ]
+    return table("Best designs", columns, rows)
+
+
+def nearest_text(result: xr.Dataset) -> str:
+    """Which design comes nearest to its limits where none keeps them."""
+    largest = result["share"].max("limit", skipna=False).values if "share" in result else np.array([np.nan])
+    if np.isnan(largest).all():
+        return "No design has an answer."
+    k = int(np.nanargmin(largest))
+    return f"Closest is design {k}: {result['binding'].values[k]} is {largest[k]:.3g} times its limit."
 
 
 def violations_table(result: xr.Dataset) -> Table:

@@ -69,7 +69,7 @@ def import_robot(
     known = {suffix: name for name, reader in READERS.items() for suffix in reader.suffixes}
     chosen = format or known.get(path.suffix.lower())
     if chosen is None:
-        raise InputError(f"{path}: files that can be read end in {', '.join(known)}; --format says which it is")
+        raise InputError(f"{path}: unknown file type {path.suffix!r}; expected {', '.join(known)}, or pass format=")
     reader, beside = READERS[chosen], None if loops is None else Path(loops)
     options = ImportOptions(platform, tuple(hold), tuple(actuated), dict(at or {}), close)
     own, carried = reader.embedded(path, beside)

@@ -56,7 +56,7 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
     for name in values:
         known = [joint.name for joint in linkage.joints if joint.kind in (*_TURNS, "prismatic")]
         if name not in known:
-            raise InputError(f"--at: no joint {name!r} with one coordinate; there are {', '.join(known)}")
+            raise InputError(f"at: no joint {name!r} with one coordinate; there are {', '.join(known)}")
     if not linkage.seats and not values:
         return Closed(linkage, 0.0, 0.0)
     solver = LoopSolver(linkage)
@@ -64,8 +64,8 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
     if not (far or values) and max(wide[0] / solver.size, wide[1]) > _UNASKED:
         raise InputError(
             f"loops: {wide[2]} is open by {_open(*wide[:2])} in the file's "
-            "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have bodies moved until "
-            "all loops close (--close)"
+            "drawing, so that is no home. Say where joints are at home (at={'JOINT': 0.5}), or have bodies moved "
+            "until all loops close (close=True)"
         )
     found = solver.position(values, far)
     result = solver.moved(found, values)
@@ -162,8 +162,8 @@ class LoopSolver:
             gap, tilt, worst = self.opening(displacements, values)
             raise InputError(
                 f"loops: {worst} stays open by {_open(gap, tilt)}; no position near the "
-                "file's closes all loops. Say where joints are in one that does, such as --at JOINT=0.5, or have "
-                "positions tried at random (--close)"
+                "file's closes all loops. Say where joints are in one that does, such as at={'JOINT': 0.5}, or "
+                "have positions tried at random (close=True)"
             )
         return displacements
 

@@ -332,7 +332,7 @@ def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
     why = (
         f"proposed: {measure[best][0]} joints of loops are on it and it is {measure[best][1]} joints away from the base"
         + (f", with the frame {named[best]} on it" if best in named else "")
-        + "; --platform NAME chooses another body or frame"
+        + "; platform= chooses another body or frame"
     )
     return linkage.marks[named.get(best, best)], why
 

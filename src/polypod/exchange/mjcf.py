@@ -66,7 +66,7 @@ def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None
 def read(path: Path, loops: Path | None = None) -> Linkage:
     """The linkage of an MJCF file at qpos0."""
     if loops is not None:
-        raise InputError("--loops: loops of MJCF are in the file itself, as equalities")
+        raise InputError("loops: those of MJCF are in the file itself, as equalities")
     try:
         import mujoco
     except ImportError as error:

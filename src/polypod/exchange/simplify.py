@@ -99,7 +99,7 @@ def _merge_wheel(linkage: Linkage) -> Linkage | None:
             raise InputError(
                 f"body {name}: it turns freely between {one.name} and {two.name}, which have one axis, and is no body "
                 f"of revolution about it (centre of mass {1e3 * even.off * size:.4g} mm off it, moments uneven by "
-                f"{100 * even.uneven:.4g} %); fix one of the two joints with --hold"
+                f"{100 * even.uneven:.4g} %); fix one of the two joints with hold="
             )
         before = _other(one, name)
         if before == BASE:

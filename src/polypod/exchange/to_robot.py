@@ -3,6 +3,7 @@ change."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 from ..arrays import Array
 from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
+from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..mobility.mobility import known_mobility, nearly_free, proposed_dof
 from .closing import Closed, close_loops
@@ -54,6 +56,13 @@ class Imported(NamedTuple):
     robot: Robot
     remarks: tuple[str, ...]
 
+    def text(self, source: str) -> str:
+        """The robot file, with where it comes from (``source``) and all remarks on top."""
+        lines = [f"Imported from {source} with 'polypod import'."]
+        for remark in self.remarks:
+            lines += textwrap.wrap(f"- {' '.join(remark.split())}", 116, subsequent_indent="  ")
+        return "".join(f"# {line}\n" for line in lines) + dumps(self.robot)
+
 
 class ImportOptions(NamedTuple):
     """What the user adds to a file, as arguments of ``polypod.exchange.import_robot``."""
@@ -73,7 +82,7 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     linkage = _with_options(linkage, options)
     for name in options.at:
         if name in options.hold:
-            raise InputError(f"--at {name}: it is held by --hold as well; say one of them")
+            raise InputError(f"at: {name} is fixed by hold= as well; give one of them")
     _check_loops(linkage)
     closed = close_loops(linkage, options.at, options.close)
     linkage = _with_body_remarks(closed.linkage)
@@ -90,7 +99,7 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     if dof is not None:
         if not dof:
             raise InputError(
-                "the legs leave the platform no degree of freedom at home; is that position singular? Try --at"
+                "the legs leave the platform no degree of freedom at home; is that position singular? Try at="
             )
         robot = _validated(data | {"dof": [f.model_dump() for f in dof]}, linkage, mark.body)
         names = ", ".join(coordinate.name for coordinate in dof)
@@ -130,17 +139,17 @@ def _check_drives(robot: Robot) -> None:
         known_mobility(robot)
     except PolypodError as error:
         raise InputError(
-            f"at home as drawn {error}. A home that is singular is moved with --at JOINT=0.5; actuated joints are "
-            "named with --actuated JOINT"
+            f"at home as drawn {error}. A home that is singular is moved with at={{'JOINT': 0.5}}; actuated joints "
+            "are named with actuated=['JOINT']"
         ) from error
 
 
 def _with_options(linkage: Linkage, options: ImportOptions) -> Linkage:
     if linkage.odd_actuators and not options.actuated:
-        raise InputError(f"{linkage.odd_actuators[0]}. Name the joints that are driven: --actuated JOINT")
+        raise InputError(f"{linkage.odd_actuators[0]}. Name the joints that are driven: actuated=['JOINT']")
     linkage = linkage.with_remarks(*(f"{text}: left out, driven joints are given" for text in linkage.odd_actuators))
     known = [joint.name for joint in linkage.joints]
-    for option, names in (("--hold", options.hold), ("--actuated", options.actuated)):
+    for option, names in (("hold", options.hold), ("actuated", options.actuated)):
         for name in names:
             if name not in known:
                 raise InputError(f"{option}: {UnknownNameError('joint', name, tuple(known))}")
@@ -272,14 +281,14 @@ def _check_reached(linkage: Linkage, platform: str) -> None:
     if platform in unheld or len(loose) == len(linkage.joints):
         raise InputError(
             f"platform {platform}: no joints lead from it to the base; polypod has robots on a fixed base, no floating "
-            "ones. If loops are in a file of their own, name it with --loops"
+            "ones. If loops are in a file of their own, name it with loops="
         )
     if unheld:
         raise InputError(f"bodies that nothing holds: {', '.join(unheld)}; join them, or take them out of the file")
     if loose:
         driven = [joint.name for joint in loose if joint.actuated]
         names = [joint.name for joint in loose]
-        fix = "" if len(names) > _FEW else f". To fix them where they are: {' '.join(f'--hold {n}' for n in names)}"
+        fix = "" if len(names) > _FEW else f". To fix them where they are: hold={names}"
         raise InputError(
             f"{len(names)} joints ({len(driven)} actuated) are on no way from the base to the platform {platform}: "
             f"{', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}. What they carry is a second "
@@ -373,5 +382,5 @@ def _serial_joints(linkage: Linkage, platform: str) -> str:
         rest = [other for other in linkage.joints if other is not joint]
         if len(dangling_joints(rest, platform)) == len(rest):
             alone.append(joint.name)
-    hold = f"; fix a joint that carries all others with --hold {alone[0]}" if alone else ""
-    return f". If home as drawn is singular, move it with --at JOINT=0.5{hold}"
+    hold = f"; fix a joint that carries all others with hold={alone[:1]}" if alone else ""
+    return f". If home as drawn is singular, move it with at={{'JOINT': 0.5}}{hold}"

@@ -73,14 +73,14 @@ def _drawn(file: str | Path) -> Linkage:
     joints: list[ChainJoint] = []
     legs = expanded_document(file).get("legs")
     if not isinstance(legs, list) or not legs:
-        raise InputError("--draw: the file has no list of legs; mend that first")
+        raise InputError("draw: the file has no list of legs; add it first")
     for number, data in enumerate(legs):
         try:
             leg = parse_leg(data)
         except (ValidationError, ValueError) as error:
-            raise InputError(f"--draw: leg {number + 1} itself has a fault; mend it first") from error
+            raise InputError(f"draw: leg {number + 1} itself has an error; fix it first") from error
         if not isinstance(leg, Chain):
-            raise InputError(f"--draw: leg {number + 1} is of kind {leg.kind}; legs of kind chain are drawn")
+            raise InputError(f"draw: leg {number + 1} is of kind {leg.kind}; only legs of kind chain are drawn")
         own, held = chain_parts(leg.model_copy(update={"name": leg.name or f"leg{number + 1}"}))
         bodies |= own
         joints += held

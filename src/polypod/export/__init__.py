@@ -6,11 +6,10 @@ A format for model functions has a line in ``EXPORTS``, one for whole robots a l
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from ..model import Model
-from .c import CLOSING_ITERATIONS, ITERATIONS, c_files, export_c, fixed_c_files
+from .c import c_files, export_c
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
 from .mjcf import export_mjcf, mjcf_files
@@ -21,13 +20,14 @@ from .urdf import export_urdf, urdf_files
 class Export(NamedTuple):
     """Files by name of a model function, for ``(model, function, friction)``; what they are; what to do with them.
 
-    With ``parameters`` the call also takes paths of numbers of the robot that are inputs of the function.
+    ``options`` are further arguments that the call takes: ``parameters`` (paths of parameters of the robot that are
+    inputs of the function), ``precision`` ("double" or "float"), ``iterations`` (a fixed number of iterations).
     """
 
     files: Callable[..., dict[str, str]]
     about: str
     hint: str
-    parameters: bool = False
+    options: tuple[str, ...] = ()
 
 
 EXPORTS = {
@@ -35,33 +35,13 @@ EXPORTS = {
         c_files,
         "A self-contained C99 file and header of a model function; needs only the C mathematics library.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
-        parameters=True,
-    ),
-    "c-float": Export(
-        partial(c_files, precision="float"),
-        "The same in single precision, for controllers without double precision in hardware.",
-        "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
-        parameters=True,
-    ),
-    "c-fixed": Export(
-        fixed_c_files,
-        f"The same with {ITERATIONS} iterations of every loop ({CLOSING_ITERATIONS} where legs close by "
-        "iterating), so that "
-        "no call takes longer than another.",
-        "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
-        parameters=True,
+        ("parameters", "precision", "iterations"),
     ),
     "c++": Export(
         cpp_files,
         "A C++17 header of a model function: std::array in and out, nothing allocated.",
         "The comment on top says what goes in and out, and has an example. Include {source}.",
-        parameters=True,
-    ),
-    "c++-float": Export(
-        partial(cpp_files, precision="float"),
-        "The same in single precision.",
-        "The comment on top says what goes in and out, and has an example. Include {source}.",
-        parameters=True,
+        ("parameters", "precision"),
     ),
     "js": Export(
         js_files,

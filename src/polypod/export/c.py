@@ -21,8 +21,6 @@ from .header import Target, comment, main_file
 Precision = Literal["double", "float"]
 STEP = "control_step"
 """One step of a controller: forward kinematics from the last pose, twist, acceleration, inverse dynamics."""
-ITERATIONS, CLOSING_ITERATIONS = 12, 48
-"""Rounds that iterations take at most in states near the last one, and some more."""
 _PARTS = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
 # Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
 HELPERS: dict[str, str] = {
@@ -146,12 +144,6 @@ def c_files(
     """Header and source of a model function by file name."""
     name, header, source = export_c(model, function, friction, precision, parameters, iterations)
     return {f"{name}.h": header, f"{name}.c": source}
-
-
-def fixed_c_files(model: Model, function: str, friction: bool, parameters: Sequence[str] = ()) -> dict[str, str]:
-    """The same with a fixed number of iterations: more where legs are closed by iterating."""
-    iterations = CLOSING_ITERATIONS if model.kernels.mechanism.implicit_legs else ITERATIONS
-    return c_files(model, function, friction, parameters, iterations=iterations)
 
 
 def helpers(code: str, precision: Precision = "double") -> str:

@@ -16,6 +16,7 @@ from ..friction import has_friction
 from ..lazy import lazy
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
+from ..tables import Table, table
 from .limits import Limits
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
@@ -37,6 +38,10 @@ _KEEP_AFTER = 4
 _KEPT, _KEPT_SAMPLES = 4, 20_000
 """Ways kept for each model, and the most places of one that is kept (1 MB for 4,000)."""
 _GRIDS: WeakKeyDictionary[Model, list[tuple[int, PathGrid]]] = WeakKeyDictionary()
+
+
+_LISTED = 6
+"""Stops whose times are listed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,29 @@ class Fastest:
             times=times,
             accelerations=accelerations,
         )
+
+    @property
+    def stops_note(self) -> str:
+        """Where a motion of bounded jerk stops because the curvature of its path jumps; empty if nowhere."""
+        if self.smooth is None or not self.grid.path.bends.any():
+            return ""
+        law, breakpoints = self.smooth, self.grid.path.breakpoints[self.grid.path.bends]
+        when = ", ".join(f"{law.times[int(np.abs(law.lengths - b).argmin())]:.4g}" for b in breakpoints[:_LISTED])
+        more = f" and {len(breakpoints) - _LISTED} more" if len(breakpoints) > _LISTED else ""
+        return (
+            f"The motion stops where the curvature of the path jumps, as the jerk would be unbounded: at {when} s{more}. "
+            "A path with blends, such as a spline, needs no stops."
+        )
+
+    @property
+    def table(self) -> Table:
+        """How much of each kind of limit is used, by what and when, and how long it holds the motion back."""
+        columns = [("limit", ""), ("most used", "%"), ("by", ""), ("at", "s"), ("limiting", "% of the time")]
+        rows = [
+            (kind.replace("_", " "), 100 * share, who, at, 100 * self.binding.get(kind, float("nan")))
+            for kind, (share, who, at) in self.used.items()
+        ]
+        return table("Limits", columns, rows)
 
     def motion_file(self, name: str, robot: str | None = None) -> MotionFile:
         """The motion with the wrench of the one it follows, as a motion file's content."""
@@ -115,8 +143,8 @@ def fastest(
     bounds = (limits or Limits()).of(model)
     if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(
-            "limits: none: give at least one of force, speed, acceleration, power, reaction (an rms force alone leaves "
-            "the peaks open), or put max_force and the like into the robot file"
+            "no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction= (an rms force "
+            "alone does not limit peaks), or set max_force and others in the robot file"
         )
     samples = motion if isinstance(motion, PathGrid) else prepare_grid(model, motion, points)
     if "jerk" in bounds:

@@ -23,11 +23,15 @@ def parse_setting(text: str) -> tuple[str, Any]:
     """
     path, equals, value = (part.strip() for part in text.partition("="))
     if not path or not equals or not value:
-        raise InputError(f"--set: must be PATH=VALUE, such as platform.mass=60 or 'length=[0.3, 0.5]', got {text!r}")
+        raise InputError(
+            f"settings: PATH=VALUE is needed, such as platform.mass=60 or 'length=[0.3, 0.5]', got {text!r}"
+        )
     try:
         return path, read_yaml(value)[0]
     except YamlTextError as error:
-        raise InputError(f"--set: {path}: {value!r} is not a valid value: {error.faults[0].message}") from error
+        raise InputError(
+            f"settings: {path}: {value!r} is not a value of a robot file: {error.faults[0].message}"
+        ) from error
 
 
 def with_settings(document: dict[str, Any], robot: Robot, settings: Mapping[str, Any]) -> dict[str, Any]:

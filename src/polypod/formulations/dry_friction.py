@@ -131,7 +131,7 @@ def loads_in_motion(
             f"friction: {mechanism.robot.name!r} has more actuators than degrees of freedom, and how they share "
             "decides the "
             "reactions that Coulomb friction depends on; ask for inverse_dynamics, direct_dynamics or a simulation, "
-            "which know it, or pass friction=False (--no-friction)"
+            "which know it, or pass friction=False"
         )
     else:
         general = newton_euler.general_balance(
@@ -151,7 +151,7 @@ def _refuse_undetermined(mechanism: Mechanism, solved: GeneralBalance) -> None:
         raise InputError(
             f"friction: {mechanism.robot.name!r} is overconstrained: inner stresses, which no motion decides, are part "
             f"of the reactions that Coulomb friction of {', '.join(names)} depends on; give these joints viscous "
-            "friction and drag (a force or moment of its own), or pass friction=False (--no-friction)"
+            "friction and drag (a force or moment of its own), or pass friction=False"
         )
 
 

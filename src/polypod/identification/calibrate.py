@@ -68,7 +68,7 @@ def calibrate(
         if away > _FAR * model.robot.farthest:
             raise InputError(
                 f"measurements: every place is {away:.4g} m and more from home, the robot measures "
-                f"{model.robot.farthest:.3g} m; in other units, or in the frame of the device (frames=True, --frames)?"
+                f"{model.robot.farthest:.3g} m; in other units, or in the frame of the device (frames=True)?"
             )
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     solver = _Solver(geometry, data, uncertainty, robust)
@@ -104,7 +104,7 @@ class _Solver:
             need = -(-self._possible() // c)
             raise InputError(
                 f"measurements: {n} poses give {n * c} values for {self._possible()} combinations of {geometry.count} "
-                f"numbers: at least {need} poses are needed, or fewer numbers (numbers=, --numbers)"
+                f"numbers: at least {need} poses are needed, or fewer numbers (numbers=)"
             )
 
     def _possible(self) -> int:
@@ -253,7 +253,7 @@ class _Solver:
             message = str(error.errors()[0]["msg"])
             raise InputError(
                 f"calibrate: the legs of {geometry.robot.name!r} cannot have the geometry found ({message}); choose "
-                "the points and lengths that may change: numbers= in Python, --numbers on the command line"
+                "the points and lengths that may change: numbers="
             ) from None
         rows = (weight == 0.0).any(axis=1)
         notes = self.notes.copy()

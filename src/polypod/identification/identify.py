@@ -283,8 +283,8 @@ def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Arr
     if not named:
         return []
     return [
-        f"data and file disagree: the file's uncertainty is too small for {named}; state a larger one (uncertainty= "
-        "in Python, --uncertainty on the command line), or the file holds these numbers back"
+        f"data and file disagree: the file's uncertainty is too small for {named}; state a larger one "
+        "(uncertainty=), or the file holds these numbers back"
     ]
 
 
@@ -437,7 +437,7 @@ def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> li
             continue
         notes.append(
             f"{run.log.name}: forces come {abs(shift) * step:.4g} s {'after' if shift > 0 else 'before'} the "
-            f"coordinates (clocks do not match): pass delay={shift * step:.4g} (--delay on the command line)"
+            f"coordinates (clocks do not match): pass delay={shift * step:.4g}"
         )
     return notes
 

@@ -113,7 +113,7 @@ def _of_table(model: Model, table: TimeTable, constants: Any) -> Log:
         if factors is None:
             raise InputError(
                 f"log: {table.name}: column {current!r} is a current; its force needs the drive's constant "
-                f"[{a.force_unit}/A]: --constant on the command line, constants= in Python"
+                f"[{a.force_unit}/A]: pass constants="
             )
         force.append(_taken(table, columns, current, "current") * factors[k])
     pose = None

@@ -227,7 +227,7 @@ def _check(
     if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
         found = exchanged_coordinates(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
         if found:
-            raise InputError(f"log: {log.name}: {found}. Mend the columns; --no-check takes them as they are")
+            raise InputError(f"log: {log.name}: {found}. Fix the columns, or pass check=False to take them as they are")
     return notes
 
 
@@ -276,7 +276,7 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
     if not 1 / UNITS < usual < UNITS and own.mean() > 0.5:
         raise InputError(
             f"log: {name}: forces are {usual:.3g} times those of the file's numbers; are they, or times, in other "
-            "units (mA, kN, ms)? State the unit in the column's header, and --constant for currents"
+            "units (mA, kN, ms)? State the unit in the column's header, and constants= for currents"
         )
     if not 1 / FACTOR < usual < FACTOR and own.min() > 0.9:
         return [

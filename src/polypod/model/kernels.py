@@ -287,9 +287,8 @@ def check_rotations(mechanism: Mechanism) -> None:
     ]
     if legs:
         raise InputError(
-            f"friction: the joints of the platform ({', '.join(legs)}) need the rotation shapes at the "
-            "attachment points (attachment_rotations, or rotation in a mode file); add them or pass "
-            "friction=False (--no-friction)"
+            f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
+            "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False"
         )
 
 

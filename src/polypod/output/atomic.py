@@ -26,7 +26,7 @@ def check_target(path: Path, force: bool) -> None:
     if path.exists() and not path.is_file():
         raise InputError(f"{path}: is a folder, a device or a pipe; name a file")
     if path.exists() and not force:
-        raise InputError(f"{path}: exists; add --force to replace it, or name another")
+        raise InputError(f"{path}: exists; add force=True to replace it, or name another")
 
 
 def atomic_write(path: Path, content: bytes, force: bool = True) -> None:

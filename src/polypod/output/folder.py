@@ -70,9 +70,7 @@ def check_target(target: Path, force: bool, ours: Collection[str], inputs: Mappi
         raise InputError(f"output folder {target}: holds {strange[0]!r}, which is no result of polypod; name another")
     why = "" if force else "exists" if inputs is None else why_kept(target, inputs)
     if why:
-        raise InputError(
-            f"output folder {target}: {why}; add --force to replace it, or --out FOLDER to write elsewhere"
-        )
+        raise InputError(f"output folder {target}: {why}; add force=True to replace it, or name another folder")
 
 
 # ----------------------------------------------------------------------------------------------------------------------

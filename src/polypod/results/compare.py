@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
+from ..description import Robot
 from ..errors import InputError
+from ..model import Model
+from ..motion import make_task, with_motion_lines
 from ..tables import Table, table
 from .read import actuators_by_unit, rms
+from .study import study
 from .verdict import Verdict, percent, verdict
 
 _MEASURED = {"force": "force", "rms force": "force", "speed": "qdot", "stroke": "q"}
@@ -85,6 +90,38 @@ class Comparison(NamedTuple):
             ],
             "verdicts": [found.data() for found in self.verdicts],
         }
+
+
+def study_robots(
+    robots: Mapping[str, Model | Robot | str | Path],
+    motion: str | None = None,
+    rate: float | None = None,
+    friction: bool = True,
+    progress: Callable[[str], None] = lambda step: None,
+) -> dict[str, xr.Dataset]:
+    """Study robots along one motion, for ``compare``.
+
+    Parameters
+    ----------
+    robots : robots, their names or files, by the labels they get
+    motion : a motion's name or file; each robot's own if not given
+    rate : sampling rate [Hz]; the motion's own if not given
+    friction : whether to include friction
+    progress : called with the name of each step before it begins
+
+    Returns
+    -------
+    dict of xarray.Dataset : studies by label; robots of one topology share their compiled functions
+    """
+    studies: dict[str, xr.Dataset] = {}
+    for label, robot in robots.items():
+        progress(f"{label}: compiling")
+        model = robot if isinstance(robot, Model) else Model(robot)
+        with with_motion_lines(motion if rate is None else None):
+            task = make_task(model, motion, rate)
+        with with_motion_lines(motion):
+            studies[label] = study(model, task, friction, lambda step, at=label: progress(f"{at}: {step}"))  # type: ignore[misc]
+    return studies
 
 
 def compare(results: Mapping[str, xr.Dataset]) -> Comparison:

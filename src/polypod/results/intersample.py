@@ -165,10 +165,8 @@ def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...
     names = [actuator.name for actuator in model.actuators]
     bound = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples"
     text = f"{bound} (proven; {names[k]})"
-    rough = (
-        f"Between samples that of {names[j]} is {100 * observed[j]:.2g} % above: samples are too few, give a "
-        "higher --rate"
-    )
+    above_samples = f"Between samples that of {names[j]} is {100 * observed[j]:.2g} % above"
+    rough = f"{above_samples}: samples are too few, use a higher sampling rate"
     return (text, rough) if observed[j] > _ROUGH else (text,)
 
 
@@ -187,5 +185,5 @@ def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[s
     k = int(more.argmax())
     text = f"Half-way between samples the largest force of {model.actuators[k].name} is {100 * more[k]:.2g} % more"
     if more[k] > _ROUGH:
-        return (f"{text}: samples are too few, give a higher --rate",)
+        return (f"{text}: samples are too few, use a higher sampling rate",)
     return ("Half-way between samples no force is above the largest",) if more[k] == 0 else (text,)

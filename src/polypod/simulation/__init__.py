@@ -7,6 +7,7 @@ from .follow import FlexiblePath, follow
 from .integrators import METHODS
 from .result import Sample, events
 from .simulate import simulate
+from .tracking import simulate_tracking
 
 __all__ = [
     "METHODS",
@@ -21,4 +22,5 @@ __all__ = [
     "load_result",
     "save_result",
     "simulate",
+    "simulate_tracking",
 ]

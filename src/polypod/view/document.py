@@ -26,6 +26,7 @@ from ..kernels import Expression, Iteration, store
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from ..output.atomic import atomic_write
+from ..pages import html_page, template_text
 from .coordinates import Coordinates, coordinates_of
 from .extras import extras
 from .scene import scene
@@ -144,11 +145,12 @@ def _page(model: Model, friction: bool, title: str, shown: dict[str, Any]) -> st
     program = [f"const data = {json.dumps(data, allow_nan=False)};", functions, *map(_text, _SCRIPTS)]
     code = "\n".join([_text("three.min.js"), "(() => {", '"use strict";', *program, "})();"])
     packed = base64.b64encode(gzip.compress(code.encode(), 9, mtime=0)).decode()
-    return Template(_text("page.html")).substitute(title=escape(title), style=_text("style.css"), code=packed)
+    body = Template(_text("body.html")).substitute(title=escape(title), code=packed)
+    return html_page(title, body, _text("style.css"))
 
 
 def _text(name: str) -> str:
-    return (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
+    return template_text(__package__, f"page/{name}")
 
 
 def _motion(task: Task | None) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +11,11 @@ from ...arrays import Array
 from ...errors import InputError, StateError
 from ...model import Model
 from ...model.arguments import PoseLike
+from ...tables import Table, table
 from ..tolerances import Tolerances
 from .sources import Solver, Source, closures_of, pose_batch, sources_of
 
+AXES = [("x", "um"), ("y", "um"), ("z", "um"), ("turn x", "urad"), ("turn y", "urad"), ("turn z", "urad")]
 _STRAIN = 1e-8
 """Part of an error that legs which hold the platform more than once must not take up."""
 
@@ -31,6 +34,23 @@ class Budget(NamedTuple):
     parts: Array
     share: Array
     names: tuple[str, ...]
+
+    def table(self, most: int | None = None) -> Table:
+        """Standard deviations at one pose by cause, the largest share of the variance first, ``most`` of them."""
+        rows = [
+            (name, *map(float, 1e6 * part), float(100 * share))
+            for name, part, share in zip(self.names[:most], self.parts, self.share, strict=False)
+        ]
+        left = len(self.names) - len(rows)
+        caption = "Standard deviations; share of the variance, rotations weighted by the platform's size."
+        caption += f" {left} more causes are not listed; most= sets how many are." if left > 0 else ""
+        return table("Causes", [("cause", ""), *AXES, ("share", "%")], rows, caption)
+
+
+def errors_table(rows: Mapping[str, Array], where: str = "home") -> Table:
+    """Errors (6,) [m, rad] of the whole platform, by how they were found."""
+    listed = [(name, *map(float, 1e6 * np.asarray(values))) for name, values in rows.items()]
+    return table(f"Errors of the platform at {where}", [("", ""), *AXES], listed)
 
 
 def budget(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Budget:

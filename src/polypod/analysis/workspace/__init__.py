@@ -3,6 +3,7 @@
 from .full import dexterous, full_workspace, reachable
 from .maps import constant_orientation, orientations_at, workspace_map
 from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
+from .survey import survey
 from .travel import straight_reach, tilt_by_height, travel
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "orientations_at",
     "reachable",
     "straight_reach",
+    "survey",
     "tilt_by_height",
     "travel",
     "workspace_map",

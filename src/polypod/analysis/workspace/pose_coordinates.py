@@ -156,7 +156,7 @@ class Requirements:
         if self.drives and self.max_force is not None:
             raise InputError("max_force: give it, or take those of the drives, not both")
         if self.max_force is None and not self.drives and (self.payload is not None or self.wrench is not None):
-            raise InputError("payload: forces are compared with max_force (--max-force or --drives); give it too")
+            raise InputError("payload: is compared with the largest forces; pass max_force= or drives=True too")
         if self.max_force is not None and not (np.asarray(self.max_force, dtype=float) > 0).all():
             raise InputError(f"max_force: positive numbers are needed, got {self.max_force!r}")
         if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...output.folder import atomic_folder, check_target
-from ...results.report.page import figure_html, style, table_html
+from ...pages import figure_html, report_page, table_html, template_text
 from ...tables import Table, short, table
 from .. import names, study
 from .contract import Claim, Erratum, Measure, PaperStudy, Verdict
@@ -95,6 +96,19 @@ def _write(outcome: Outcome, folder: Path) -> None:
         (folder / f"{name.replace('_', '-')}.csv").write_text(one.csv(), encoding="utf-8")
 
 
+def verdict_counts(outcome: Outcome) -> dict[str, Any]:
+    """The paper's name, how many of its claims have each verdict, and how many errata and figures there are."""
+    verdicts = Counter(claim.verdict for claim in outcome.claims.values())
+    counts = {verdict.value: verdicts[verdict] for verdict in Verdict}
+    return {"paper": outcome.study.name, **counts, "errata": len(outcome.errata), "figures": len(outcome.images)}
+
+
+def verdicts_table(outcomes: Sequence[Outcome]) -> Table:
+    """Verdicts on the claims of each paper."""
+    columns = [(name, "") for name in ("paper", "confirmed", "refuted", "differs", "not testable", "errata", "figures")]
+    return table("Claims by verdict", columns, [tuple(verdict_counts(outcome).values()) for outcome in outcomes])
+
+
 def claims_table(outcome: Outcome) -> Table:
     """The claims with a row for each number."""
     columns = [(name, "") for name in ("claim", "where", "statement", "paper says")] + _MEASURE
@@ -135,48 +149,25 @@ _COLOURS = {
 }
 _CLAIM_COLUMNS = {"claim": 24, "paper says": 12, "measured": 28, "verdict": 10, "why": 26}
 _ERRATUM_COLUMNS = {"equation": 10, "printed": 20, "right": 20, "why": 22, "what it costs": 28}
-_MORE = """
-  nav a { margin-right: 1.2rem; }
-  h3 { font-size: 1rem; margin: 1.4rem 0 .4rem; }
-  table.lines { table-layout: fixed; width: 100%; min-width: 52rem; }
-  table.lines th { text-align: left; }
-  table.lines td { overflow-wrap: anywhere; }
-  td.verdict { font-weight: 600; }
-  td ul { margin: 0; padding: 0; list-style: none; }
-  td li span { color: #555; white-space: nowrap; }
-  article { border-top: 2px solid #222; margin-top: 2.5rem; padding-top: .5rem; }
-"""
 
 
 def page(outcomes: Sequence[Outcome]) -> str:
     """The report as HTML text with its figures inside."""
-    from ... import __version__
-
     links = "".join(f'<a href="#{o.study.name}">{escape(o.study.name)}</a>' for o in outcomes)
     total = sum(len(o.claims) for o in outcomes), sum(len(o.errata) for o in outcomes)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Papers as programs</title>
-<link rel="icon" href="data:,">
-<style>{style()}{_MORE}</style>
-</head>
-<body>
-<header>
-<h1>Papers as programs</h1>
-<p class="lead">{total[0]} claims and {total[1]} errata of {len(outcomes)} papers, computed again; every number below is
-also a test. A verdict follows from the numbers that a statement asks for, marked + where they are so and - where they
-are not. A number in brackets is the one the paper or an independent computation gives. {_recorded(outcomes)}</p>
-<nav>{links}</nav>
-</header>
-{"".join(_article(outcome) for outcome in outcomes)}
-<footer>SI units; base axes. All numbers are in the CSV files beside this page, with the width and the reason of each
-tolerance. Made by polypod {escape(__version__)}.</footer>
-</body>
-</html>
-"""
+    lead = (
+        f"{total[0]} claims and {total[1]} errata of {len(outcomes)} papers, computed again; every number below is "
+        "also a test. A verdict follows from the numbers that a statement asks for, marked + where they are so and - "
+        "where they are not. A number in brackets is the one the paper or an independent computation gives. "
+    )
+    return report_page(
+        "Papers as programs",
+        [],
+        [f'<p class="lead">{lead}{_recorded(outcomes)}</p><nav>{links}</nav>', *map(_article, outcomes)],
+        "SI units; base axes. All numbers are in the CSV files beside this page, with the width and the reason of each "
+        "tolerance.",
+        template_text(__package__, "page.css"),
+    )
 
 
 def _recorded(outcomes: Sequence[Outcome]) -> str:

@@ -58,9 +58,7 @@ def write_results(
         for name, _, svg in images:
             (folder / "figures" / f"{name}.svg").write_bytes(svg)
         progress("report.html")
-        from ... import __version__
-
-        (folder / "report.html").write_text(page(result, images, __version__, known, model), encoding="utf-8")
+        (folder / "report.html").write_text(page(result, images, known, model), encoding="utf-8")
     return sorted(path for path in Path(target).rglob("*") if path.is_file())
 
 

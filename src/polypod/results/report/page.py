@@ -6,14 +6,11 @@ HTML, or nothing if the study has none of it, and a line there.
 
 from __future__ import annotations
 
-import base64
 import datetime
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib import resources
-from string import Template
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +20,8 @@ from ...description import Body, FlexiblePlatform, Robot
 from ...model import Model
 from ...model.suspected_unit_errors import suspected_unit_errors
 from ...motion import Motion, Task
-from ...tables import Table, called, practical_unit
+from ...pages import figure_html, report_page, table_html
+from ...tables import called, practical_unit
 from ...view import framed, live_page
 from ..bearings import bearings
 from ..read import actuator_names, actuators_by_unit, limit_report, open_reactions
@@ -224,13 +222,12 @@ def _numbers(values: Any) -> str:
 # ----------------------------------------------------------------------------------------------------------------------
 # One HTML page of a study: opens from disk, asks nothing of the network, prints well.
 
-__all__ = ["SECTIONS", "Image", "Study", "near_singularity", "notes", "page", "style", "table_html"]
+__all__ = ["SECTIONS", "Image", "Study", "near_singularity", "notes", "page"]
 
 Image = tuple[str, str, bytes]
 """Name, caption and SVG text of a figure."""
 _FIRST = ("geometry", "motion")
 """Figures of the inputs; the others show results."""
-_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -243,28 +240,20 @@ class Study:
     model: Model | None = None
 
 
-def template() -> str:
-    """The page without its contents."""
-    return (resources.files(__package__) / "template.html").read_text(encoding="utf-8")
-
-
-def style() -> str:
-    """The style sheet of the page, with which other reports look alike."""
-    return template().partition("<style>")[2].partition("</style>")[0]
-
-
 def page(
-    result: xr.Dataset, images: Sequence[Image], version: str, inputs: Mapping[str, Any] | None = None,
+    result: xr.Dataset,
+    images: Sequence[Image],
+    inputs: Mapping[str, Any] | None = None,
     model: Model | None = None,
-) -> str:  # fmt: skip
+) -> str:
     """The report as HTML text with its figures inside."""
     robot, study = robot_of(result), Study(result, images, inputs or {}, model)
-    return Template(template()).substitute(
-        title=escape(f"{robot.name}: {result.attrs['motion']}"),
-        robot_title=escape(robot.title or robot.name),
-        reference=escape(robot.reference),
-        sections="\n".join(filter(None, (section(study) for section in SECTIONS))),
-        version=escape(version),
+    return report_page(
+        f"{robot.name}: {result.attrs['motion']}",
+        [robot.title or robot.name, robot.reference],
+        [section(study) for section in SECTIONS],
+        "Base axes; forces are positive along growing coordinates. All numbers, in SI units and full precision, are in "
+        "results.nc and the CSV files beside this page.",
     )
 
 
@@ -344,19 +333,3 @@ SECTIONS: tuple[Callable[[Study], str], ...] = (_verdict, _live, _glance, _notes
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
     return "\n".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in pairs)
-
-
-def table_html(table: Table) -> str:
-    """A table under its title, in units that people use and three digits."""
-    shown = table.practical().html(_DIGITS).replace("<table>", f"<table id='{escape(table.title.lower())}'>", 1)
-    caption = f"<p class='caption'>{escape(table.caption)}</p>" if table.caption else ""
-    return f"<section><h2>{escape(table.title)}</h2><div class='wide'>{shown}</div>{caption}</section>"
-
-
-def figure_html(name: str, caption: str, image: bytes, media_type: str = "image/svg+xml") -> str:
-    """A figure with its caption; as a picture of its own, so that names inside it cannot clash or run."""
-    data = base64.b64encode(image).decode()
-    return (
-        f'<figure id="{escape(name)}"><div><img alt="{escape(caption)}" src="data:{media_type};base64,{data}"></div>'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )

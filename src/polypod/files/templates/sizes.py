@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from string import Template
 from typing import Any
 
-from ..errors import InputError
-from .templates import template_part
+from ...errors import InputError, UnknownNameError
+from . import check_name, template_part
 
 DEFAULTS: dict[str, dict[str, float]] = {
     "hexapod": {
@@ -40,24 +40,36 @@ _SLENDER = 0.05  # radius of a cylinder over its length, where none is given
 def robot_text(kind: str, name: str, sizes: Mapping[str, float | None]) -> str:
     """Text of a robot file of a kind with the sizes given, the others as in ``DEFAULTS``.
 
-    Raises ``polypod.errors.InputError`` for a size that the kind does not have or that cannot be.
-    """
-    from ..files import loads
+    Parameters
+    ----------
+    kind : "hexapod", "delta", "servo-hexapod" or "tripod"
+    name : name of the robot
+    sizes : lengths [m], angles [deg] and masses [kg] by name; None is the default
 
+    Returns
+    -------
+    str : a valid robot file with comments; ``polypod.errors.InputError`` for a size that the kind does not have
+        or that is not possible
+    """
+    from .. import loads
+
+    if kind not in DEFAULTS:
+        raise UnknownNameError("kind of robot", kind, tuple(DEFAULTS))
+    check_name(name)
     known = DEFAULTS[kind]
     given = {key: value for key, value in sizes.items() if value is not None}
     for key, value in given.items():
         if key not in known:
-            owners = " and ".join(f"--{other}" for other, theirs in DEFAULTS.items() if key in theirs)
-            raise InputError(f"{_option(key)}: is for {owners}, not for --{kind}; leave it out")
+            owners = " or ".join(other for other, theirs in DEFAULTS.items() if key in theirs)
+            raise InputError(f"{key}: is a size of kind {owners}, not of {kind}; leave it out")
         if not (0 < value <= _LARGEST):
-            raise InputError(f"{_option(key)}: must be greater than 0 and at most {_LARGEST:g}, got {value:g}")
+            raise InputError(f"{key}: must be greater than 0 and at most {_LARGEST:g}, got {value:g}")
     size = {**known, **given}
     for key in ("base_angle", "platform_angle"):
         if size.get(key, 0.0) >= 120.0:
-            raise InputError(f"{_option(key)}: two joints of a pair are less than 120 deg apart, got {size[key]:g}")
+            raise InputError(f"{key}: two joints of a pair are less than 120 deg apart, got {size[key]:g}")
     disc = _rounded(0.5 * size["mass"] * size["platform_radius"] ** 2)
-    options = " ".join([f"--{kind}", *(f"{_option(key)} {value:.9g}" for key, value in given.items())])
+    options = " ".join([f"--kind {kind}", *(f"{_option(key)} {value:.9g}" for key, value in given.items())])
     what, title = _WHAT[kind]
     words = {"name": name, "what": what, "title": title, "options": options}
     numbers = {**size, **_BUILDERS[kind](size)}
@@ -116,7 +128,7 @@ def _cylinder(name: str, mass: float, length: float) -> dict[str, float]:
 
 def _stroke(length: float, stroke: float) -> tuple[float, float]:
     if stroke >= length:
-        raise InputError(f"--stroke: must be less than the leg's length at home, {length:.4g} m, got {stroke:g}")
+        raise InputError(f"stroke: must be less than the leg's length at home, {length:.4g} m, got {stroke:g}")
     return length - 0.5 * stroke, length + 0.5 * stroke
 
 
@@ -135,8 +147,8 @@ def _tripod(size: dict[str, float]) -> dict[str, Any]:
 def _delta(size: dict[str, float]) -> dict[str, Any]:
     elbow = size["base_radius"] + size["arm"]
     if size["platform_radius"] >= elbow:
-        reach = f"--base-radius and --arm reach {elbow:g} m"
-        raise InputError(f"--platform-radius: {reach}; the platform is smaller, got {size['platform_radius']:g}")
+        reach = f"base_radius= and arm= reach {elbow:g} m"
+        raise InputError(f"platform_radius: {reach}; the platform must be smaller, got {size['platform_radius']:g}")
     rod = math.hypot(elbow - size["platform_radius"], size["height"])
     arm = size["leg_mass"] * 5 / 7
     return {

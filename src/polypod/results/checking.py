@@ -1,17 +1,21 @@
-"""Checks of robot and motion files: every fault with its line, what is odd, what is worth knowing."""
+"""Checks of robot and motion files: every error with its line, warnings, and what is worth knowing."""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
+from ..description import Robot
+from ..description.file_names import resolve_name
 from ..errors import (
     Fault,
     FileError,
@@ -23,23 +27,32 @@ from ..errors import (
     UnknownNameError,
     UnphysicalWarning,
 )
+from ..files import library, load
+from ..files.documents import parse, read
+from ..files.faults import line_of, merge_sentences
+from ..files.robot_files import with_file_lines
+from ..model import Model
+from ..model.suspected_unit_errors import suspected_unit_errors
+from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
+from ..platforms.modes import large_deflection
+from ..simulation.elastic_spectrum import growth_rate
 from ..tables import Table
-from .overrides import with_overrides
-from .parameters import parameters
-
-if TYPE_CHECKING:
-    from ..description import Robot
-    from ..model import Model
-    from ..motion import Task
+from .intersample import between
+from .overview import parameters
+from .report import near_singularity
+from .sizing import limits
+from .study import study
+from .verdict import verdict
 
 
 @dataclass
 class Report:
-    """What a file is, what is wrong with it, what is worth knowing; a motion's robot is the file if that is at fault.
+    """What a file is, what is wrong with it, what is worth knowing.
 
-    ``within_limits`` is about home for a robot, and the whole way for a motion; None for a motion without a robot.
-    ``broken`` lists the limits that a motion breaks. ``certified`` is whether a motion is proven to close, to keep the
-    limits of legs and joints and to stay off singular poses between its samples too; None where that was not tried.
+    ``file`` is the robot's file where an error of a motion is one of its robot. ``within_limits`` is about home for a
+    robot and about the whole path for a motion; None for a motion without a robot. ``broken`` lists the limits that a
+    motion breaks. ``certified`` is whether a motion is proven to close, to keep the limits of legs and joints and to
+    stay off singular poses between its samples too; None where that was not tried.
     """
 
     file: str
@@ -58,22 +71,60 @@ class Report:
 
     @property
     def clean(self) -> bool:
-        """Whether it can be used without a second thought: no limit broken, no warning."""
+        """Whether no limit is broken and nothing was warned of."""
         return self.ok and not self.warnings and self.within_limits is not False
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "file": self.file,
+            "kind": self.kind,
+            "ok": self.ok,
+            "faults": [{"line": f.line, "field": f.field, "message": f.message} for f in self.faults],
+            "remarks": self.remarks,
+            "warnings": self.warnings,
+            "within_limits": self.within_limits,
+            "certified": self.certified,
+            "limits": self.broken.records() if self.broken else [],
+        }
+
+    def source_lines(self) -> list[str]:
+        """Each error, followed by the line of the file that it is about."""
+        lines: list[str] = []
+        with suppress(FileError):  # what cannot be read, a device among it, is the error
+            lines = read(Path(self.file), AnyFileError).splitlines()
+        found = []
+        for fault in self.faults:
+            found.append(f"  {fault}")
+            if fault.line is not None and fault.line <= len(lines):
+                found.append(f"    {fault.line:4d} | {lines[fault.line - 1]}")
+        return found
 
 
 class AnyFileError(FileError):
-    """A fault of a file that may be a robot or a motion."""
+    """An error of a file that may be a robot or a motion."""
 
     what = "robot or motion"
 
 
 def check(
-    name: str | Path, robot: str | None = None, sources: bool = False, settings: Sequence[str] | None = None
+    name: str | Path,
+    robot: str | None = None,
+    sources: bool = False,
+    settings: Mapping[str, Any] | None = None,
 ) -> Report:
-    """Validate a robot or motion, a file or one of the library; a motion is tried on ``robot``, or on its own robot.
+    """Validate a robot or motion file.
 
-    With ``sources`` every parameter of a robot without a source is listed. ``settings`` change numbers of the robot.
+    Parameters
+    ----------
+    name : a file, or a robot or motion of the library
+    robot : robot to try a motion on; the one that the motion names if not given
+    sources : whether to list every parameter of a robot that has no source
+    settings : other values of the robot's parameters, by path
+
+    Returns
+    -------
+    Report : errors with their lines, warnings and remarks; nothing is raised for a file that is wrong
     """
     report = Report(str(name), "file")
     try:
@@ -89,12 +140,20 @@ def check(
     return report
 
 
+def checked_text(text: str, path: Path) -> list[str]:
+    """What ``check`` warns of in a robot file before it is written; an error if it is not a valid robot."""
+    with TemporaryDirectory() as folder:
+        trial = Path(folder) / f"{path.stem}.yaml"
+        trial.write_text(text, encoding="utf-8")
+        report = check(trial)
+    if not report.ok:
+        faults = "; ".join(f"{one.field}: {one.message}" if one.field else one.message for one in report.faults)
+        raise InputError(f"{path} was not written, as 'polypod check' would refuse it: {faults}")
+    return report.warnings
+
+
 def kind_of(name: str | Path) -> str:
     """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
-    from ..files import library
-    from ..files.documents import parse, read
-    from ..motion import AROUND_HOME, PUBLISHED
-
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
     if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
@@ -114,27 +173,19 @@ def kind_of(name: str | Path) -> str:
     return "robot"
 
 
-def _check_robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
-    from ..description import Robot
-    from ..files import load
-    from ..files.faults import merge_sentences
-    from ..files.robot_files import with_file_lines
-    from ..model import Model
-    from ..model.suspected_unit_errors import suspected_unit_errors
-
+def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | None) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            meant = with_overrides(report.file, settings)
-            robot = meant if isinstance(meant, Robot) else load(meant)
-            with with_file_lines(meant):
+            robot = load(report.file, settings)
+            with with_file_lines(robot if settings else report.file):
                 model = Model(robot)
         finally:  # what is odd often explains what is wrong
             odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
             report.warnings = list(dict.fromkeys(text for message in odd for text in _warning_texts(message)))
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     condition = float(model.conditioning(robot.home.matrix).condition)
-    # gravity that points the wrong way is no fault: robots hang from ceilings
+    # gravity that points up is not an error: robots hang from ceilings
     hangs = ", hangs below its base" if np.dot(robot.gravity, robot.home.position) > 0 else ""
     report.remarks = [
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
@@ -158,7 +209,8 @@ def _mobility(model: Model) -> list[str]:
     if mobility is None:
         return []
     count = len(model.dof)
-    text = f"the legs leave the platform {count} degree of freedom{'s' if count > 1 else ''} ({', '.join(model.dof)})"
+    several = "s" if count > 1 else ""
+    text = f"the legs leave the platform {count} degree{several} of freedom ({', '.join(model.dof)})"
     follow = [
         f"{name} by up to {_with_unit(name, size)}" for name, size in mobility.parasitic.items()
     ]  # within a fifth of the robot's size
@@ -199,9 +251,6 @@ def _warning_texts(warning: Warning | str) -> list[str]:
 
 def _check_flexible(report: Report, model: Model) -> None:
     """Adds the platform's modes, and how far it bends under the robot's weight at home."""
-    from ..platforms.modes import large_deflection
-    from ..simulation.elastic_spectrum import growth_rate
-
     low, high = (float(f) / (2 * np.pi) for f in (model.modes.frequencies.min(), model.modes.frequencies.max()))
     text = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
     try:
@@ -213,17 +262,11 @@ def _check_flexible(report: Report, model: Model) -> None:
         largest = 1e3 * float(np.linalg.norm(deflection, axis=-1).max())
         text += f"; at rest at home it bends by up to {largest:.4g} mm"
         if growth_rate(model, model.robot.home.matrix) > 1.0:
-            text += "; its frame cannot follow a motion exactly (unstable), so 'polypod run' leaves vibration out"
+            text += "; it cannot follow a motion exactly (unstable), so studies leave vibration out"
     report.remarks.append(text)
 
 
-def _check_motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
-    from ..description.file_names import resolve_name
-    from ..files.documents import parse, read
-    from ..files.faults import line_of
-    from ..model import Model
-    from ..motion import AROUND_HOME, PUBLISHED, load_motion, make_task, motion_fault
-
+def _check_motion(report: Report, robot: str | None, settings: Mapping[str, Any] | None) -> None:
     path = None if report.file in (*PUBLISHED, AROUND_HOME) else Path(report.file)
     motion = None if path is None else load_motion(path)
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
@@ -231,12 +274,12 @@ def _check_motion(report: Report, robot: str | None, settings: Sequence[str] | N
     if robot is None and own is not None and path is not None:
         name = resolve_name(own, path.parent)
     if name is None:
-        report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tries it on one"]
+        report.remarks = [f"{report.file}: not tried on a robot; pass robot= to try it on one"]
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the robot is not what is checked here
-            model = Model(with_overrides(name, settings))
+            model = Model(load(name, settings) if settings else name)
     except PolypodError as error:
         if isinstance(error, RobotFileError) and os.path.isfile(name):  # blame lands on the file that is at fault
             report.file, report.faults = str(name), list(error.faults)
@@ -258,9 +301,6 @@ def _check_motion(report: Report, robot: str | None, settings: Sequence[str] | N
 
 def _check_along(report: Report, model: Model, task: Task) -> None:
     """Study the robot along the motion, and between its samples where it keeps its limits there."""
-    from ..results import between, limits, study, verdict
-    from ..results.report import near_singularity
-
     result = study(model, task, certify=False)
     judged = verdict(result)
     report.within_limits, report.broken = judged.ok, limits(result)

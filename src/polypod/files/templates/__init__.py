@@ -1,0 +1,44 @@
+"""Robot and motion files to start from, commented: a hexapod as it is, or a robot made from a few sizes."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+
+from ...errors import InputError
+
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def template(kind: str, name: str, platform: str = "rigid") -> str:
+    """Text of a file to start from.
+
+    Parameters
+    ----------
+    kind : "robot" or "motion"
+    name : name of the robot or motion: letters, digits, - and _ after a letter
+    platform : "rigid" or "flexible", of a robot
+
+    Returns
+    -------
+    str : a valid YAML file with comments
+
+    Examples
+    --------
+    >>> template("motion", "lift").splitlines()[1][:14]
+    '# A motion fil'
+    """
+    check_name(name)
+    text = template_part(kind).replace("PLATFORM", template_part(f"platform-{platform}"))
+    return text.replace("NAME", name)
+
+
+def check_name(name: str) -> None:
+    """Raise for a name that a file of one's own cannot have."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"name: letters, digits, - and _ after a letter are allowed, got {name!r}")
+
+
+def template_part(name: str) -> str:
+    """Text of a template or of a part that goes into one."""
+    return (resources.files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
