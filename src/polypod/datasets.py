@@ -49,14 +49,12 @@ QUANTITIES = {
     "q": Quantity(_ACTUATOR, "actuated coordinate", "{q}"),
     "qdot": Quantity(_ACTUATOR, "actuator speed", "{q}/s"),
     "qddot": Quantity(_ACTUATOR, "actuator acceleration", "{q}/s^2"),
-    "force": Quantity(_ACTUATOR, "actuator force; a sampled one acts from then on", "{f}"),
-    "force_bound": Quantity(("time",), "no actuator force is farther from the exact one, by rounding", "{f}"),
+    "force": Quantity(_ACTUATOR, "actuator force; a sampled force is held until the next sample", "{f}"),
+    "force_bound": Quantity(("time",), "bound of the rounding error of the actuator force", "{f}"),
     "power": Quantity(_ACTUATOR, "actuator power, positive where it drives", "W"),
     "command": Quantity(_ACTUATOR, "force asked of the actuator", "{f}"),
     "needed_force": Quantity(("actuator",), "largest force that the motion needs of the actuator", "{f}"),
-    "upper_bound": Quantity(
-        ("drive_limit", "actuator"), "proven bound of what is asked of the actuator at any instant", "SI"
-    ),
+    "upper_bound": Quantity(("drive_limit", "actuator"), "guaranteed upper bound at any instant", "SI"),
     "force_part": Quantity(("part", *_ACTUATOR), "share of the actuator force", "{f}"),
     "condition": Quantity(("time",), "condition number of the scaled Jacobian", "1"),
     "distance": Quantity(("time",), "distance to singularity: joints' motion for the platform's least felt one", "1"),
@@ -68,7 +66,7 @@ QUANTITIES = {
     "joint_axes": Quantity(
         ("time", "joint", "pivot", "axis"), "free directions of the joint, base axes; NaN where it has fewer", "1"
     ),
-    "joint_travel": Quantity(("time", "joint"), "distance travelled by the joint, back and forth added up", "rad or m"),
+    "joint_travel": Quantity(("time", "joint"), "distance travelled by the joint, forward and back", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "rate of the elastic coordinate", "generalized, 1/s"),
     "frequency": Quantity(("mode",), "natural frequency of the free platform's mode", "rad/s"),
@@ -205,7 +203,7 @@ def load_result(path: str | Path) -> xr.Dataset:
     """Read a result back; a file that is cut off or changed since it was written is an error."""
     import xarray as xr
 
-    damaged = f"{path}: is no result of polypod, or is damaged; make it again"
+    damaged = f"{path}: not a polypod result, or damaged; compute it again"
     try:
         with xr.open_dataset(path, engine="scipy", decode_times=False) as opened:
             result = opened.load()
@@ -217,7 +215,7 @@ def load_result(path: str | Path) -> xr.Dataset:
         raise InputError(damaged) from error
     written = result.attrs.pop(_DIGEST, None)
     if written is not None and written != digest(result):
-        raise InputError(f"{path}: has changed since polypod wrote it (its sha256 differs); make it again")
+        raise InputError(f"{path}: was changed after polypod wrote it (its sha256 differs); compute it again")
     return result
 
 

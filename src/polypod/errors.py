@@ -234,7 +234,7 @@ class RoundedWarning(UserWarning):
     def __str__(self) -> str:
         more = f" and {len(self.axes) - 3} more" if len(self.axes) > 3 else ""
         return (
-            f"axes that are parallel or perpendicular to within the digits of the file were turned to be exactly so: "
+            "axes that are parallel or perpendicular within the precision of the file were made exactly so: "
             f"{'; '.join(self.axes[:3])}{more}"
         )
 

@@ -137,7 +137,7 @@ def test_unknown_frames_leave_what_can_be_seen_exact() -> None:
                       numbers=NUMBERS, frames=True)  # fmt: skip
     assert np.abs(found.residuals).max() < 1e-9 * MM
     assert (found.base.count, len(found.base.numbers)) == (42, 54)
-    assert "42 combinations of 54 numbers" in " ".join(found.notes)
+    assert "42 combinations of 54 parameters" in " ".join(found.notes)
 
 
 @pytest.mark.parametrize("kind", ["position", "tilt", "distance"])
@@ -282,11 +282,13 @@ def test_chosen_poses_tell_more_than_random_ones() -> None:
 
 def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     model, pose = robot("nominal"), poses(5)
-    with pytest.raises(InputError, match="5 poses give 30 values for 42 combinations of 42 numbers: at least 7 poses"):
+    with pytest.raises(
+        InputError, match="5 poses give 30 values for 42 combinations of 42 parameters: at least 7 poses"
+    ):
         calibrate(model, measurements(model, "pose", readings(pose), whole(pose)), numbers=NUMBERS)
-    with pytest.raises(InputError, match="row 0: the robot cannot take the readings"):
+    with pytest.raises(InputError, match="row 0: the robot cannot reach the readings"):
         calibrate(model, measurements(model, "pose", readings(pose) / 1000, whole(pose)), numbers=NUMBERS)
-    with pytest.raises(InputError, match=r"legs\.\*\.bas fits no point"):
+    with pytest.raises(InputError, match=r"legs\.\*\.bas matches no point"):
         identifiable(model, pose, numbers=("legs.*.bas",))
     header = ",".join(f"leg{k}.q [mm]" for k in range(1, 7))
     table = tmp_path / "poses.csv"
@@ -294,7 +296,7 @@ def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     with pytest.raises(InputError, match="columns of one kind are needed"):
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 8) + "\n")
-    with pytest.raises(pp.errors.MotionFileError, match=r"9 columns are needed as in the header, got 8"):
+    with pytest.raises(pp.errors.MotionFileError, match=r"must have 9 columns as in the header, got 8"):
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
     assert read_measurements(model, table).values == pytest.approx(np.full((1, 3), 0.7), rel=1e-12)

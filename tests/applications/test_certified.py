@@ -225,7 +225,7 @@ def test_a_motion_is_certified_between_its_samples(model):
     assert len(found.open) == 0
     slow = certify_motion(model, rate=10, speed=3.0, turning=6.0, most=20)  # what a faster motion could reach is not
     assert not slow.ok
-    with pytest.raises(InputError, match="more than the bounds"):
+    with pytest.raises(InputError, match="more than the given bounds"):
         certify_motion(model, rate=40, speed=1e-3)
 
 

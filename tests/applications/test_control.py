@@ -226,7 +226,7 @@ def test_no_force_of_a_flexible_robot_names_the_leg() -> None:
 def test_encoders_do_not_measure_a_flexible_platform() -> None:
     model = pp.Model(pp.load("long").on_modes(hexagon_modes(2)))
     for make in (JointComputedTorque, lambda m, r: JointPD(m, r, kp=1e5, kd=1e3)):
-        with pytest.raises(InputError, match="encoders do not show how the platform of 'long' bends"):
+        with pytest.raises(InputError, match="encoders do not measure how the platform of 'long' bends"):
             make(model, rest(model))
 
 
@@ -277,9 +277,9 @@ def test_bad_arguments(model_of: ModelOf) -> None:
     model, path = model_of("pedrammehr"), Published(name="pedrammehr-path-3")
     with pytest.raises(InputError, match=r"kp: a number or an array of 6"):
         ComputedTorque(model, path, kp=[1.0, 2.0])
-    with pytest.raises(InputError, match=r"kd: finite numbers of at least 0"):
+    with pytest.raises(InputError, match=r"kd: must be finite and at least 0"):
         ComputedTorque(model, path, kd=-1.0)
-    with pytest.raises(InputError, match=r"velocity: 'measured' or 'differences'"):
+    with pytest.raises(InputError, match=r"velocity: must be 'measured' or 'differences'"):
         JointComputedTorque(model, path, velocity="guessed")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="rate"):
         Reference(path, 0.0)

@@ -46,7 +46,7 @@ def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
     path.write_text(export_mjcf(model(name)))
     back = import_robot(path)
     assert back.robot == model(name).robot
-    assert back.remarks == ("the robot as polypod wrote it: nothing in the file has changed since",)
+    assert back.remarks == ("the robot as polypod wrote it: the file is unchanged",)
     assert_same(model(name).robot, import_robot(path, "platform").robot)
 
 
@@ -124,7 +124,7 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
         "left out: joint limits of leg1 (universal joint cone, spherical joint cone)",
         "left out: stiffness of leg1 (drive, link, universal, spherical)",
         "left out: stiffness of the base",
-        "left out: what of the platform is payload",
+        "left out: which part of the platform is payload",
     ):
         assert words in joined
     assert "rms_force" not in joined  # custom numbers say it
@@ -133,7 +133,7 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
         dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True
     )  # of a program with more kinds
     (remark,) = unknown.remarks(())
-    assert remark.startswith("the robot file in it is not a valid robot: line ")
+    assert remark.startswith("the embedded robot file is not a valid robot: line ")
     assert "UPX" in remark
     assert remark.endswith("; its elements were read instead")
     path.write_text(text.replace("<option", "<!-- mine -->\n\n<option"))
@@ -287,7 +287,7 @@ def test_every_format_says_which_limits_it_leaves_out() -> None:
             "largest power (max_power) of the drives of leg3",
             "force against speed (force_speed) of the drives of leg3",
             "ratings of the bearings of leg1 universal",
-            "joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs",
+            "joint limits of leg1 (universal joint cone, spherical joint cone) and likewise of 5 other legs",
         ):
             assert f"left out: {reason}" in text
 
@@ -296,7 +296,7 @@ def test_every_format_says_which_limits_it_leaves_out() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pedrammehr", "leg1-lower: MuJoCo refuses its inertia, which is not positive definite"),
+        ("pedrammehr", "leg1-lower: rejected by MuJoCos inertia, which is not positive definite"),
         pytest.param("staicu", "C-slider_bar: it has no mass", marks=pytest.mark.long),
     ],
 )

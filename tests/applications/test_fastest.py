@@ -516,7 +516,7 @@ def test_an_rms_force_may_be_limited_of_one_actuator(model_of):
         (Limits(force=[1.0, 2.0]), "6 are needed"),
         (Limits(force=30.0), r"limits\.force: leg\d needs .* N to move slowly at .* 30 N are allowed"),
         (Limits(force=85.0, rms_force=10.0), r"limits\.rms_force: leg\d has .* lower peaks do not help"),
-        (Limits(force=300.0, reaction=20.0), "no speed keeps them all"),
+        (Limits(force=300.0, reaction=20.0), "no speed satisfies all limits"),
     ],
 )
 def test_limits_that_cannot_be_kept_are_refused(hexaslide, circle, limits, message):
@@ -542,7 +542,7 @@ def test_ways_that_cannot_be_gone_are_refused(hexaslide, model_of):
 def test_files_of_retimed_motions_are_checked():
     along = "{{kind: published, name: kim-ryu-circle}}"
     text = f"{{{{name: a, trajectory: {{{{kind: retimed, turn_length: 0.1, along: {along}, {{}}}}}}}}}}"
-    with pytest.raises(MotionFileError, match="two lengths in a row"):
+    with pytest.raises(MotionFileError, match="two consecutive lengths"):
         loads_motion(text.format("lengths: [0, 1, 2], speeds: [0, 0, 1]"))
     with pytest.raises(MotionFileError, match="increase"):
         loads_motion(text.format("lengths: [0, 1, 1], speeds: [0, 1, 1]"))

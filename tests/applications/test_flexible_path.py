@@ -280,5 +280,5 @@ def test_study_of_a_bending_robot(model: pp.Model) -> None:
 
 def test_task_without_a_trajectory_is_refused(model: pp.Model) -> None:
     task = make_task(model.rigid, "around-home", rate=50.0)
-    with pytest.raises(InputError, match="give the task its trajectory"):
+    with pytest.raises(InputError, match="the task needs its trajectory"):
         study(model, Task("samples", task.motion))

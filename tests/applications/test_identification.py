@@ -327,7 +327,7 @@ def test_flexible_platforms_are_refused() -> None:
     from polypod.files import load
 
     robot = load(Path(__file__).parent.parent.parent / "examples" / "long-flexible.yaml")
-    with pytest.raises(InputError, match="deflection of every mode"):
+    with pytest.raises(InputError, match="deflection and rate of every mode"):
         LinearModel(pp.Model(robot))
 
 
@@ -389,7 +389,7 @@ def test_results_not_to_be_trusted_are_reported() -> None:
     own = log(0)
     result = identify(five_bar(), [replace(own, force=3 * own.force)], [log(1)])
     text = " ".join(result.notes)
-    assert "times those of the file's numbers in all channels" in text
+    assert "times those predicted from the file in all channels" in text
     assert "held-out forces worse than the file's do: do not use them" in text
     slow = np.repeat(0.01 * np.sin(np.arange(len(own.time)) / 40)[:, None], 2, axis=1)
     assert "are not white" in " ".join(identify(five_bar(), [replace(own, force=own.force + slow)]).notes)
@@ -477,7 +477,7 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     save_log(five_bar(), log(0), tmp_path / "run.csv")
     text = (tmp_path / "run.csv").read_text()
     (tmp_path / "other.csv").write_text(text.replace("left.force [N m]", "left.torque [N m]"))
-    with pytest.raises(InputError, match=r"'left.force \[N m\]' is missing; columns that fit nothing: left.torque"):
+    with pytest.raises(InputError, match=r"'left.force \[N m\]' is missing; unknown columns: left.torque"):
         read_log(five_bar(), tmp_path / "other.csv")
     (tmp_path / "unit.csv").write_text(text.replace("left.q [rad]", "left.q [mm]"))
     with pytest.raises(InputError, match=r"left\.q"):
@@ -492,7 +492,7 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     assert len(holes.time) == len(log(0).time) - 2
     assert (~holes.good).sum() == 1
     assert [text.split(":")[0] for text in holes.notes] == [
-        "2 rows without all coordinates are left out", "columns not used", "1 missing values of forces"
+        "2 rows with missing coordinates are left out", "columns not used", "1 missing values of forces"
     ]  # fmt: skip
     placed = "\n".join(line + (",x [mm]" if not k else ",5") for k, line in enumerate(text.splitlines()))
     (tmp_path / "placed.csv").write_text(placed)

@@ -257,7 +257,7 @@ def test_a_batch_is_its_states_one_by_one(model_of: ModelOf) -> None:
     empty = linearise(model, np.zeros((0, 4, 4)))
     assert empty.a.shape == (0, 12, 12)
     assert empty.drift.shape == (0, 12)
-    with pytest.raises(InputError, match="to_control: one linear model"):
+    with pytest.raises(InputError, match="to_control: needs a single linear model"):
         whole.to_control()
 
 

@@ -117,9 +117,9 @@ def test_a_peak_that_samples_and_half_way_points_miss(share, model_of):
     judged = verdict(study(limited, task))
     assert judged.ok is judged.proven is (share > 1)
     if share < 1:
-        assert "limits are broken between samples: force of leg" in judged.headline
+        assert "limits are violated between samples: force of leg" in judged.headline
     else:
-        assert "limits are kept at every instant (proven)" in judged.headline
+        assert "limits are met at every instant (verified)" in judged.headline
 
 
 def test_too_few_samples_are_said_of_the_actuator_that_shows_it():
@@ -128,8 +128,8 @@ def test_too_few_samples_are_said_of_the_actuator_that_shows_it():
     most, seen = {"force": np.array([1.3, 1.2])}, {"force": np.array([1.0, 1.2])}
     bounds = MotionBounds(most, seen, {}, True, np.zeros(0), 1)
     text, rough = _bounded(np.ones((3, 2)), model, bounds)
-    assert text.startswith("At no instant is a force more than 30 %")
-    assert rough.startswith("Between samples that of b is 20 % above: samples are too few")
+    assert text.startswith("Peak forces between samples: at most 30 % higher")
+    assert rough.startswith("Between samples the force of b is 20 % higher: samples are too few")
 
 
 def test_a_limit_as_near_as_a_hundred_thousandth(model_of):
@@ -166,9 +166,11 @@ def test_what_has_no_bounds_is_said(model_of):
             return inner.evaluate(t)
 
     result = study(model_of("lopes"), make_task(model_of("lopes"), Own()))
-    assert "Forces are judged at samples and half-way only: the motion is a function" in result.attrs["between_samples"]
+    assert (
+        "Forces are checked at samples and midpoints only: the motion is a function" in result.attrs["between_samples"]
+    )
     assert "upper_bound" not in result
-    with pytest.raises(InputError, match="close by iterating"):
+    with pytest.raises(InputError, match="closed iteratively"):
         bound_motion(pp.Model("tricept"), make_task(pp.Model("tricept")))
 
 

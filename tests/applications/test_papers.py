@@ -316,7 +316,7 @@ def test_nothing_is_replaced_unasked(small, tmp_path):
     assert (target / "report.html").stat().st_mtime_ns == before
     write_papers((), target, force=True)
     (target / "mine.txt").write_text("keep")
-    with pytest.raises(InputError, match=r"'mine\.txt', which is no result of polypod"):
+    with pytest.raises(InputError, match=r"'mine\.txt', which is not a polypod result"):
         write_papers((), target, force=True)
     assert (target / "mine.txt").read_text() == "keep"
 

@@ -161,8 +161,8 @@ def test_the_vertical_line_of_the_cover_is_explained(model_of):
 def test_reactions_that_are_open_are_named(model_of):
     figure = plots.reactions(studied(model_of("staicu")))
     (title,) = [text.get_text() for text in figure.texts]
-    assert "left open by inner stresses and not drawn: slider hinge of bar1" in title.replace("\n", " ")
-    assert "the part that is determined" in title
+    assert "undetermined by internal stresses and not drawn: slider hinge of bar1" in title.replace("\n", " ")
+    assert "the determined part" in title
 
 
 def test_forces_of_a_joint_along_and_across_its_axis(model_of):

@@ -57,7 +57,7 @@ def folder(result, tmp_path_factory):
 def test_a_path_near_a_singularity_is_noted(result):
     near = result.assign(condition=result.condition.copy(data=np.linspace(2.0, 123.4, len(result.time))))
     added = set(notes(near)) - set(notes(result))
-    assert added == {"The path comes near a singularity: condition number up to 123."}
+    assert added == {"The path passes near a singularity: condition number up to 123."}
 
 
 def test_parts_add_up(result):
@@ -144,7 +144,7 @@ def test_limits_that_a_motion_leaves(tmp_path):
     lines = list(csv.reader((tmp_path / "out" / "limits.csv").read_text().splitlines()))
     assert len(lines) == 1 + len(rows)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "Limits that the motion leaves" in page
+    assert "Limits exceeded by the motion" in page
     assert f"The motion exceeds {len(rows)} of 6 limits" in page
 
 
@@ -203,7 +203,7 @@ def test_unreachable_motion_tells_leg_and_time():
         "poses: [{time: 0, position: [0, 0, 0]}, {time: 1, position: [0, 0, 3]}]}"
     )
     task = loads_motion(text).task(model)
-    with pytest.raises(StateError, match=r"'far' leaves what the robot can do at t = 0\.\d+ s .*leg\d: "):
+    with pytest.raises(StateError, match=r"'far' leaves the reachable range at t = 0\.\d+ s .*leg\d: "):
         study(model, task)
 
 
@@ -412,7 +412,7 @@ def test_a_folder_is_replaced_only_with_force_and_only_if_ours(tmp_path):
         (partial / "report.html").write_text("second")
     assert (target / "report.html").read_text() == "second"
     (target / "thesis.tex").write_text("years of work")
-    with pytest.raises(InputError, match=r"thesis\.tex.*no result of polypod"), atomic_folder(target, True, FILES):
+    with pytest.raises(InputError, match=r"thesis\.tex.*not a polypod result"), atomic_folder(target, True, FILES):
         pass
     assert (target / "thesis.tex").read_text() == "years of work"
     assert names_in(tmp_path) == ["results"]
@@ -439,7 +439,7 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
     with pytest.raises(InputError, match=r"other inputs \(robot: .*robot\.yaml there, .*other\.yaml now\)"):
         write({**inputs, "robot": provenance(other)})
     (target / "report.html").write_text("with my own remarks")
-    with pytest.raises(InputError, match=r"holds 'report\.html', which was changed since polypod wrote it"):
+    with pytest.raises(InputError, match=r"contains 'report\.html', which was changed after polypod wrote it"):
         write(inputs)
     (target / "report.html").write_text("again")
     (target / "manifest.json").write_text("{")  # of another version, or broken: nothing is known
@@ -449,7 +449,7 @@ def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
 
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "results").write_text("a file")
-    with pytest.raises(InputError, match="is no folder"), atomic_folder(tmp_path / "results", True, FILES):
+    with pytest.raises(InputError, match="is not a folder"), atomic_folder(tmp_path / "results", True, FILES):
         pass
     with pytest.raises(InputError, match="cannot be written"), atomic_folder(tmp_path / "results" / "x", True, FILES):
         pass

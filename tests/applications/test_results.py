@@ -207,7 +207,7 @@ def test_a_platform_taken_not_to_vibrate_says_so(bendy: pp.Model) -> None:
 
 def test_a_task_without_its_trajectory_is_refused(bendy: pp.Model) -> None:
     task = make_task(bendy, rate=20.0)
-    with pytest.raises(pp.errors.InputError, match="give the task its trajectory"):
+    with pytest.raises(pp.errors.InputError, match="the task needs its trajectory"):
         study(bendy, Task("samples", task.motion))
 
 

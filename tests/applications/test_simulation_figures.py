@@ -151,7 +151,7 @@ def test_event_lines_are_explained(circle: xr.Dataset, swing: xr.Dataset) -> Non
     times = circle.event_time.values
     above, below = plots.forces(circle).axes
     (text,) = above.get_legend().get_texts()
-    assert text.get_text() == f"a joint turns about, {len(times)} times"
+    assert text.get_text() == f"a joint reverses, {len(times)} times"
     (sample,) = above.get_legend().get_lines()
     for axes in (above, below):
         marks = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_xdata()[0] != 0.0]

@@ -391,7 +391,7 @@ def test_a_map_without_a_pose_is_refused(model_of: Any, monkeypatch: pytest.Monk
     from polypod.results.figures import stiffness as maps
 
     monkeypatch.setattr(maps, "_usable", lambda model, pose: np.zeros(pose.shape[:2], dtype=bool))
-    with pytest.raises(InputError, match="nowhere around home"):
+    with pytest.raises(InputError, match="no poses around home"):
         maps.stiffness_map(model_of("hexapod"), drive=1e7)
 
 

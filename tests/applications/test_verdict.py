@@ -97,7 +97,7 @@ def test_the_verdict_as_a_whole():
     free = verdict(sine(slide(), SIZE, TURNS, 5))
     assert free.ok
     assert free.worst is None
-    assert "states no limits" in free.headline
+    assert "gives no limits" in free.headline
     assert len(free.unjudged) == 7
 
 

@@ -335,9 +335,9 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
     assert "cannot be read" in polypod("view", tmp_path / "none.nc").stderr
     # as other versions may have written it
     strange = result.assign_attrs(robot_file="name: x\nwheels: 4\n", polypod_version="9.9")
-    with pytest.raises(InputError, match=r"polypod 9\.9 wrote it, .* cannot read its robot .*make it again"):
+    with pytest.raises(InputError, match=r"polypod 9\.9 wrote it, .* cannot read its robot .*compute it again"):
         pp.live(strange)
-    with pytest.raises(InputError, match=r"wrote a result without force, twist; make it again"):
+    with pytest.raises(InputError, match=r"wrote a result without force, twist; compute it again"):
         pp.live(result.drop_vars(["twist", "force"]))
 
 
@@ -482,7 +482,7 @@ def test_the_command_writes_one_file(tmp_path, monkeypatch):
 def test_a_flexible_platform_is_shown_as_rigid():
     robot = quiet("long").robot.on_modes(hexagon_modes(2, damping_ratio=0.02))
     shown = scene(quiet(robot).rigid, coordinates_of(robot), robot)
-    assert shown["notes"] == ["The platform bends; here it is taken as rigid."]
+    assert shown["notes"] == ["The platform is flexible; this page treats it as rigid."]
     assert live_page(quiet(robot)).startswith("<!DOCTYPE html>")
 
 
@@ -500,7 +500,7 @@ def test_friction_is_left_out_when_asked(models):
     with_, without = (javascript(models["kim-ryu"], own, friction) for friction in (True, False))
     assert "converged" in dict(with_[1]["inverse_dynamics"]["outputs"])
     assert "converged" not in dict(without[1]["inverse_dynamics"]["outputs"])
-    assert scene(models["kim-ryu"], own, models["kim-ryu"].robot, False)["notes"] == ["Friction is left out."]
+    assert scene(models["kim-ryu"], own, models["kim-ryu"].robot, False)["notes"] == ["Friction is not included."]
 
 
 @needs_browser

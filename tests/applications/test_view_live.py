@@ -177,7 +177,7 @@ def test_requests_that_make_no_sense_are_refused(posted, alone):
 
 def test_a_port_that_is_taken_is_reported(alone):
     stream, port = alone
-    with pytest.raises(InputError, match=f"port: {port} cannot be had"), serving("", stream, port):
+    with pytest.raises(InputError, match=f"port: {port} is not available"), serving("", stream, port):
         pass
     with pytest.raises(InputError, match="from 0"), serving("", stream, 70000):
         pass

@@ -39,11 +39,11 @@ def test_run_needs_no_argument(here):
     result = polypod("run", "--rate", 20)
     assert result.exit_code == 0
     assert "hexapod on hexapod-tour (4 s, 81 samples)" in result.stdout
-    fits = "Fits: all 30 limits are kept at every instant (proven); most used is speed 84 % in leg4"
+    fits = "Fits: all 30 limits are met at every instant (verified); the most used is speed 84 % in leg4"
     assert result.stdout.splitlines()[1].startswith(fits)
     for text in ("peak force", "rms force", "peak power", "stroke", "Condition number", "Verdict", "Motors", "leg6"):
         assert text in result.stdout
-    assert "Forces are positive along the growing coordinate" in result.stdout
+    assert "Forces are positive towards increasing coordinates" in result.stdout
     assert result.stderr == ""  # a healthy robot: nothing to remark
     assert sorted(p.name for p in (here / "polypod-results" / "hexapod" / "hexapod-tour").iterdir()) == [
         "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "manifest.json", "motors.csv",
@@ -142,7 +142,7 @@ def test_new_files_are_valid(here):
     assert not any("physically impossible" in remark for remark in report.remarks)
     checked = polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml")
     assert checked.exit_code == 0, checked.stderr
-    assert "my-hexapod: can make it" in checked.stdout
+    assert "my-hexapod: meets its" in checked.stdout
     ran = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files", "--no-certify")
     assert ran.exit_code == 0
     assert "limits are kept" in ran.stdout

@@ -180,7 +180,7 @@ MOTION_ERRORS = {
     "unit of another": ("-50, 0", "-50 N m, 0", "wrench.values", "fz is a force, got '-50 N m'", "-50 N m"),
     "rate in hertz": ("rate: 200", "rate: 200 s", "rate", "write a number in 1/s, Hz or kHz", "200 s"),
     "times out of order": ("time: 1.6", "time: 0.6", "trajectory.poses.2.time", "later .* 0.6 after 0.8", "time: 0.6"),
-    "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "first pose is at 0 s, got 0.1", "time: 0.1"),
+    "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "must be at 0 s, got 0.1", "time: 0.1"),
     "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "must be 3 angles", "[5 deg]"),
     "a short row": ("[0, 0, -50, 0, 0, 0]", "[0, 0, -50]", "wrench.values", "six numbers .* got 3 in row 2", "values:"),
     "poses and csv": ("  # csv: ", "  csv: a.csv # ", "trajectory.poses", "not both", "  poses:"),
@@ -195,7 +195,7 @@ MOTION_ERRORS = {
         "kind: poses", "kind: circle", "trajectory.kind", "circle is a kind of path.*kind: stack, parts:.*kind: axis",
         "kind: circle",
     ),
-    "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; at most", "rate: 1e9"),
+    "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; the limit is", "rate: 1e9"),
 }  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def test_an_error_about_a_misplaced_field_names_its_right_place(here):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "7 columns are needed as in the header, got 1"),
+        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "must have 7 columns as in the header, got 1"),
         ("time,x,y,z,a1,a2,a3\n0,0,0,0,0,0,0\n1,0,0,0,10,0,0\n", r"got 10 rad; write 'a1 \[deg\]' in the header"),
     ],
 )
@@ -295,7 +295,7 @@ def test_paths_where_they_do_not_belong(path, field, message):
 def test_a_motion_that_starts_nowhere_near(here):
     Path("lift.yaml").write_text(MOTION.replace("relative_to: home", "relative_to: base"))
     (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
-    assert "'relative_to: home' counts them from home" in fault.message
+    assert "'relative_to: home' makes them relative to home" in fault.message
 
 
 def test_the_robot_that_a_motion_names_is_not_there(here):
@@ -344,8 +344,8 @@ def test_what_the_library_has_can_be_checked_by_name(here):
     assert (robot["file"], robot["kind"], robot["ok"], robot["within_limits"]) == ("kim-ryu", "robot", True, True)
     motion = json.loads(polypod("check", "kim-ryu-circle", "--json").stdout)
     assert (motion["kind"], motion["ok"], motion["within_limits"], motion["limits"]) == ("motion", True, True, [])
-    assert "kim-ryu: can make it" in motion["remarks"][0]
-    assert "my-hexapod: can make it" in polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout
+    assert "kim-ryu: meets its" in motion["remarks"][0]
+    assert "my-hexapod: meets its" in polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout
     assert "not tried on a robot" in polypod("check", "around-home").stdout
     assert "its degrees of freedom are" in polypod("check", "kim-ryu-circle", "--robot", "staicu").stderr
     Path("kim-ryu").mkdir()
@@ -474,7 +474,7 @@ def test_a_study_takes_names_and_files(here):
     with pytest.raises(StateError, match=r"\(bad\.yaml, line \d+: trajectory\.poses\.1\)"):
         study("my-hexapod.yaml", "bad.yaml")
     for robot, motion, message in (
-        (3, "lift.yaml", "model: a polypod.Model, a robot, its name or its file is needed, got int"),
+        (3, "lift.yaml", "model: must be a polypod.Model, a robot, its name or its file, got int"),
         (model, 3, "motion: a published motion's name, a motion file or its path, or a trajectory is needed, got 3"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):

@@ -404,7 +404,7 @@ def test_a_slide_at_the_platform_behind_a_screw(formulation: str) -> None:
 
 def test_coulomb_friction_that_inner_stresses_decide_says_so() -> None:
     robot = with_friction(user.stage_robot(), coulomb=0.1)
-    words = r"'stage' is overconstrained: inner stresses.*Coulomb friction of along\.driven.*pass friction=False"
+    words = r"'stage' is overconstrained: Coulomb friction of along\.driven.*internal stresses.*pass friction=False"
     with pytest.raises(InputError, match=words):
         pp.Model(robot).inverse_dynamics(np.eye(4), np.zeros(6), np.zeros(6))
 

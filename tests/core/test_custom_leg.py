@@ -218,5 +218,5 @@ def test_own_axes_that_are_not_those_of_the_leg_are_refused(monkeypatch: pytest.
 
     monkeypatch.setattr(UPS, "leg_frame", wrong)
     mechanism = Mechanism(pp.load("pedrammehr"))
-    with pytest.raises(InputError, match=r"leg1: leg_frame\(\) of UPS .* moves otherwise; state every number"):
+    with pytest.raises(InputError, match=r"leg1: leg_frame\(\) of UPS .* moves differently; express every quantity"):
         LegInLegFrame.of(mechanism, mechanism.legs[0])

@@ -503,7 +503,7 @@ def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
     far = displaced(kim_ryu.robot.home.matrix, np.array([5.0, 0, 0, 0, 0, 0]))
     with pytest.raises(
         StateError,
-        match="static_equilibrium: no equilibrium shape of the platform: leg1: the platform joint is farther from the rail",
+        match="static_equilibrium: no equilibrium shape of the platform: leg1: the platform joint is farther",
     ):
         kim_ryu.static_equilibrium(far)
 
@@ -622,7 +622,7 @@ def test_legs_that_turn_with_the_platform_are_refused() -> None:
         for leg in lopes.legs
     ]
     robot = lopes.model_copy(update={"legs": tuple(legs)}).on_modes(random_modes(lopes))
-    with pytest.raises(InputError, match=r"leg1 \(PSU\) turns with the platform's axes"):
+    with pytest.raises(InputError, match=r"leg1 \(PSU\) follows the platform's orientation"):
         pp.Model(robot)
 
 
@@ -662,7 +662,7 @@ def test_wrench_needs_shapes_at_the_origin() -> None:
         assert np.isfinite(model.inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(6), **s.shape).force).all()
     motion = s.pose, s.twist, s.acceleration
     assert model.derivatives("inverse_dynamics", *motion, friction=False, **s.shape).wrench is None
-    with pytest.raises(InputError, match="no derivative by wrench .* the modes of the platform have no shape"):
+    with pytest.raises(InputError, match=r"no derivative by wrench .* the modes of the platform have no shape"):
         model.derivatives("inverse_dynamics", *motion, wrt=("wrench",), friction=False, **s.shape)
     with pytest.raises(InputError, match=r"wrench: shape \(..., 6\)"):
         hexagon().inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(5))

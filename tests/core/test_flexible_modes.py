@@ -345,7 +345,7 @@ def test_bad_plates(change: dict, words: str) -> None:
             r"attachments: point \[1\] at \[0.75, 0.0, 0.0\] is 0.25 m outside",
         ),
         ({"attachments": [[0.0, 0.75]], "names": ["left"]}, "attachments: point 'left'"),
-        ({"attachments": [[0.0] * 4]}, r"attachments: got an array of shape \(1, 4\)"),
+        ({"attachments": [[0.0] * 4]}, r"attachments: must have shape \(A, 2\) or \(A, 3\) with A >= 1, got \(1, 4\)"),
         ({"count": 0}, "count: got 0"),
         ({"tolerance": 0.0}, "tolerance: got 0.0"),
         ({"tolerance": 1e-6, "most_triangles": 50}, "tolerance: got 1e-06.*more than 50"),

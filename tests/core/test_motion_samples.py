@@ -57,7 +57,7 @@ def test_thirty_metres_between_two_samples_are_seen(time, tmp_path):
     assert not report.ok
     (fault,) = report.faults
     assert (fault.field, fault.line) == ("trajectory.poses.1", 8)
-    assert "leaves what the robot can do" in fault.message
+    assert "leaves the reachable range" in fault.message
 
 
 POINTS = [0.0, 0.123, 0.4567, 1.0]
@@ -83,8 +83,8 @@ def highest(model):
 @pytest.mark.parametrize(
     ("part", "certified", "remark"),
     [
-        (1 - 1e-7, True, "can make it, between the samples too"),
-        (1 + 1e-7, False, "breaks limits between its samples: leg"),
+        (1 - 1e-7, True, "meets its kinematic limits, verified between samples"),
+        (1 + 1e-7, False, "violates limits between samples: leg"),
     ],
 )
 def test_a_peak_between_two_samples_is_judged(part, certified, remark, tmp_path, model_of):
@@ -110,7 +110,7 @@ def test_run_breaks_with_a_peak_between_two_samples(tmp_path, model_of):
     assert "kept at the samples; most used" in verdict(result).headline
     judged = verdict(study(model, task))
     assert not judged.ok
-    assert judged.headline.startswith("Does not fit: limits are broken between samples: leg")
+    assert judged.headline.startswith("Does not fit: limits are violated between samples: leg")
 
 
 SHAPES = {
@@ -183,7 +183,7 @@ def test_functions_of_a_program_have_no_bound_of_their_own(model_of):
     found = between(model_of("kim-ryu"), task)
     assert found.certified
     # a tenth more than its speed between samples, 0.1 m at 40 rpm
-    assert f"taking for granted that it is nowhere faster than {1.1 * 0.1 * 40 * np.pi / 30:.3f} m/s" in found.text
+    assert f"assuming speeds of at most {1.1 * 0.1 * 40 * np.pi / 30:.3f} m/s" in found.text
     assert "granted" not in between(model_of("kim-ryu"), make_task(model_of("kim-ryu"), "kim-ryu-circle")).text
 
 
@@ -266,7 +266,7 @@ def test_rates_that_are_none(rate):
 
 def test_shapes_that_need_too_many_samples_are_refused():
     fast = Sine(amplitude=1.0, frequency=1e6, duration=1.0)
-    with pytest.raises(InputError, match=r"trajectory: .* need 1.6e\+07 samples; at most 2000000"):
+    with pytest.raises(InputError, match=r"trajectory: .* need 1.6e\+07 samples; the limit is 2000000"):
         sample_times(coordinates(fast), 200.0)
 
 

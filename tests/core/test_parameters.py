@@ -389,14 +389,14 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
     for value, words in (
         ([[0.0, 0.0, 0.5]], "a direction must have length 1, got 0.5"),
         ([[0.0, 0.0, 0.0]], "a direction must have length 1, got 0"),
-        ([[0.0, np.nan, 1.0]], r"finite numbers of at most 1e\+15 are needed"),
+        ([[0.0, np.nan, 1.0]], r"must be finite and at most 1e\+15"),
     ):
         with pytest.raises(StateError, match=f"design 0: legs.2.rail_direction: {words}"):
             model.inverse_kinematics(states.pose[0], parameters={"legs.2.rail_direction": value}, errors="raise")
     for bad in (np.nan, np.inf):
         broken = np.stack([inertia[0], np.full((3, 3), bad)])[:, None]
         with pytest.warns(
-            StateWarning, match=r"state 5: design 1: platform\.inertia: finite numbers of at most"
+            StateWarning, match=r"state 5: design 1: platform\.inertia: must be finite and at most"
         ) as seen:
             got = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": broken})
         assert [warning.category for warning in seen] == [StateWarning]

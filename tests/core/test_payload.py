@@ -124,8 +124,8 @@ def test_reports_state_the_payload_with_their_inputs():
     facts = dict(platform_facts(robot))
     assert facts["Payload spindle"] == "8 kg, centre of mass at 0, 0, 120 mm in platform axes"
     assert facts["Payload 1"].startswith("5 kg")
-    assert facts["Platform with its payload"] == "63 kg, centre of mass at 2.381, 0, 35.08 mm in platform axes"
-    assert list(dict(platform_facts(pp.load("hexapod")))) == ["Platform with its load"]
+    assert facts["Platform with payload"] == "63 kg, centre of mass at 2.381, 0, 35.08 mm in platform axes"
+    assert list(dict(platform_facts(pp.load("hexapod")))) == ["Platform with payload"]
 
 
 def test_payload_in_files():

@@ -119,7 +119,7 @@ def test_links_that_do_not_spin_on_a_platform_that_would_spin_them() -> None:
     force = functions("inverse_dynamics", **state)["force"]
     back = functions("direct_dynamics", force=force, **{k: state[k] for k in ("pose", "twist", "wrench")})
     assert np.abs(back["acceleration"] - state["acceleration"]).max() <= 1e-12
-    with pytest.raises(InputError, match="newton-euler: no-spin: joints of 'user' make its links spin otherwise"):
+    with pytest.raises(InputError, match="newton-euler: no-spin: joints of 'user' make its links spin differently"):
         functions("inverse_dynamics", False, "newton-euler", **state)
 
 

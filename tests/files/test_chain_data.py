@@ -250,7 +250,8 @@ def test_what_moves_at_home_only_is_a_fault() -> None:
     compare(Functions(pp.Robot.model_validate(data)), moving(data, 1))
     data["legs"][2] = crank(0.7, 0.4, False)
     with pytest.raises(
-        pp.errors.PolypodError, match=r"move in 1 ways at home, but not around it: near home leg[123], R2: gap across"
+        pp.errors.PolypodError,
+        match=r"move in 1 directions at home, but not around it: near home leg[123], R2: gap across",
     ):
         Mechanism(pp.Robot.model_validate(data))
 

@@ -415,7 +415,7 @@ BAD = {
     "limits out of order": (
         "pedrammehr",
         ("  - name: leg2\n", "  - name: leg2\n    length: [0.9, 0.4]\n"),
-        ("legs.1.length", "length: [0.9, 0.4]", ["from small to large, got [0.9, 0.4]"]),
+        ("legs.1.length", "length: [0.9, 0.4]", ["the lower limit must come first, got [0.9, 0.4]"]),
     ),
     "angle in an unknown unit": (
         "pedrammehr",

@@ -73,7 +73,7 @@ def test_roll_pitch_and_yaw_are_those_of_pose(tmp_path):
             "time,x [m],y,z,a1,a2 [deg],a3",
             r"column 'a1' has no unit, but 'a2' is in deg: write 'a1 \[deg\]', or \[rad\]",
         ),
-        ("time,x,y,z,a1,a1,a3", "a1: every column needs a name of its own"),
+        ("time,x,y,z,a1,a1,a3", "a1: column names must be unique"),
         ("time,1,2,3,4,5,6", "got time, 1, 2, 3, 4, 5, 6"),
     ],
 )
@@ -98,7 +98,7 @@ def test_a_stack_matches_each_table_with_its_own_coordinates(tmp_path):
     with pytest.raises(MotionFileError, match=r"parts.0.csv: turn.csv: .*must be time, x, y, z .* got time, a3"):
         loads_motion(text % (part % "turn.csv", part % "way.csv"), folder=tmp_path)
     table(tmp_path, "time,a3,a1,a2", (5, 0.3, 0.1, 0.2), (6, 0.3, 0.1, 0.2), name="turn.csv")
-    with pytest.raises(MotionFileError, match=r"one clock and start together, got starts \[3.0, 5.0\] s"):
+    with pytest.raises(MotionFileError, match=r"must start at the same time, got starts \[3.0, 5.0\] s"):
         loads_motion(text % (part % "way.csv", part % "turn.csv"), folder=tmp_path)
 
 
@@ -188,7 +188,7 @@ def test_a_path_from_python_has_its_columns_as_they_stand(tmp_path, monkeypatch)
 @pytest.mark.parametrize(("text", "line"), [("", 1), ("# nothing\n\ntime,x,y,z\n", 3)])
 def test_a_table_without_rows_has_a_line(text, line, tmp_path):
     (tmp_path / "way.csv").write_text(text)
-    with pytest.raises(MotionFileError, match=f"way.csv: line {line}: a header and rows of numbers are needed"):
+    with pytest.raises(MotionFileError, match=f"way.csv: line {line}: must have a header and rows of numbers"):
         loads_motion(POSES, folder=tmp_path)
 
 

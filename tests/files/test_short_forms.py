@@ -257,7 +257,7 @@ def test_saved_files_are_written_out():
 
 FAULTS = {
     "misspelt field": ("count: 3", "cuont: 3", 10, "legs.0.copies.cuont", "Did you mean 'count'"),
-    "no count": ("count: 3, ", "", 10, "legs.0.copies.count", "give either count (evenly over a full turn) or a list of angles"),
+    "no count": ("count: 3, ", "", 10, "legs.0.copies.count", "give either count"),
     "no mapping": ("{count: 3, about: [0, 0, 1]}", "3", 10, "legs.0.copies", "mapping of count, angles"),
     "no axis": ("about: [0, 0, 1]", "about: [0, 0, 0]", 10, "legs.0.copies.about", "a direction must not be zero"),
     "misspelt form": ("copies:", "copie:", 10, "legs.0.copie", "Did you mean 'copies'?"),

@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written_warns_and_works(tmp_path: Path, monkeyp
     wanted = twice(tmp_path / "good", monkeypatch)
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    with pytest.warns(UserWarning, match=r"kernels are not kept between runs: .*file"):
+    with pytest.warns(UserWarning, match=r"could not cache compiled kernels: .*file"):
         assert np.array_equal(twice(blocked, monkeypatch), wanted)
     assert blocked.read_text() == "not a folder"
     with pytest.warns(UserWarning, match="not kept"):
@@ -281,7 +281,9 @@ def _elsewhere(folder: Path) -> None:
 def test_a_temporary_folder_that_others_may_write_is_not_used(prepare: Any, no_home: Path) -> None:
     folder = no_home / "temporary" / f"polypod-{os.getuid()}"
     prepare(folder)
-    with pytest.warns(UserWarning, match=r"not kept between runs: .*(written by others|is a link).*set POLYPOD_CACHE"):
+    with pytest.warns(
+        UserWarning, match=r"could not cache compiled kernels: .*(writable by others|is a link).*set POLYPOD_CACHE"
+    ):
         doubled = kernel_of(lambda x: 2.0 * x + 0.125, (3,))
     assert np.array_equal(doubled(np.ones((1, 3))), np.full((1, 3), 2.125))
     assert not list(folder.iterdir())

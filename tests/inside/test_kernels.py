@@ -148,7 +148,7 @@ def test_every_operation_the_emitter_knows_is_here() -> None:
 
 
 def test_an_operation_without_machine_code_says_so() -> None:
-    with pytest.raises(InputError, match=r"operation OP_ERF of CasADi has no machine code: say where"):
+    with pytest.raises(InputError, match=r"CasADi operation OP_ERF has no machine code: use"):
         kernel_of(lambda x: ca.erf(x), (1,))
 
 
@@ -292,7 +292,7 @@ def test_threads_of_the_environment_are_a_number(setting: str, monkeypatch: pyte
         monkeypatch.setenv("POLYPOD_THREADS", good)
         assert cores() == 3 if good else cores() >= 1
     monkeypatch.setenv("POLYPOD_THREADS", setting)
-    with pytest.raises(InputError, match=f"POLYPOD_THREADS: a whole number from 1 on is needed, got '{setting}'"):
+    with pytest.raises(InputError, match=f"POLYPOD_THREADS: must be an integer of at least 1, got '{setting}'"):
         cores()
 
 

@@ -52,7 +52,7 @@ class LinearModel:
     def to_control(self) -> Any:
         """A ``control.StateSpace`` from actuator forces to actuated coordinates (needs python-control); no batch."""
         if self.a.ndim > 2:
-            raise InputError(f"to_control: one linear model is needed, got a batch of shape {self.a.shape[:-2]}")
+            raise InputError(f"to_control: needs a single linear model, got a batch of shape {self.a.shape[:-2]}")
         try:
             import control  # type: ignore[import-untyped, import-not-found, unused-ignore]
         except ImportError as error:
@@ -123,7 +123,7 @@ def natural_modes(
     count = len(system.actuators)
     springs = one_or_each("stiffness", stiffness, count)
     if not (np.isfinite(springs).all() and (springs >= 0).all()):
-        raise InputError(f"stiffness: numbers of at least 0 N/m are needed, got {springs.tolist()}")
+        raise InputError(f"stiffness: must be at least 0 N/m, got {springs.tolist()}")
     states, shape = _states(system, pose, None, None, wrench, None, None)
     found = linearised(system, states)
     half = found.a.shape[-1] // 2
@@ -139,7 +139,7 @@ def one_or_each(name: str, given: ArrayLike, count: int) -> Array:
     try:
         return np.broadcast_to(np.asarray(given, dtype=np.float64), (count,))
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: one stiffness or {count} are needed, got {given!r}") from error
+        raise InputError(f"{name}: must be one stiffness or {count}, got {given!r}") from error
 
 
 def load_stiffness(model: Model, pose: Array, wrench: Array) -> Array:
@@ -160,7 +160,7 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     n, count = system.modes, len(system.actuators)
     twist, force, wrench, elastic, rate = given
     if not n and (elastic is not None or rate is not None):
-        raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
+        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
     vectors = [("twist", twist, 6), ("force", force, count), ("wrench", wrench, 6)]
     vectors += [("elastic", elastic, n), ("elastic_rate", rate, n)] if n else []
     rows, shape = state_rows(system.robot, pose, vectors)
@@ -225,7 +225,7 @@ def _modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
     try:
         inverse, shapes = eigh(mass, stiffness)
     except np.linalg.LinAlgError as error:
-        raise StateError("natural_modes: something without mass has no stiffness: the pose is not stable") from error
+        raise StateError("natural_modes: a direction without mass has no stiffness: the pose is not stable") from error
     heavy = inverse[::-1] > _RANK * inverse[-1]
     values = np.where(heavy, 1 / np.where(heavy, inverse[::-1], 1.0), np.inf)
     return values, shapes[:, ::-1] * np.where(heavy, np.sqrt(np.where(heavy, values, 1.0)), 1.0)

@@ -77,14 +77,14 @@ class SingularityReport:
     def motion(self) -> str:
         """What the platform does there, in words."""
         if self.kind == "leg":
-            return f"a leg does not follow the platform: {self.condition}"
+            return f"a leg cannot follow the platform: {self.condition}"
         locked = "with all actuators locked the platform" if self.kind == "actuation" else "the platform"
         axis, point = (", ".join(f"{v:.3f}" for v in np.round(a, 3) + 0.0) for a in (self.screw.axis, self.screw.point))
         if np.isinf(self.screw.pitch):
-            return f"{locked} moves along ({axis})"
+            return f"{locked} can translate along ({axis})"
         pitch = round(1e3 * self.screw.pitch, 2)  # less is what the pose is off
-        along = f", and moves {pitch:.4g} mm a radian along that axis" if pitch else ""
-        return f"{locked} turns about ({axis}) through ({point}) m{along}"
+        along = f", and moves {pitch:.4g} mm per radian along that axis" if pitch else ""
+        return f"{locked} can rotate about ({axis}) through ({point}) m{along}"
 
 
 def singularity(model: Model, pose: Array | None = None) -> SingularityReport:
@@ -120,7 +120,7 @@ def one_pose(model: Model, pose: Array | None) -> Array:
         return model.robot.home.matrix
     given = np.asarray(pose, dtype=np.float64)
     if given.shape != (4, 4):
-        raise InputError(f"pose: one pose (4, 4) is needed, got {given.shape}")
+        raise InputError(f"pose: must be a single pose (4, 4), got {given.shape}")
     exact_poses(np.ascontiguousarray(given[None]), "pose", False)  # for its error: the pose stays as it was given
     return given
 
@@ -219,14 +219,13 @@ def nearest_singularity(
     space = PoseCoordinates(model)
     if len(model.actuators) != model.mobility.count:
         raise InputError(
-            f"singularity: {model.robot.name!r} has more actuators than degrees of freedom: its det J has no "
-            "sign; look "
-            "at model.conditioning"
+            f"singularity: {model.robot.name!r} has more actuators than degrees of freedom, so det J has no sign; "
+            "use model.conditioning"
         )
     given = one_pose(model, pose)
     far = 2 * space.scale if reach is None else float(reach)
     if not far > 0:
-        raise InputError(f"reach: more than 0 m is needed, got {reach!r}")
+        raise InputError(f"reach: must be greater than 0 m, got {reach!r}")
     move = _displacement(space, given)
     value = _determinant(model, move, given)
     turns = space.turns
@@ -327,7 +326,7 @@ def _displacement(space: PoseCoordinates, pose: Array) -> Callable[[Array], Arra
 def _determinant(model: Model, move: Callable[[Array], Array], pose: Array) -> Callable[[Array], Array]:
     here = float(margins(model, pose[None]).determinant[0])
     if not np.isfinite(here) or here == 0.0:
-        raise InputError("pose: it is singular, or the legs do not close there; singularity(model, pose) says more")
+        raise InputError("pose: it is singular, or the legs do not close there; see singularity(model, pose)")
 
     def value(x: Array) -> Array:
         found = margins(model, move(x))

@@ -145,7 +145,8 @@ def deflection(
     """
     if len(model.actuators) != model.mobility.count:
         raise InputError(
-            f"deflection: {model.robot.name!r} has more actuators than degrees of freedom; parts are not determined"
+            f"deflection: {model.robot.name!r} has more actuators than degrees of freedom, so the contributions "
+            "are not unique"
         )
     (poses, loads), shape = _states(model, pose, wrench)
     answer = stiffness(model, poses, drive=drive, preload=preload)
@@ -224,7 +225,7 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
         return np.zeros((1, n))
     values = one_or_each("drive", drive, n)
     if not (np.isfinite(values).all() and (values > 0).all()):
-        raise InputError(f"drive: stiffnesses above 0 N/m are needed, got {values.tolist()}")
+        raise InputError(f"drive: must be greater than 0 N/m, got {values.tolist()}")
     return np.ascontiguousarray(1 / values[None])
 
 

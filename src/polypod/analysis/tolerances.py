@@ -43,17 +43,18 @@ class Tolerance(Data):
     def _has_distribution(cls, data: Any) -> Any:
         if not isinstance(data, cls) and not (isinstance(data, dict) and "distribution" in data):
             raise ValueError(
-                f"a tolerance must say its distribution, got {data!r}: '{{distribution: uniform, within: 0.05 mm}}' "
-                "for a bound as on a drawing, '{distribution: normal, sigma: 0.02 mm}' for a scatter as measured"
+                f"a tolerance needs a distribution, got {data!r}: '{{distribution: uniform, within: 0.05 mm}}' "
+                f"for a tolerance from a drawing, '{{distribution: normal, sigma: 0.02 mm}}' for a measured "
+                "scatter"
             )
         return data
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Tolerance:
         if self.distribution == "uniform" and (self.within is None or self.sigma is not None):
-            raise ValueError("within: a uniform distribution has a bound, 'within: 0.05 mm', and no sigma")
+            raise ValueError("within: a uniform distribution needs a bound, 'within: 0.05 mm', and no sigma")
         if self.distribution == "normal" and (self.sigma is None or self.within is not None):
-            raise ValueError("sigma: a normal distribution has a standard deviation, 'sigma: 0.02 mm', and no bound")
+            raise ValueError("sigma: a normal distribution needs a standard deviation, 'sigma: 0.02 mm', and no bound")
         return self
 
     @property

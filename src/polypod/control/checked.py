@@ -28,7 +28,7 @@ def check_rigid(model: Any) -> None:
     """Raise for the model of a flexible robot: encoders on its actuators do not show how its platform bends."""
     if model.robot.flexible:
         raise InputError(
-            f"controller: encoders do not show how the platform of {model.robot.name!r} bends; give it model.rigid"
+            f"controller: encoders do not measure how the platform of {model.robot.name!r} bends; use model.rigid"
         )
 
 
@@ -44,7 +44,7 @@ def nearest_loss(model: Any, state: dict[str, Any]) -> str:
         return ""
     margins = _margins(model, state)[:, 0]
     leg, condition = conditions[int(np.argmin(margins))]
-    return f"Nearest to having no answer is {leg}: {condition.name} (margin {margins.min():.2g}, about 1 is good)."
+    return f"Closest to failing is {leg}: {condition.name} (margin {margins.min():.2g}, about 1 is good)."
 
 
 def _margins(model: Any, state: dict[str, Any]) -> Array:

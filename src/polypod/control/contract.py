@@ -50,7 +50,7 @@ def gain(name: str, value: ArrayLike, count: int) -> Array:
     """A gain for each of ``count`` components, not negative."""
     array = each(name, value, count)
     if not (array >= 0).all():
-        raise InputError(f"{name}: finite numbers of at least 0 are needed, got {np.asarray(value).tolist()}")
+        raise InputError(f"{name}: must be finite and at least 0, got {np.asarray(value).tolist()}")
     return array
 
 
@@ -58,7 +58,7 @@ def each(name: str, value: ArrayLike, count: int) -> Array:
     """A finite number for each of ``count`` components, from one for all or an array of them."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in ((), (count,)):
-        raise InputError(f"{name}: a number or an array of {count} is needed, got shape {array.shape}")
+        raise InputError(f"{name}: must be a number or an array of {count}, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise InputError(f"{name}: finite numbers are needed, got {array.tolist()}")
+        raise InputError(f"{name}: must be finite, got {array.tolist()}")
     return np.broadcast_to(array, (count,)).copy()

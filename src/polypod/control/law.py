@@ -142,7 +142,7 @@ class ActuatorsMeasured:
         ``guess`` (4, 4) is where forward kinematics starts: the reference's start unless given.
         """
         if velocity not in ("measured", "differences"):
-            raise InputError(f"velocity: 'measured' or 'differences', got {velocity!r}")
+            raise InputError(f"velocity: must be 'measured' or 'differences', got {velocity!r}")
         check_rigid(model)
         count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity

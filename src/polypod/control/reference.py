@@ -31,8 +31,8 @@ class Reference:
         if not (np.isfinite(rate) and rate > 0):
             raise InputError(f"rate: must be greater than 0 samples per second, got {rate}")
         if trajectory.duration * rate > MAX_SAMPLES:
-            asked = f"{rate:g}/s for {trajectory.duration:g} s are {trajectory.duration * rate:.3g} samples"
-            raise InputError(f"rate: {asked}; at most {MAX_SAMPLES}")
+            asked = f"{rate:g}/s for {trajectory.duration:g} s give {trajectory.duration * rate:.3g} samples"
+            raise InputError(f"rate: {asked}; the limit is {MAX_SAMPLES}")
         self.trajectory, self.rate = trajectory, float(rate)
         count = int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1
         self.times: Array = np.minimum(np.arange(count) / rate, trajectory.duration)

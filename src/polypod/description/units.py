@@ -45,7 +45,7 @@ _NEEDED = {
 
 
 def unit_mismatch(fields: dict[str, Any], slides: bool) -> str:
-    """The error of the first of a joint's fields whose unit belongs to the other kind of motion; empty if there is none.
+    """The error of the first of a joint's fields whose unit belongs to the other kind of motion; empty if none has.
 
     Dry friction of a revolute joint is an arm in m, of a prismatic joint a plain number.
     """

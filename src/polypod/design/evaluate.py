@@ -51,7 +51,7 @@ REASONS = (
     "out of reach or singular",
     "friction does not converge",
     "legs do not allow the motion",
-    "beyond a range or cone in a workspace",
+    "outside a range or cone in a workspace",
 )
 """Why a design has no answer, by its number in results."""
 
@@ -69,7 +69,7 @@ class Evaluator:
 
     def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
         if model.robot.flexible:
-            raise InputError(f"robot: the platform of {model.robot.name!r} bends; {AS_RIGID}")
+            raise InputError(f"robot: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
         self.study, self.model = study, model
         boxes = [LoadCase.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
         self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)
@@ -331,7 +331,7 @@ def workspace_poses(model: Model, k: int, workspace: Workspace) -> Array:
             unit = space.units[space.index(name)]
             ends = [in_unit(value, unit, f"box.{name}") for value in (low, high)]
             if not ends[0] < ends[1]:
-                raise InputError(f"box.{name}: goes from small to large, got {[low, high]}")
+                raise InputError(f"box.{name}: the lower limit must come first, got {[low, high]}")
             levels[space.index(name)] = np.linspace(ends[0], ends[1], workspace.points)
     except UnknownNameError as error:
         raise InputError(f"{field}.box: {error}") from error
@@ -339,7 +339,7 @@ def workspace_poses(model: Model, k: int, workspace: Workspace) -> Array:
         raise InputError(f"{field}.{error}") from error
     if workspace.points ** len(levels) > MOST_POSES:
         raise InputError(
-            f"{field}.points: {workspace.points} places of {len(levels)} coordinates are more than {MOST_POSES} poses"
+            f"{field}.points: {workspace.points} points for {len(levels)} coordinates give more than {MOST_POSES} poses"
         )
     grid = np.meshgrid(*levels.values(), indexing="ij")
     x = np.zeros((grid[0].size, len(space.names)))
@@ -638,9 +638,9 @@ def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern
     wanted = PATTERNS[pattern].shape
     if wanted is not None and shapes != {wanted}:
         what = "points" if wanted == (3,) else "ranges"
-        raise InputError(f"vary.{k}.pattern: {pattern} is of {what}; {numbers!r} names other numbers")
+        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches other parameters")
     if len(shapes) != 1:
-        raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
+        raise InputError(f"vary.{k}.numbers: {numbers!r} matches parameters of several shapes {sorted(shapes)}")
 
 
 def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
@@ -651,10 +651,7 @@ def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
         replaces = second == "value" or (second == vary[j].pattern and second not in ("factor", "turn"))
         both = sorted(set(paths[k]) & set(paths[j]))
         if replaces and both:
-            raise InputError(
-                f"vary.{k}.numbers: {both[0]} is varied by {vary[j].label!r} already, whose values would be lost; "
-                "vary it once"
-            )
+            raise InputError(f"vary.{k}.numbers: {both[0]} is already varied by {vary[j].label!r}; vary it once")
 
 
 def check_quantities(study: Study, model: Model) -> None:
@@ -662,12 +659,12 @@ def check_quantities(study: Study, model: Model) -> None:
     robot = model.robot
     elastic = [name for name in study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
     if elastic and not springs_of(model.kernels.mechanism):
-        raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
+        raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file")
     if elastic and robot.base_stiffness is not None:
-        raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not count")
+        raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not include")
     turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)
     if turning and "workspace volume" in study.quantities:
         raise InputError(
-            f"report: workspace volume: the platform of {robot.name!r} only turns, about {', '.join(model.dof)}; "
-            "hold a box of its angles instead (workspaces)"
+            f"report: workspace volume: the platform of {robot.name!r} only rotates, about {', '.join(model.dof)}; "
+            "require a box of its angles instead (workspaces)"
         )

@@ -90,7 +90,8 @@ class _Problem:
         """No design keeps the limits: which of them how many broke."""
         broken = ", ".join(f"{name} {n}" for name, n in sorted(self.violations.items(), key=lambda p: -p[1]) if n)
         return InputError(
-            f"limits: none of {self.count} designs keeps them all; broken by: {broken}. Allow more, or widen the ranges"
+            f"limits: none of {self.count} designs satisfies all limits; violated: {broken}. Relax them, or widen "
+            "the ranges"
         )
 
 
@@ -126,9 +127,9 @@ def optimise(
             "sweeps; give it a range, or leave it out and set it in settings="
         )
     if generations < 1 or (population is not None and population < 8):
-        raise InputError(f"generations, population: at least 1 and 8 are needed, got {generations}, {population}")
+        raise InputError(f"generations, population: must be at least 1 and 8, got {generations}, {population}")
     if population is not None and population > MOST_DESIGNS:
-        raise InputError(f"population: at most {MOST_DESIGNS} designs, got {population}")
+        raise InputError(f"population: the limit is {MOST_DESIGNS} designs, got {population}")
     problem = _Problem(evaluator)
     if len(read.minimise) == 1:
         values = _one(problem, generations, population or max(32, 8 * len(read.vary)), seed, polish, progress)

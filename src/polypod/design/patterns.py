@@ -56,7 +56,7 @@ def _pairs(points: Array) -> tuple[NDArray[np.intp], Array]:
     azimuth = np.arctan2(points[:, 1], points[:, 0])
     order = np.argsort(azimuth)
     if len(order) % 2:
-        raise InputError(f"pattern: angle: points come in pairs, got {len(order)} of them")
+        raise InputError(f"pattern: angle: needs an even number of points, got {len(order)}")
     turns = azimuth[order]
     gaps = np.append(np.diff(turns), turns[0] + 2 * np.pi - turns[-1])
     if gaps[1::2].sum() < gaps[::2].sum():  # the pairs start with the second
@@ -99,11 +99,11 @@ def _part(axis: int, shape: tuple[int, ...], text: str) -> Pattern:
 
 
 PATTERNS = {
-    "value": Pattern("the number itself, the same for all of them", None, None, _set, _mean),
-    "factor": Pattern("a factor of what they are", "1", None, lambda n, v: n * _column(v, n), lambda n: 1.0),
-    "radius": Pattern("mean distance from the z axis; angles and heights stay", "m", (3,), _radius, _mean_radius),
+    "value": Pattern("the value itself, the same for all of them", None, None, _set, _mean),
+    "factor": Pattern("a factor of their values", "1", None, lambda n, v: n * _column(v, n), lambda n: 1.0),
+    "radius": Pattern("mean distance from the z axis; angles and heights are kept", "m", (3,), _radius, _mean_radius),
     "angle": Pattern("angle between the two of a pair about the z axis", "rad", (3,), _angle, _mean_angle),
-    "turn": Pattern("turns all of them about the z axis", "rad", (3,), _turn, lambda points: 0.0),
+    "turn": Pattern("rotates all of them about the z axis", "rad", (3,), _turn, lambda points: 0.0),
     **{name: _part(axis, (3,), f"the {name} of all of them") for axis, name in enumerate("xyz")},
     "low": _part(0, (2,), "the lower end of ranges"),
     "high": _part(1, (2,), "the upper end of ranges"),

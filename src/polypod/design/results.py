@@ -33,8 +33,12 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
     study = prepared.study
     meanings = "; ".join(f"{k}: {text or 'there is one'}" for k, text in enumerate(REASONS))
     variables: dict[str, Any] = {
-        "value": (("design", "varied"), prepared.values, {"long_name": "value of a varied number, in its varied_unit"}),
-        "reason": (("design", "motion"), reason, {"long_name": "why there is no answer", "meanings": meanings}),
+        "value": (
+            ("design", "varied"),
+            prepared.values,
+            {"long_name": "value of a varied parameter, in its varied_unit"},
+        ),
+        "reason": (("design", "motion"), reason, {"long_name": "why there is no result", "meanings": meanings}),
     }
     for name, value in values.items():
         unit = evaluator.quantity_unit(name)
@@ -82,8 +86,8 @@ def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
         largest = np.where(np.isnan(shares), np.inf, shares)
         binding[kept] = np.array(list(limits), dtype=object)[largest[kept].argmax(axis=1)]
         kept &= (largest <= 1.0).all(axis=1)
-    result["feasible"] = ("design", kept, {"long_name": "whether it keeps all limits"})
-    result["binding"] = ("design", binding.astype(str), {"long_name": "the limit of which most is used"})
+    result["feasible"] = ("design", kept, {"long_name": "whether it meets all limits"})
+    result["binding"] = ("design", binding.astype(str), {"long_name": "the most used limit"})
     return result
 
 
@@ -163,7 +167,7 @@ def nearest_text(result: xr.Dataset) -> str:
 def violations_table(result: xr.Dataset) -> Table:
     """How many designs break each limit, and how many break nothing else."""
     rows = [(name, count, alone) for name, (count, alone) in violations(result).items()]
-    columns = [("limit or reason", ""), ("designs that break it", ""), ("and nothing else", "")]
+    columns = [("limit or reason", ""), ("designs that violate it", ""), ("and nothing else", "")]
     return table("Limits", columns, rows)
 
 

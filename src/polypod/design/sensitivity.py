@@ -93,10 +93,10 @@ def sobol(evaluator: Evaluator, count: int = 1024, seed: int = 0) -> dict[str, I
     A quantity that some design has no value of, or that does not vary, has no indices (NaN).
     """
     if count < 2 or count & (count - 1):
-        raise InputError(f"count: a power of two is needed, got {count}")
+        raise InputError(f"count: must be a power of two, got {count}")
     wanted = count * (2 + len(evaluator.bounds))
     if wanted > MOST_DESIGNS:
-        raise InputError(f"count: {count} samples are {wanted} designs; at most {MOST_DESIGNS}")
+        raise InputError(f"count: {count} samples need {wanted} designs; the limit is {MOST_DESIGNS}")
     from scipy.stats import sobol_indices, uniform  # type: ignore[import-untyped, unused-ignore]
 
     names = evaluator.study.quantities

@@ -58,9 +58,9 @@ class Varied(Data):
     @model_validator(mode="after")
     def _one_of_both(self) -> Varied:
         if (self.range is None) == (self.values is None):
-            raise ValueError("range: give a range or values, one of both")
+            raise ValueError("range: give either a range or values")
         if self.values is not None and not self.values:
-            raise ValueError("values: one value at least is needed")
+            raise ValueError("values: at least one value is needed")
         return self
 
     @property
@@ -74,9 +74,9 @@ class Varied(Data):
         assert given is not None
         result = [in_unit(value, unit, field) for value in given]
         if field == "range" and not result[0] < result[1]:
-            raise InputError(f"range: goes from small to large, got {list(given)}")
+            raise InputError(f"range: the lower limit must come first, got {list(given)}")
         if self.pattern == "radius" and not min(result) > 0:
-            raise InputError(f"{field}: a radius is a distance, greater than 0 m, got {list(given)}")
+            raise InputError(f"{field}: a radius must be greater than 0 m, got {list(given)}")
         return result
 
 
@@ -86,7 +86,7 @@ def in_unit(value: Any, unit: str, field: str) -> float:
     if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
         others = [name for name, (_, si) in UNITS.items() if si == unit]
         with_unit = f", or a text with one of the units {', '.join(others)}" if others else ""
-        raise InputError(f"{field}: a finite number in {unit or 'SI units'}{with_unit} is needed, got {value!r}")
+        raise InputError(f"{field}: must be a finite number in {unit or 'SI units'}{with_unit}, got {value!r}")
     return float(number)
 
 
@@ -149,7 +149,7 @@ class Study(Data):
     def _once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise ValueError(f"{twice[0]!r} is there twice: one quantity makes no compromise with itself")
+            raise ValueError(f"{twice[0]!r} is given twice; objectives must be different")
         return names
 
     @field_validator("limits")
@@ -160,11 +160,11 @@ class Study(Data):
     @model_validator(mode="after")
     def _own_names(self) -> Study:
         if not self.vary:
-            raise ValueError("vary: one number to vary at least is needed")
+            raise ValueError("vary: at least one parameter to vary is needed")
         labels = [varied.label for varied in self.vary]
         twice = [label for label in labels if labels.count(label) > 1]
         if twice:
-            raise ValueError(f"vary: every varied number needs a name of its own, {twice[0]!r} is there twice")
+            raise ValueError(f"vary: names must be unique, {twice[0]!r} appears twice")
         return self
 
     @property
@@ -215,7 +215,9 @@ def designs_of(study: Study, bounds: list[list[float]]) -> np.ndarray[Any, np.dt
         ]
         count = math.prod(len(level) for level in levels)
         if count > MOST_DESIGNS:
-            raise InputError(f"vary: the full grid has {count} designs; at most {MOST_DESIGNS}: sample latin or sobol")
+            raise InputError(
+                f"vary: the full grid has {count} designs; the limit is {MOST_DESIGNS}: sample latin or sobol"
+            )
         return np.stack(np.meshgrid(*levels, indexing="ij"), axis=-1).reshape(count, -1)
     from scipy.stats import qmc  # type: ignore[import-untyped, unused-ignore]
 

@@ -136,8 +136,8 @@ def on_cluster(prepared: Prepared, missing: list[int], address: str) -> Iterator
             if not left:
                 return
         raise InputError(
-            f"scheduler: {len(left)} of {len(missing)} blocks of designs were lost with their workers, "
-            f"{_ATTEMPTS} times; give workers more memory, or the study smaller blocks (block: ...)"
+            f"scheduler: {len(left)} of {len(missing)} blocks of designs were lost with their workers, {_ATTEMPTS} "
+            "times; give the workers more memory, or use smaller blocks (block: ...)"
         )
     finally:
         client.close()
@@ -152,8 +152,8 @@ def _client(address: str) -> Any:
         client = connect(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
-            f"scheduler: nothing answers at {address!r} within {_PATIENCE:g} s ({type(error).__name__}); an address "
-            "such as tcp://10.0.0.1:8786 is needed, which 'dask scheduler' prints when it starts"
+            f"scheduler: no answer from {address!r} within {_PATIENCE:g} s ({type(error).__name__}); give an "
+            "address such as tcp://10.0.0.1:8786, which 'dask scheduler' prints when it starts"
         ) from error
     if not client.scheduler_info(n_workers=-1)["workers"]:
         client.close()
@@ -213,7 +213,7 @@ class Store:
         _needed()
         self.path, self.prepared = path, prepared
         if path.is_symlink() and not path.exists():
-            raise InputError(f"store: {path} is a link to nothing; name another store, or remove it")
+            raise InputError(f"store: {path} is a broken link; name another store, or remove it")
         if not path.exists():
             self._create(evaluator)
         elif self._open().attrs.get("fingerprint") != prepared.fingerprint():
@@ -252,8 +252,8 @@ class Store:
 
     def _unreadable(self, error: Exception) -> InputError:
         return InputError(
-            f"store: {self.path} is no store of a sweep that can be read ({type(error).__name__}: {error}); name "
-            "another, or remove it to start anew"
+            f"store: {self.path} is not a readable sweep store ({type(error).__name__}: {error}); name another, "
+            "or remove it to start again"
         )
 
     def missing(self) -> list[int]:

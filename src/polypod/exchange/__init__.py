@@ -64,7 +64,7 @@ def import_robot(
     if format is not None and format not in READERS:
         raise UnknownNameError("format", format, tuple(READERS))
     if not path.is_file():
-        why = "folders, devices, sockets and pipes are not read" if path.exists() else "there is no such file"
+        why = "must be a regular file" if path.exists() else "file not found"
         raise InputError(f"{path}: {why}")
     known = {suffix: name for name, reader in READERS.items() for suffix in reader.suffixes}
     chosen = format or known.get(path.suffix.lower())

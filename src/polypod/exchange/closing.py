@@ -73,7 +73,7 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
     if wide[0] > 1e-9 * solver.size or wide[1] > 1e-9:
         text = f"loops were open by up to {_open(*wide[:2])} ({wide[2]}) and were closed by moving bodies"
         if left > 1e-9 * solver.size or tilt > 1e-9:
-            text += f"; {_open(left, tilt)} that stay ({worst}) were shared out"
+            text += f"; the remaining {_open(left, tilt)} ({worst}) were distributed"
         result = result.with_remarks(text)
     rounded = max(wide[0] / solver.size, wide[1]) < _ROUNDED
     return Closed(result, *(wide[:2] if rounded else (left, tilt)))
@@ -119,7 +119,7 @@ class LoopSolver:
         steps = int(max((np.ceil(abs(v) / _STEP / self.scale(name)) for name, v in values.items()), default=1)) or 1
         if steps > _MOST_STEPS:
             far_off = max(values, key=lambda name: abs(values[name]) / self.scale(name))
-            raise InputError(f"--at: {far_off}={values[far_off]:g} is too far to be followed there; in other units?")
+            raise InputError(f"--at: {far_off}={values[far_off]:g} is too far away; wrong units?")
         held = {joint.name: 0.0 for joint in self.linkage.joints if joint.actuated and joint.name not in values}
         try:
             return self.reach(self.still, held | dict(values), steps)

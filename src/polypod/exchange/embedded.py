@@ -25,7 +25,7 @@ from ..legs.chain import ChainJoint
 from ..model import Model
 from .linkage import linkage_of
 
-UNCHANGED = "the robot as polypod wrote it: nothing in the file has changed since"
+UNCHANGED = "the robot as polypod wrote it: the file is unchanged"
 
 
 class EmbeddedRobot(NamedTuple):
@@ -42,9 +42,9 @@ class EmbeddedRobot(NamedTuple):
         """
         if self.robot is None:
             return [f"{self.fault}; its elements were read instead"]
-        why = "options ask for another robot than the one" if self.unchanged else "it was changed since it was"
+        why = "the options require a different robot than the one" if self.unchanged else "it was changed since it was"
         return [
-            f"{why} written by polypod, so its elements were read; kinds of legs, title, reference and sources of the "
+            f"{why} written by polypod, so its elements were read; leg kinds, title, reference and sources of the "
             "robot file are not in them",
             *left_out(Model(self.robot), carried),
         ]
@@ -55,9 +55,9 @@ def embedded_robot(text: Any, unchanged: bool) -> EmbeddedRobot | None:
     if text is None:
         return None
     if not isinstance(text, str):
-        return EmbeddedRobot(None, False, f"the robot file in it is no text, got {short_repr(text)}")
+        return EmbeddedRobot(None, False, f"the embedded robot file is not a text, got {short_repr(text)}")
     try:
-        return EmbeddedRobot(loads(text, "the robot file in it"), unchanged)
+        return EmbeddedRobot(loads(text, "the embedded robot file"), unchanged)
     except PolypodError as error:
         return EmbeddedRobot(None, False, " ".join(str(error).split()))
 
@@ -105,7 +105,7 @@ def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
     joints = linkage_of(model.robot).joints
     for field, what, names in (
         ("coulomb", "dry friction by reaction (coulomb)", _with_friction(joints, lambda f: f.coulomb > 0)),
-        ("static", "dry friction that is more at rest (static)", _with_friction(joints, lambda f: f.static > 1)),
+        ("static", "static friction above sliding friction (static)", _with_friction(joints, lambda f: f.static > 1)),
         ("cone", "cones", [j.name for j in joints if j.cone is not None]),
         ("twist", "ranges of twist (ranges.twist)", [j.name for j in joints if "twist" in j.ranges_by_motion]),
         ("stiffness", "stiffness", [j.name for j in joints if j.stiffness is not None]),
@@ -175,7 +175,7 @@ def _whole(model: Model) -> Iterator[str]:
     if model.robot.base_stiffness is not None:
         yield "left out: stiffness of the base (base_stiffness)"
     if model.robot.payloads:
-        yield "left out: what of the platform is payload, which is part of its body"
+        yield "left out: which part of the platform is payload (merged into its body)"
 
 
 def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:
@@ -184,5 +184,5 @@ def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:
     for leg, text in found.items():
         by_text.setdefault(text, []).append(leg)
     for text, (first, *others) in by_text.items():
-        more = f" and in the same way of {len(others)} other leg{'s' if len(others) > 1 else ''}" if others else ""
+        more = f" and likewise of {len(others)} other leg{'s' if len(others) > 1 else ''}" if others else ""
         yield f"left out: {what} of {first} ({text}){more}"

@@ -181,7 +181,9 @@ def linkage_of(robot: Robot) -> Linkage:
     (14, 18, 'leg1-prismatic')
     """
     if robot.flexible:
-        raise InputError(f"robot: {robot.name!r} bends, which other programs' files cannot say; {AS_RIGID}")
+        raise InputError(
+            f"robot: {robot.name!r} has a flexible platform, which other programs' files cannot represent; {AS_RIGID}"
+        )
     home = robot.home.matrix
     bodies = {BASE: EMPTY_BODY, PLATFORM: moved(robot.loaded_platform, home)}
     joints: list[ChainJoint] = []
@@ -312,7 +314,7 @@ def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
             raise UnknownNameError("platform", name, tuple(linkage.marks))
         mark = linkage.marks[name]
         if mark.body == BASE:
-            raise InputError(f"platform: {name!r} does not move; choose a body that loops hold")
+            raise InputError(f"platform: {name!r} does not move; choose a body in a loop")
         return mark, "given" if wanted else "named by the file"
     candidates = [body for body in linkage.bodies if body != BASE]
     if not candidates:

@@ -86,7 +86,7 @@ class _File:
             spec = mujoco.MjSpec.from_file(str(path))
             self.model = self._compiled(spec)
         except ValueError as error:
-            raise InputError(f"{path}: MuJoCo refuses it: {' '.join(str(error).split())}") from error
+            raise InputError(f"{path}: rejected by MuJoCo: {' '.join(str(error).split())}") from error
         self.data = mujoco.MjData(self.model)
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
@@ -103,12 +103,12 @@ class _File:
             needed = sorted({geom.parent.name for geom in gone if not geom.parent.explicitinertial})
             if needed:
                 raise InputError(
-                    f"{self.path}: meshes are missing that give bodies their inertia: {', '.join(needed)}; "
-                    "put the meshes where the file says, or give these bodies an <inertial>"
+                    f"{self.path}: meshes that define inertias are missing: {', '.join(needed)}; put the meshes "
+                    "where the file expects them, or give these bodies an <inertial>"
                 )
             for item in (*gone, *missing):
                 spec.delete(item)
-            self.remarks.append(f"{len(missing)} meshes are not there and were left out; bodies state their inertia")
+            self.remarks.append(f"{len(missing)} meshes were not found and left out; the bodies have explicit inertias")
         return spec.compile()
 
     def _mesh(self, spec: Any, mesh: Any) -> Path:
@@ -187,13 +187,13 @@ class _File:
             passive, values = ", ".join(self.passive_armatures), sorted(set(self.passive_armatures.values()))
             self.remarks.append(
                 f"armature ({values[0]:.4g} to {values[-1]:.4g}) of the passive joints {passive} was left out: "
-                "rotors are in actuated joints"
+                "only actuated joints have rotors"
             )
         seats: dict[str, tuple[Array, Array]] = {}
         joints += self._loops(seats)
         if model.body_gravcomp.any():
             lifted = [name for name, part in zip(self.names, model.body_gravcomp, strict=True) if part]
-            self.remarks.append(f"gravity compensation of {', '.join(lifted)} belongs to a controller: left out")
+            self.remarks.append(f"gravity compensation of {', '.join(lifted)} is part of a controller: left out")
         if model.ntendon and (model.tendon_stiffness.any() or model.tendon_damping.any()):
             self.remarks.append(f"{model.ntendon} tendons were left out")
         name = re.sub(r"[^\w-]+", "-", model.names[: model.names.index(b"\0")].decode() or self.path.stem)
@@ -223,11 +223,11 @@ class _File:
                 int(self.mj.mjtTrn.mjTRN_JOINT),
                 int(self.mj.mjtTrn.mjTRN_JOINTINPARENT),
             ):
-                self.odd_actuators.append(f"actuator {name}: it acts on no joint; polypod's actuators act in joints")
+                self.odd_actuators.append(f"actuator {name}: it does not act on a joint, which polypod requires")
                 continue
             joint = int(model.actuator_trnid[number, 0])
             if joint in found:
-                self.odd_actuators.append(f"actuator {name}: its joint has another actuator already")
+                self.odd_actuators.append(f"actuator {name}: its joint already has an actuator")
                 continue
             motor = int(model.actuator_gaintype[number]) == int(self.mj.mjtGain.mjGAIN_FIXED)
             motor = motor and not model.actuator_biasprm[number].any()
@@ -239,7 +239,7 @@ class _File:
                 continue
             found[joint] = {"actuated": True, "ratio": ratio, **self._limit(number, name, motor)}
         if servos:
-            self.remarks.append(f"gains of the servo actuators {', '.join(servos)} belong to a controller: left out")
+            self.remarks.append(f"gains of the servo actuators {', '.join(servos)} are part of a controller: left out")
         return found
 
     def _limit(self, number: int, name: str, motor: bool) -> dict[str, float]:
@@ -256,7 +256,7 @@ class _File:
                 limits.append(min(-low, high))
             elif low < high:
                 limits.append(max(-low, high))
-                self.remarks.append(f"actuator {name}: its forces have one sign in the file; polypod's have either")
+                self.remarks.append(f"actuator {name}: its force has one sign only in the file; polypod allows both")
         return {"max_force": float(min(limits))} if limits else {}
 
     # -- joints --------------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ class _File:
                 self.passive_armatures[name] = armature
             if model.jnt_limited[number]:
                 largest = np.degrees(model.jnt_range[number, 1])
-                self.remarks.append(f"joint {name}: its limit, {largest:.4g} deg of turn in all, was left out")
+                self.remarks.append(f"joint {name}: its limit of {largest:.4g} deg total rotation was left out")
             return checked_joint(data)
         data["axis"] = tuple(self.data.xaxis[number].tolist())
         reference = float(model.qpos0[qpos])
@@ -335,7 +335,7 @@ class _File:
             name = self._name(self.mj.mjtObj.mjOBJ_EQUALITY, number) or f"loop{number + 1}"
             if kind not in (int(self.mj.mjtEq.mjEQ_CONNECT), int(self.mj.mjtEq.mjEQ_WELD)):
                 raise InputError(
-                    f"equality {name}: only connect and weld close loops; gears and the like polypod has not"
+                    f"equality {name}: only connect and weld can close loops; polypod has no gears and the like"
                 )
             ends, frames = self._ends(number, kind)
             if kind == int(self.mj.mjtEq.mjEQ_WELD):

@@ -64,7 +64,7 @@ def _renamed(
         first, second = (names.get(name, name) for name in joint.between)
         if first == second:
             if joint.actuated:
-                raise InputError(f"joint {joint.name}: it is actuated, but both its bodies are fixed to each other")
+                raise InputError(f"joint {joint.name}: it is actuated, but its two bodies are fixed to each other")
             continue
         kept.append(changed(joint, between=(first, second)))
     marks = {name: mark._replace(body=names.get(mark.body, mark.body)) for name, mark in linkage.marks.items()}
@@ -108,7 +108,10 @@ def _merge_wheel(linkage: Linkage) -> Linkage | None:
         bodies[before] = combined([bodies[before], body(wheel.mass, even.com, even.across)])
         whole = changed(two, range=_added_ranges(one, two, name))
         joints = [whole if joint is two else joint for joint in linkage.joints if joint is not one]
-        text = f"{name} turns freely on the axis of {two.name}; it rides on {before} without its moment about that axis"
+        text = (
+            f"{name} spins freely about the axis of {two.name}; it was attached to {before} without its moment "
+            "of inertia about that axis"
+        )
         merged = _renamed(linkage, joints, {name: before}, bodies)
         return merged if massless(wheel) else merged.with_remarks(text)
     return None

@@ -103,7 +103,7 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
             )
         robot = _validated(data | {"dof": [f.model_dump() for f in dof]}, linkage, mark.body)
         names = ", ".join(coordinate.name for coordinate in dof)
-        linkage = linkage.with_remarks(f"dof: {len(dof)} ({names}), as the legs leave them at home")
+        linkage = linkage.with_remarks(f"dof: {len(dof)} ({names}), as the legs allow at home")
     _check_drives(robot)
     return Imported(robot, linkage.remarks)
 
@@ -182,7 +182,9 @@ def _with_body_remarks(linkage: Linkage) -> Linkage:
         if one.unphysical:
             odd.setdefault(one.unphysical, []).append(name)
         if one.mass > _HEAVY * (total - one.mass) or one.mass > 1e5:
-            texts.append(f"body {name}: {one.mass:.6g} kg of {total:.6g} kg that move; is its density in other units?")
+            texts.append(
+                f"body {name}: {one.mass:.6g} kg of {total:.6g} kg moving mass; is its density in the wrong unit?"
+            )
     for problem, names in odd.items():
         texts.append(f"inertia of {', '.join(names)} {problem}; kept as it is, with 'check: none'")
     return linkage.with_remarks(*texts)
@@ -217,7 +219,7 @@ def _align_axes(linkage: Linkage) -> Linkage:
         joints.append(joint)
     linkage = linkage.with_joints(joints)
     if widest > 1e-11:
-        linkage = linkage.with_remarks(f"axes that are parallel to {widest:.2g} rad were made exactly parallel")
+        linkage = linkage.with_remarks(f"axes that are parallel within {widest:.2g} rad were made exactly parallel")
     return linkage
 
 
@@ -284,15 +286,15 @@ def _check_reached(linkage: Linkage, platform: str) -> None:
             "ones. If loops are in a file of their own, name it with loops="
         )
     if unheld:
-        raise InputError(f"bodies that nothing holds: {', '.join(unheld)}; join them, or take them out of the file")
+        raise InputError(f"bodies without joints: {', '.join(unheld)}; connect them, or remove them from the file")
     if loose:
         driven = [joint.name for joint in loose if joint.actuated]
         names = [joint.name for joint in loose]
         fix = "" if len(names) > _FEW else f". To fix them where they are: hold={names}"
         raise InputError(
-            f"{len(names)} joints ({len(driven)} actuated) are on no way from the base to the platform {platform}: "
-            f"{', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}. What they carry is a second "
-            f"platform or an arm, and polypod has one platform{fix}"
+            f"{len(names)} joints ({len(driven)} actuated) are not on a path from the base to the platform "
+            f"{platform}: {', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}. They belong to a "
+            f"second platform or an arm, and polypod supports one platform{fix}"
         )
 
 
@@ -324,8 +326,8 @@ def _axisymmetric_rods(
             bodies[name] = body(bodies[name].mass, even.com, even.axial + even.across)
     if rods:
         linkage = linkage.with_remarks(
-            f"{', '.join(sorted(rods))}: rods between two spherical joints, which spin freely, made bodies of "
-            f"revolution (they were to {100 * most:.2g} % of their length or moments)"
+            f"{', '.join(sorted(rods))}: rods between two spherical joints, which spin freely, were made bodies "
+            f"of revolution (changed by at most {100 * most:.2g} % of their length or moments)"
         )
     return linkage, bodies
 
@@ -367,12 +369,12 @@ def _validated(data: dict[str, Any], linkage: Linkage, platform: str) -> Robot:
         return Robot.model_validate(data)
     except ValidationError as error:
         faults = [str(fault["msg"]).removeprefix("Value error, ") for fault in error.errors()]
-        text = faults[0] + (f" (and {len(faults) - 1} more faults of this kind)" if len(faults) > 1 else "")
+        text = faults[0] + (f" (and {len(faults) - 1} more errors of this kind)" if len(faults) > 1 else "")
         if "degree of freedom of its own" in text or "dead point" in text:
             text += _serial_joints(linkage, platform)
-        raise InputError(f"polypod cannot say this robot: {text}") from error
+        raise InputError(f"polypod cannot represent this robot: {text}") from error
     except PolypodError as error:
-        raise InputError(f"polypod cannot say this robot: {error}") from error
+        raise InputError(f"polypod cannot represent this robot: {error}") from error
 
 
 def _serial_joints(linkage: Linkage, platform: str) -> str:

@@ -49,7 +49,7 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
     """The linkage of a URDF file, loops closed as far as they are at zero."""
     root = read_xml(path)
     if root.tag != "robot":
-        raise InputError(f"{path}: a URDF file has a <robot>, this one a <{root.tag}>")
+        raise InputError(f"{path}: a URDF file needs a <robot>, this one has a <{root.tag}>")
     return _File(root, parse_loops(read_mapping(path, loops)), path).linkage()
 
 
@@ -78,7 +78,7 @@ class _File:
             names = [_name(part) for part in root.findall(kind)]
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise InputError(f"{path}: {kind} {twice[0]!r} is there twice; every {kind} needs a name of its own")
+                raise InputError(f"{path}: {kind} {twice[0]!r} appears twice; names must be unique")
         self.remarks = _unknown(root)
         self.motors = loops.name_mot
         self.types = dict(zip(loops.joint_name, loops.joint_type, strict=True))
@@ -87,29 +87,29 @@ class _File:
         for joint in joints:
             child = _link(joint, "child")
             if child not in self.links:
-                raise InputError(f"{path}: joint {_name(joint)}: there is no link {child!r}, its child")
+                raise InputError(f"{path}: joint {_name(joint)}: its child link {child!r} does not exist")
             if child in children:
                 raise InputError(
-                    f"{path}: link {child!r} is the child of two joints, and URDF is a tree; state a loop beside it "
-                    "(closed_loop) or as <loop>"
+                    f"{path}: link {child!r} is the child of two joints, but URDF is a tree; give the loop in a "
+                    "separate file (closed_loop) or as <loop>"
                 )
             children.add(child)
         roots = [name for name in self.links if name not in children]
         if len(roots) != 1:
-            raise InputError(f"{path}: a tree has one root link, this file has {len(roots)}: {', '.join(roots)}")
+            raise InputError(f"{path}: a tree must have one root link, this file has {len(roots)}: {', '.join(roots)}")
         self.base = roots[0]
         self.frames = {self.base: np.eye(4)}
         waiting = list(joints)
         while waiting:
             ready = [joint for joint in waiting if _link(joint, "parent") in self.frames]
             if not ready:
-                raise InputError(f"{path}: joints that do not hang on the root: {', '.join(map(_name, waiting))}")
+                raise InputError(f"{path}: joints not connected to the root: {', '.join(map(_name, waiting))}")
             for joint in ready:
                 self.frames[_link(joint, "child")] = self.frames[_link(joint, "parent")] @ _origin(joint)
                 waiting.remove(joint)
         for name in self.motors:
             if name not in {_name(joint) for joint in joints}:
-                raise InputError(f"{path}: name_mot has {name!r}, which is no joint of the file")
+                raise InputError(f"{path}: name_mot has {name!r}, which is not a joint of the file")
 
     def linkage(self) -> Linkage:
         bodies: dict[str, Body] = {BASE: EMPTY_BODY}
@@ -151,7 +151,7 @@ class _File:
     def _joint(self, joint: ET.Element) -> ChainJoint:
         name, kind = _name(joint), joint.get("type", "")
         if joint.find("mimic") is not None:
-            raise InputError(f"joint {name}: it mimics another (a gear), which polypod cannot say")
+            raise InputError(f"joint {name}: it mimics another joint (a gear), which polypod cannot represent")
         parent, child = self._key(_link(joint, "parent")), self._key(_link(joint, "child"))
         frame = self.frames[_link(joint, "child")]
         common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}
@@ -167,7 +167,7 @@ class _File:
             axes = tuple(_list(frame[:3, "XYZ".index(letter)]) for letter in match.groups())
             return checked_joint(common | {"kind": "universal", "axes": axes})
         if kind not in _KINDS:
-            raise InputError(f"joint {name}: type {kind!r} has no place in polypod; known: {', '.join(_KINDS)}")
+            raise InputError(f"joint {name}: type {kind!r} is not supported; known: {', '.join(_KINDS)}")
         data = common | {"kind": _KINDS[kind]}
         if kind != "fixed":
             data["axis"] = _list(frame[:3, :3] @ _axis(joint))
@@ -188,7 +188,7 @@ class _File:
             if low < high and max(-low, high) < _NO_LIMIT:
                 data["range"] = (low, high)
             elif low < high and min(-low, high) < _NO_LIMIT:
-                self.remarks.append(f"joint {_name(joint)}: its limit on one side only was left out")
+                self.remarks.append(f"joint {_name(joint)}: its one-sided limit was left out")
         if actuated:
             motor = self.loops.polypod.motors.get(_name(joint), Motor())
             data |= {"actuated": True, **motor.model_dump(exclude_defaults=True)}
@@ -232,7 +232,7 @@ class _File:
         name, kind = _name(loop), loop.get("type", "revolute")
         kinds = {**_KINDS, "spherical": "spherical"}
         if kind not in kinds:
-            raise InputError(f"loop {name}: type {kind!r} has no place in polypod; known: {', '.join(kinds)}")
+            raise InputError(f"loop {name}: type {kind!r} is not supported; known: {', '.join(kinds)}")
         turn = _frame_about(_axis(loop)) if kinds[kind] in ("revolute", "prismatic") else np.eye(4)
         ends = []
         for which in ("predecessor", "successor"):
@@ -284,7 +284,7 @@ def _unknown(root: ET.Element) -> list[str]:
             if child.tag not in _KNOWN[element.tag]:
                 key = f"<{child.tag}> in <{element.tag}>"
                 found[key] = found.get(key, 0) + 1
-    return [f"{key}: {count} of them passed over, unknown to URDF" for key, count in found.items()]
+    return [f"{key}: {count} unknown elements ignored" for key, count in found.items()]
 
 
 def _name(element: ET.Element) -> str:
@@ -396,7 +396,7 @@ def read_mapping(urdf: Path, given: Path | None) -> dict[str, Any]:
     except YamlTextError as error:
         raise RobotFileError(str(path), error.faults) from error
     if not isinstance(data, dict):
-        raise InputError(f"{path}: a mapping with closed_loop, type and name_mot is needed")
+        raise InputError(f"{path}: must be a mapping with closed_loop, type and name_mot")
     _checked(data, path)
     return data
 
@@ -416,7 +416,7 @@ def _checked(data: dict[str, Any], path: Path) -> None:
         raise InputError(f"{path}: {field}: {message}, got {short_repr(fault['input'])}") from error
     if len(loops.closed_loop) != len(loops.type):
         raise InputError(
-            f"{path}: closed_loop has {len(loops.closed_loop)} pairs and type {len(loops.type)} entries; one for each"
+            f"{path}: closed_loop has {len(loops.closed_loop)} pairs but type has {len(loops.type)} entries"
         )
     if len(loops.joint_name) != len(loops.joint_type):
-        raise InputError(f"{path}: joint_name and joint_type need the same number of entries")
+        raise InputError(f"{path}: joint_name and joint_type must have the same number of entries")

@@ -96,9 +96,9 @@ def _checked(name: str, given: ArrayLike, count: int) -> Array:
     try:
         value = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"limits.{name}: numbers are needed, got {given!r}") from error
+        raise InputError(f"limits.{name}: must be numbers, got {given!r}") from error
     if value.shape not in ((), (count,)):
-        raise InputError(f"limits.{name}: one number or {count} are needed, one an actuator, got shape {value.shape}")
+        raise InputError(f"limits.{name}: must be one number or {count}, one per actuator, got shape {value.shape}")
     if not (value > 0).all():
         raise InputError(f"limits.{name}: must be greater than 0, got {given!r}")
     return np.broadcast_to(value, (count,)).copy()
@@ -121,5 +121,7 @@ def long_strokes(model: Model, poses: Array) -> list[str]:
     for actuator, moved in zip(model.actuators, np.ptp(q, axis=0).tolist(), strict=True):
         most = actuator.drive.max_stroke
         if most is not None and moved > most:
-            found.append(f"{actuator.name}: stroke {moved:.4g} {actuator.unit}, at most {most:.4g} {actuator.unit}")
+            found.append(
+                f"{actuator.name}: stroke {moved:.4g} {actuator.unit}, the limit is {most:.4g} {actuator.unit}"
+            )
     return found

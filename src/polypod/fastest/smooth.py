@@ -113,11 +113,11 @@ def bounded_jerk(
         if factor is not None:
             best = judge.law.slowed(factor)
     if best is None:
-        raise InputError(f"limits.jerk: not kept even {_MAX_SLOWDOWN:g} times as slow; allow more")
+        raise InputError(f"limits.jerk: exceeded even at {_MAX_SLOWDOWN:g} times the duration; allow more")
     last = _SpeedTest(model, grid, best, limits, friction, _everywhere(best))
     factor = last.slowdown(np.inf)
     if factor is None:
-        raise InputError(f"limits.jerk: not kept even {_MAX_SLOWDOWN:g} times as slow; allow more")
+        raise InputError(f"limits.jerk: exceeded even at {_MAX_SLOWDOWN:g} times the duration; allow more")
     return best.slowed(factor), last.time * factor, last.shares(factor)
 
 

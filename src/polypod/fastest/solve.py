@@ -139,7 +139,7 @@ def fastest(
     1.73
     """
     if model.robot.flexible:
-        raise InputError(f"fastest: the platform of {model.robot.name!r} bends and vibrates; {AS_RIGID}")
+        raise InputError(f"fastest: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     bounds = (limits or Limits()).of(model)
     if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(
@@ -187,7 +187,7 @@ def prepare_grid(
     those of a file that is read again, are the same. One that a program could change meanwhile is asked again.
     """
     if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
-        raise InputError(f"points: an integer from 10 to 1000000 is needed, got {points!r}")
+        raise InputError(f"points: must be an integer from 10 to 1000000, got {points!r}")
     file = find_motion(model, motion)
     kept = _GRIDS.setdefault(model, [])
     for count, old in kept:
@@ -258,14 +258,14 @@ def _within_rms(problem: Problem) -> tuple[Array, LimitShares, int]:
         except InputError as error:
             k = int(share.argmax())
             raise InputError(
-                f"limits.rms_force: {problem.model.actuators[k].name} has {share[k]:.3g} times its limit, and lower "
-                f"peaks do not help: {error}"
+                f"limits.rms_force: {problem.model.actuators[k].name} needs {share[k]:.3g} times its limit, and "
+                f"lower peaks do not help: {error}"
             ) from error
         iterations += more
         share = _rms(problem, x, use) / limit
         less = changed < 0
         exponent[less] = np.clip(np.log(share[less] / before[less]) / changed[less], _MIN_EXPONENT, 1.0)
-    raise InputError("limits.rms_force: no lower peaks were found that keep it; allow more, or choose another path")
+    raise InputError("limits.rms_force: no peak limits were found that keep it; allow more, or choose another path")
 
 
 def _rms(problem: Problem, x: Array, use: LimitShares) -> Array:
@@ -298,7 +298,7 @@ def _no_speed(problem: Problem, interval: int) -> str:
                 f"limits.force: {actuator.name} needs {hold[worst]:.4g} {unit} to move slowly at {place}; "
                 f"{allowed:.4g} {unit} are allowed: allow more, or take another path"
             )
-    return f"limits: no speed keeps them all at {where}: allow more there, or take another path"
+    return f"limits: no speed satisfies all limits at {where}: allow more there, or take another path"
 
 
 def _result(model: Model, problem: Problem, x: Array, use: LimitShares, iterations: int) -> Fastest:

@@ -130,9 +130,9 @@ def _of_legs(legs: Sequence[LegDerivatives], motion: FrameMotion) -> tuple[ca.SX
 def _refuse(mechanism: Mechanism, direct: bool = False) -> None:
     """Raise for robots whose derivatives are not compiled."""
     if mechanism.platform.elastic:
-        raise InputError("derivatives: those of robots with a flexible platform are not compiled")
+        raise InputError("derivatives: not available for a flexible platform")
     if mechanism.redundant and not direct:
-        raise InputError("derivatives: forces of more actuators than degrees of freedom have no compiled ones")
+        raise InputError("derivatives: not available for forces of more actuators than degrees of freedom")
 
 
 def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction, direct: bool = False) -> Loads | None:
@@ -141,9 +141,7 @@ def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction,
     if not friction or not has_dry_friction(mechanism):
         return None
     if loaded_joints(mechanism):
-        raise InputError(
-            "derivatives: those of dry friction that depends on reactions are not compiled; pass friction=False"
-        )
+        raise InputError("derivatives: not available for dry friction that depends on reactions; pass friction=False")
     return Loads(dry.law)
 
 
@@ -209,8 +207,8 @@ def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) 
     x = mechanism.inputs()
     if mechanism.platform.elastic:
         raise InputError(
-            "regressor: forces of a robot with a flexible platform are not linear in its inertias, which decide how it "
-            "vibrates too; model.derivatives gives their derivatives"
+            "regressor: forces of a flexible platform are not linear in its inertias, which also determine how "
+            "it vibrates; use model.derivatives"
         )
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = State.of(mechanism, platform, True, loads)

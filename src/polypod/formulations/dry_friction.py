@@ -39,9 +39,9 @@ class DryFriction:
     def of(width: float, coupling: str, law: str | None = None) -> DryFriction:
         """From a model's options ``friction_width``, ``friction_coupling`` and ``friction_law``, checked."""
         if not (isinstance(width, (int, float)) and math.isfinite(width) and width >= 0):
-            raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
+            raise InputError(f"friction_width: must be a rate of at least 0 (0 is exact dry friction), got {width}")
         if coupling not in ("implicit", "explicit"):
-            raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
+            raise InputError(f"friction_coupling: must be 'implicit' or 'explicit', got {coupling!r}")
         return DryFriction(law_of(law, float(width)), coupling)  # type: ignore[arg-type]
 
 

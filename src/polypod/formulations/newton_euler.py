@@ -563,7 +563,9 @@ def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[
         if np.isfinite(a).all() and np.isfinite(b).all():
             result.append((a, b))
     if not result:
-        raise InputError(f"{mechanism.robot.name!r}: no pose near home closes; its free bodies cannot be analysed")
+        raise InputError(
+            f"{mechanism.robot.name!r}: the legs close at no pose near home; its free bodies cannot be analysed"
+        )
     return result
 
 
@@ -578,8 +580,8 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
             worst = int(left.argmax())
             leg = owners[worst] if worst < len(owners) else mechanism.robot.name
             raise InputError(
-                f"newton-euler: {leg}: place() prescribes a motion that its joints leave free (a strut between two "
-                "spherical joints that turns about itself), and nothing gives the moment for it"
+                f"newton-euler: {leg}: place() prescribes a motion that its joints leave free (such as the spin "
+                "of a strut between two spherical joints), and no moment causes it"
             )
 
 
@@ -592,8 +594,8 @@ def _refuse_spin(
     for found, known in _at_random_motions(mechanism, x, [forces, wanted]):
         if np.abs(found - known).max() > 1e-9 * np.abs(known).max():
             raise InputError(
-                f"newton-euler: no-spin: joints of {mechanism.robot.name!r} make its links spin otherwise than a "
-                "universal joint does, and no free body has such a motion; use virtual-power or lagrange"
+                f"newton-euler: no-spin: joints of {mechanism.robot.name!r} make its links spin differently from "
+                "a universal joint, which no free body does; use virtual-power or lagrange"
             )
 
 

@@ -117,8 +117,8 @@ def base_parameters(
     reached, needed = len(rows), -(-2 * len(linear.numbers) // len(linear.model.actuators))
     if reached < needed:
         raise InputError(
-            f"robot: {linear.robot.name!r} reaches only {reached} of {states} random states around home; {needed} are "
-            f"needed for its {len(linear.numbers)} numbers"
+            f"robot: {linear.robot.name!r} reaches only {reached} of {states} random states around home; {needed} "
+            f"are needed for its {len(linear.numbers)} parameters"
         )
     return base_of_rows(rows.reshape(-1, len(linear.numbers)), linear.numbers)
 

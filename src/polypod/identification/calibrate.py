@@ -82,7 +82,9 @@ FINEST = 1e-9
 def check_uncertainty(model: Model, uncertainty: float) -> None:
     """An error for what is no uncertainty [m, rad] of a robot's geometry."""
     if not uncertainty >= FINEST:
-        raise InputError(f"uncertainty: at least {FINEST:g} m is needed, got {uncertainty:g}; below, none moves")
+        raise InputError(
+            f"uncertainty: must be at least {FINEST:g} m, got {uncertainty:g}; below that no parameter changes"
+        )
     if uncertainty > model.robot.farthest:
         raise InputError(
             f"uncertainty: {uncertainty:g} m is more than the robot's size, {model.robot.farthest:.3g} m; write "
@@ -132,9 +134,9 @@ class _Solver:
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
             raise InputError(
-                f"measurements: row {lost[0]}: the robot cannot take the readings "
+                f"measurements: row {lost[0]}: the robot cannot reach the readings "
                 f"{np.round(data.readings[lost[0]], 6).tolist()}; at home they are "
-                f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()}. Units?"
+                f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()}. Check the units"
             )
         return pose
 
@@ -151,7 +153,7 @@ class _Solver:
         for turn in range(ITERATIONS):
             pose = geometry.poses(data.readings, p, pose)
             if not np.isfinite(pose).all():
-                raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
+                raise InputError("measurements: the estimated geometry cannot reach all readings; are rows mixed up?")
             values, derivatives = measurement_jacobian(geometry, data, pose, p, base, tool)
             residual = data.values - values
             noise = self._noise(residual, weight, groups)
@@ -173,9 +175,8 @@ class _Solver:
                 judged, before = True, (np.inf, np.inf)
         else:
             self.notes.append(
-                f"{ITERATIONS} iterations were too few: numbers last moved by up to {now[0]:.2g} m or rad; "
-                "intervals may be "
-                "too narrow"
+                f"{ITERATIONS} iterations were too few: parameters last changed by up to {now[0]:.2g} m or rad; "
+                "intervals may be too narrow"
             )
         return moved, covariance, base, tool, residual, weight, noise
 
@@ -258,22 +259,23 @@ class _Solver:
         rows = (weight == 0.0).any(axis=1)
         notes = self.notes.copy()
         if rows.any():
-            notes.append(f"{int(rows.sum())} measurements stand out and do not count: rows "
-                         f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip
+            notes.append(f"{int(rows.sum())} measurements are outliers and not used: rows "
+f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip
         if geometry.jamming:
             notes.append(
-                f"{len(geometry.jamming)} numbers stay as the file has them, since legs that repeat each other's "
-                f"constraints could not close if they changed alone: {_listed(geometry.jamming)}"
+                f"{len(geometry.jamming)} parameters keep the file's values, since redundant constraints of the "
+                f"legs could not close if they changed alone: {_listed(geometry.jamming)}"
             )
         together = sum(s == "together" for s in self.base.identifiability)
         if together:
             notes.append(
-                f"{self.base.count} combinations of {geometry.count} numbers are seen; {together} numbers are seen "
-                "together with others only and stay near the file's values in what is not seen"
+                f"{self.base.count} combinations of {geometry.count} parameters are identifiable; {together} "
+                "parameters are identifiable only together with others and stay near the file's values in the "
+                "rest"
             )
         wide = [n.name for n, d, s in zip(geometry.numbers, deviation, self.sigma, strict=True) if d > 0.7 * s]
         if wide:
-            notes.append(f"these measurements hardly show: {_listed(wide)}")
+            notes.append(f"hardly identifiable from these measurements: {_listed(wide)}")
         before = (
             data.values
             - measurement_jacobian(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
@@ -435,7 +437,7 @@ def plan(
     if kind not in COLUMNS:
         raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {kind!r}")
     if not 1 <= count <= candidates:
-        raise InputError(f"count: 1 to {candidates} poses can be chosen, got {count}")
+        raise InputError(f"count: must be 1 to {candidates} poses, got {count}")
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     poses = random_poses(model, candidates, seed)
     rows = measurement_rows(geometry, poses, kind, tool, anchor)

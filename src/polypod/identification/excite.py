@@ -88,13 +88,13 @@ def excite(
         model = Model(model)
     for name, value in (("duration", duration), ("noise", noise), ("rate", rate), ("budget", budget), ("reach", reach)):
         if not 0 < value <= LARGEST_NUMBER:
-            raise InputError(f"{name}: a number above 0 and at most {LARGEST_NUMBER:g} is needed, got {value}")
+            raise InputError(f"{name}: must be greater than 0 and at most {LARGEST_NUMBER:g}, got {value}")
     if tries is not None and not tries > 0:
-        raise InputError(f"tries: a number above 0 is needed, got {tries}")
+        raise InputError(f"tries: must be greater than 0, got {tries}")
     if harmonics < 3:
-        raise InputError(f"harmonics: at least 3 are needed to start at rest, got {harmonics}")
+        raise InputError(f"harmonics: must be at least 3 to start at rest, got {harmonics}")
     if criterion not in ("determinant", "condition"):
-        raise InputError(f"criterion: 'determinant' or 'condition', got {criterion!r}")
+        raise InputError(f"criterion: must be 'determinant' or 'condition', got {criterion!r}")
     linear = LinearModel(model, same_legs=same_legs)
     search = Search(linear, base_parameters(linear), duration, harmonics, criterion, max_acceleration, reach)
     best, tried = search.run(budget, tries, np.random.default_rng(seed), progress)
@@ -213,7 +213,7 @@ class Search:
                 )
             )
         trajectory = self._trajectory(Sum(parts=tuple(parts)))
-        title = f"{self.harmonics} harmonics of {1 / self.duration:g} Hz that make inertias and friction visible"
+        title = f"{self.harmonics} harmonics of {1 / self.duration:g} Hz that excite inertias and friction"
         return MotionFile(name=name, title=title, robot=self.model.robot.name, rate=rate, trajectory=trajectory)
 
     # -- limits and information ----------------------------------------------------------------------------------------
@@ -299,8 +299,8 @@ class Search:
             progress(f"{tried} motions tried")
         if best is None:
             raise InputError(
-                f"robot: {self.model.robot.name!r} can make none of {tried} motions around home within its limits; "
-                "is home at the edge of its workspace? Try a smaller reach"
+                f"robot: {self.model.robot.name!r} can follow none of {tried} motions around home within its "
+                "limits; is home at the edge of its workspace? Try a smaller reach"
             )
         return best, tried
 
@@ -310,7 +310,7 @@ class Search:
             if self.within_limits(self.motion(genes, CHECKED)):
                 return genes
             genes = 0.97 * genes
-        raise InputError("robot: the motion found breaks limits between its samples; try fewer harmonics")
+        raise InputError("robot: the motion violates limits between its samples; use fewer harmonics")
 
 
 def _rest_to_rest(harmonics: int) -> Array:
@@ -343,7 +343,7 @@ def _angles(robot: Robot) -> tuple[str, Array]:
             angles = turn.as_euler(order)
             if abs(angles[1]) < 1.0:
                 return order, np.concatenate([robot.home.position, angles])
-    raise InputError("robot: home is turned so that no order of angles describes motions around it")
+    raise InputError("robot: no Euler angle convention describes motions around home at its orientation")
 
 
 def _actuator_limits(robot: Robot) -> tuple[Array, Array, list[int]]:

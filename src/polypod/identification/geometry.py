@@ -55,8 +55,8 @@ class Geometry:
         self.readings = len(model.actuators)
         if model.robot.flexible:
             raise InputError(
-                f"calibrate: {self.robot.name!r} has a flexible platform: its pose depends on its deflection, which "
-                f"readings of actuators do not show; {AS_RIGID}"
+                f"calibrate: {self.robot.name!r} has a flexible platform: its pose depends on its deflection, "
+                f"which actuator readings do not show; {AS_RIGID}"
             )
         self.equations = self.readings + 6 - model.mobility.count
         self.paths = self._paths(patterns)
@@ -99,8 +99,8 @@ class Geometry:
             return known
         for pattern in patterns:
             if not any(fnmatchcase(path, pattern) for path in known):
-                raise InputError(f"numbers: {pattern} fits no point, length or direction; there are "
-                                 f"{', '.join(known[:8])}, ...")  # fmt: skip
+                raise InputError(f"numbers: {pattern} matches no point, length or direction; known: "
+f"{', '.join(known[:8])}, ...")  # fmt: skip
         return [path for path in known if any(fnmatchcase(path, pattern) for pattern in patterns)]
 
     def _add(self, path: str) -> None:

@@ -222,7 +222,7 @@ def _freed(model: Model, friction: Sequence[str]) -> Any:
     for pattern in friction:
         if not any(fnmatchcase(path, pattern) for path in known):
             raise InputError(
-                f"friction: {pattern} fits no friction of the robot; there are {', '.join(known[:9])}, ..."
+                f"friction: {pattern} matches no friction of the robot; known: {', '.join(known[:9])}, ..."
             )
     return lambda path: any(fnmatchcase(path, pattern) for pattern in friction)
 
@@ -268,8 +268,8 @@ def identified(
     unseen = result.invisible
     if unseen:
         text = (
-            f"too little motion: {len(unseen)} of {base.count} base parameters are invisible in these logs and stay "
-            f"near the file's values: {listed(unseen)}"
+            f"too little motion: {len(unseen)} of {base.count} base parameters are not identifiable from these "
+            f"logs and stay near the file's values: {listed(unseen)}"
         )
         result = replace(result, notes=(*result.notes, text))
     return result
@@ -295,15 +295,15 @@ def _doubts(found: Identification) -> list[str]:
         before, after = (float(np.sqrt((shown.error(x) ** 2).mean())) for x in (shown.before, shown.after))
         if after > WORSE * before:
             notes.append(
-                f"{shown.log.name}: the new numbers predict these held-out forces worse than the file's do: do not "
-                "use them; something is wrong with the logs, or the model misses what the machine has"
+                f"{shown.log.name}: the new parameters predict these held-out forces worse than the file's do: do "
+                "not use them; the logs are wrong, or the model misses an effect of the machine"
             )
     white = found.residuals
     names = [a.name for k, a in enumerate(found.model.actuators) if white.widening[k] > CORRELATED]
     if names:
         notes.append(
             f"residuals of {', '.join(names)} are not white (correlation times up to {white.widening.max():.0f} "
-            "samples): something of the machine is missing in the model or in its motion; intervals are widened"
+            "samples): the model or its motion misses an effect of the machine; intervals are widened"
         )
     return notes
 
@@ -378,9 +378,8 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
         goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
     else:
         notes.append(
-            f"{ITERATIONS} iterations were too few: base parameters last moved by {moved:.2g} of their standard "
-            "uncertainty, "
-            f"with {fresh} new outliers; intervals may be too narrow"
+            f"{ITERATIONS} iterations were too few: base parameters last changed by {moved:.2g} of their standard "
+            f"uncertainty, with {fresh} new outliers; intervals may be too narrow"
         )
     if marked:
         notes.append(f"{marked} outliers of forces (beyond 6 times the usual residual): not used")
@@ -402,8 +401,8 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
         paths = dict.fromkeys(linear.numbers[c.places[0]].path for c in moving if not inside([c], loose))
         more = f" and {len(paths) - 4} more" if len(paths) > 4 else ""
         notes.append(
-            "numbers are held where real bodies (or friction above zero) can have them; the least squares alone would "
-            f"be none for {', '.join(list(paths)[:4])}{more}"
+            "parameters are constrained to be physical (real bodies, friction above zero); unconstrained least "
+            f"squares would not be for {', '.join(list(paths)[:4])}{more}"
         )
     deviations = np.sqrt(np.maximum(np.diag(wide), 0.0))
     return Solution(fit, beta, deviations, numbers, covariance, constrained, white, runs, goods, notes)
@@ -431,8 +430,8 @@ def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> li
         first, second = ((lag(columns[part], force, at[part]) or 0.0) for part in (slice(half), slice(half, None)))
         if abs(second - first) > max(0.5 * abs(shift), 1.0):
             notes.append(
-                f"{run.log.name}: forces come {first * step:.4g} s after the coordinates in the first half and "
-                f"{second * step:.4g} s in the second (clocks run at different rates): bring them to one clock first"
+                f"{run.log.name}: forces lag the coordinates by {first * step:.4g} s in the first half and "
+                f"{second * step:.4g} s in the second (the clocks run at different rates): synchronise them first"
             )
             continue
         notes.append(
@@ -498,8 +497,16 @@ def labelled(found: Any) -> xr.Dataset:
     force = units(found.model)[1]
     along: dict[str, Any] = {
         "measured": (("time", "actuator"), shown.measured, {"units": force, "long_name": "measured force"}),
-        "before": (("time", "actuator"), shown.before, {"units": force, "long_name": "force by the file's numbers"}),
-        "after": (("time", "actuator"), shown.after, {"units": force, "long_name": "force by the new numbers"}),
+        "before": (
+            ("time", "actuator"),
+            shown.before,
+            {"units": force, "long_name": "force predicted with the file's parameters"},
+        ),
+        "after": (
+            ("time", "actuator"),
+            shown.after,
+            {"units": force, "long_name": "force predicted with the new parameters"},
+        ),
         "used": (("time", "actuator"), shown.good.astype(np.int8), {"long_name": "sample used"}),
     }
     white = found.residuals

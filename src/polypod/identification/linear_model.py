@@ -70,8 +70,8 @@ class LinearModel:
         self.model, self.robot, self.same_legs = model, model.robot, same_legs
         if self.robot.flexible:
             raise InputError(
-                f"robot: {self.robot.name!r} has a flexible platform: its forces depend on the deflection of every "
-                f"mode and its rates, which coordinates of actuators do not show; in motions slow enough {AS_RIGID}"
+                f"robot: {self.robot.name!r} has a flexible platform: its forces depend on the deflection and "
+                f"rate of every mode, which actuator coordinates do not show; for slow motions {AS_RIGID}"
             )
         self._dry: DryFriction = model.kernels.options.dry
 
@@ -84,9 +84,8 @@ class LinearModel:
         if self.redundant and self.loaded:
             raise InputError(
                 f"robot: {self.robot.name!r} has more actuators than degrees of freedom and friction that depends "
-                "on reactions: "
-                "these depend on the internal forces, which the file's numbers do not give; state friction without "
-                "load (drag, viscous)"
+                "on reactions: these depend on the internal forces, which the file does not give; use friction "
+                "without load (drag, viscous)"
             )
         entries = self.mechanism.numbers.entries
         self.chosen = [k for k, e in enumerate(entries) if is_linear(e) and (friction or not is_friction(e))]
@@ -340,7 +339,7 @@ class Naming:
                     continue
                 twin = n._replace(path=path).key
                 if twin not in by_key:
-                    raise InputError(f"same_legs: {twin} is missing: the legs of {self.robot.name!r} are not alike")
+                    raise InputError(f"same_legs: {twin} is missing: the legs of {self.robot.name!r} are not identical")
                 column = column + to_entries[:, by_key[twin]]
             kept.append(n)
             columns.append(column)
@@ -492,7 +491,7 @@ def turned_moments(robot: Any) -> dict[int, Array] | None:
     legs = robot.legs
     kinds = {leg.kind for leg in legs}
     if len(kinds) > 1:
-        raise InputError(f"same_legs: the legs of {robot.name!r} are of kinds {', '.join(sorted(kinds))}")
+        raise InputError(f"same_legs: the legs of {robot.name!r} have different kinds: {', '.join(sorted(kinds))}")
     if not hasattr(legs[0], "joints"):
         return None
     first = _marks(legs[0])
@@ -500,7 +499,7 @@ def turned_moments(robot: Any) -> dict[int, Array] | None:
     for number, leg in enumerate(legs[1:], 1):
         own = _marks(leg)
         if own.shape != first.shape:
-            raise InputError(f"same_legs: {leg.name} has other joints than {legs[0].name}")
+            raise InputError(f"same_legs: {leg.name} has different joints from {legs[0].name}")
         a, b = first - first.mean(axis=0), own - own.mean(axis=0)
         left, _, right = np.linalg.svd(b.T @ a)
         turn = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right
@@ -508,7 +507,7 @@ def turned_moments(robot: Any) -> dict[int, Array] | None:
         off = float(np.abs(first @ turn.T + shift - own).max())
         if off > _ALIKE * float(np.abs(own).max()):
             raise InputError(
-                f"same_legs: {leg.name} is no copy of {legs[0].name}, its joints are up to {off:.3g} m off; "
+                f"same_legs: {leg.name} is not a copy of {legs[0].name}, its joints differ by up to {off:.3g} m; "
                 "identify the legs one by one"
             )
         result[number] = moment_transform(turn, shift)

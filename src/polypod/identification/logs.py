@@ -135,7 +135,7 @@ def _of_table(model: Model, table: TimeTable, constants: Any) -> Log:
             q=log.q[whole],
             force=log.force[whole],
             pose=None if pose is None else pose[whole],
-        ).noted(f"{int((~whole).sum())} rows without all coordinates are left out")
+        ).noted(f"{int((~whole).sum())} rows with missing coordinates are left out")
     return log.noted(f"columns not used: {', '.join(unknown)}") if unknown else log
 
 
@@ -146,7 +146,7 @@ def _taken(table: TimeTable, columns: dict[str, tuple[str, Array]], name: str, q
 
 
 def _missing(table: TimeTable, name: str, unknown: list[str], unit: str) -> str:
-    also = f"; columns that fit nothing: {', '.join(unknown)}" if unknown else ""
+    also = f"; unknown columns: {', '.join(unknown)}" if unknown else ""
     return f"log: {table.name}: column '{name} [{unit}]' is missing{also}"
 
 
@@ -157,11 +157,11 @@ def _constants(model: Model, given: Any) -> Array | None:
     if isinstance(given, Mapping):
         missing = [n for n in names if n not in given]
         if missing:
-            raise InputError(f"constants: one for each actuator is needed, {missing[0]} is missing")
+            raise InputError(f"constants: one per actuator is needed, {missing[0]} is missing")
         given = [given[n] for n in names]
     values = np.asarray(given, dtype=float)
     if values.ndim > 1 or values.size not in (1, len(names)) or not (np.isfinite(values) & (values != 0)).all():
-        raise InputError(f"constants: one number other than 0, or {len(names)}, are needed, got {given!r}")
+        raise InputError(f"constants: must be one non-zero number or {len(names)}, got {given!r}")
     return np.broadcast_to(values.ravel(), (len(names),))
 
 
@@ -181,13 +181,13 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
             f"and {log.force.shape}"
         )
     if n < 50:
-        raise InputError(f"log: {log.name}: {n} samples are too few; a second of motion at 100 Hz is the least")
+        raise InputError(f"log: {log.name}: {n} samples are too few; at least a second of motion at 100 Hz is needed")
     if not (np.isfinite(log.q).all() and np.isfinite(log.time).all()):
-        raise InputError(f"log: {log.name}: times and coordinates must be finite numbers; leave out rows without them")
+        raise InputError(f"log: {log.name}: times and coordinates must be finite; leave out rows without them")
     for what, values in (("coordinates", log.q), ("forces", log.force), ("times", log.time)):
         if np.nanmax(np.abs(values), initial=0.0) > LARGEST_NUMBER:
             got = f"{np.nanmax(np.abs(values)):.4g}"
-            raise InputError(f"log: {log.name}: {what} are at most {LARGEST_NUMBER:g} in SI units, got {got}")
+            raise InputError(f"log: {log.name}: {what} must be at most {LARGEST_NUMBER:g} in SI units, got {got}")
     steps = np.diff(log.time)
     if not (steps > 0).all():
         late = int(np.flatnonzero(~(steps > 0))[0]) + 1
@@ -196,8 +196,8 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
     usual = float(np.median(steps))
     if usual > SLOWEST:
         raise InputError(
-            f"log: {log.name}: samples are {usual:.4g} s apart, which shows no motion; a hundred a second are needed: "
-            "times in ms, us or ns need their unit in the header, such as 'time [ms]'"
+            f"log: {log.name}: samples are {usual:.4g} s apart, too far to show the motion; 100 samples per "
+            "second are needed: times in ms, us or ns need their unit in the header, such as 'time [ms]'"
         )
     notes, breaks = list(log.notes), set()
     gaps = np.flatnonzero(steps > GAP * usual)
@@ -206,16 +206,16 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
         longest = int(gaps[np.argmax(steps[gaps])])
         notes.append(
             f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} in time, the longest {steps[longest]:.4g} s at "
-            f"{log.time[longest]:.4g} s (samples are {usual:.4g} s apart): the log is taken apart there"
+            f"{log.time[longest]:.4g} s (samples are {usual:.4g} s apart): the log is split there"
         )
     jumps = _jumps(log.q, steps, gaps)
     if len(jumps):
         breaks.update((jumps[:, 0] + 1).tolist())
         row, k = jumps[0]
         notes.append(
-            f"{len(jumps)} {'jump' if len(jumps) == 1 else 'jumps'} of coordinates, the first of {_named(names, k)} by "
-            f"{log.q[row + 1, k] - log.q[row, k]:.3g} at {log.time[row + 1]:.4g} s: the log is taken apart there; if a "
-            "sensor has slipped, what comes after is off"
+            f"{len(jumps)} {'jump' if len(jumps) == 1 else 'jumps'} of coordinates, the first of "
+            f"{_named(names, k)} by {log.q[row + 1, k] - log.q[row, k]:.3g} at {log.time[row + 1]:.4g} s: the log "
+            "is split there; if a sensor has slipped, later values are wrong"
             + ("; if the clock jitters, record when samples were really taken" if len(jumps) > 2 else "")
         )
     good = np.isfinite(log.force)
@@ -226,7 +226,7 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
         raise InputError(f"log: {log.name}: no force changes in the whole log: is anything connected?")
     if dead.any():
         listed = ", ".join(_named(names, int(k)) for k in np.flatnonzero(dead))
-        notes.append(f"forces of {listed} are one number in the whole log: not used; is the channel connected?")
+        notes.append(f"forces of {listed} are constant in the whole log: not used; is the channel connected?")
         good = good & ~dead
     saturated = clipped(log.force) & good
     if saturated.any():
@@ -325,7 +325,7 @@ def simulated_log(
     A motion that starts and ends at rest in one pose may be repeated.
     """
     if not rate > 0 or repeats < 1:
-        raise InputError(f"rate, repeats: above 0 are needed, got {rate} and {repeats}")
+        raise InputError(f"rate, repeats: must be greater than 0, got {rate} and {repeats}")
     trajectory = (motion.trajectory if isinstance(motion, MotionFile) else motion).for_model(model)
     count = int(np.floor(trajectory.duration * rate)) * repeats
     time = np.arange(count) / rate

@@ -55,7 +55,7 @@ class Measurements:
             raise InputError(f"measurements: readings (n, a) and values (n, {wide}) of a {self.kind} are needed, got "
                              f"{self.readings.shape} and {self.values.shape}")  # fmt: skip
         if not (np.isfinite(self.readings).all() and np.isfinite(self.values).all()):
-            raise InputError("measurements: readings and values must be finite numbers")
+            raise InputError("measurements: readings and values must be finite")
 
     @property
     def groups(self) -> NDArray[np.int64]:

@@ -136,9 +136,9 @@ def uncertainties(linear: LinearModel, given: float | Mapping[str, float] | None
     known = {n.path for n in linear.numbers} | {n.key for n in linear.numbers}
     for pattern, value in given.items():
         if not (np.isfinite(value) and value >= 0):
-            raise InputError(f"uncertainty: {pattern}: a part of the number, 0 or more, is needed, got {value!r}")
+            raise InputError(f"uncertainty: {pattern}: must be a fraction of the value, at least 0, got {value!r}")
         if not any(fnmatchcase(path, pattern) for path in known):
-            raise InputError(f"uncertainty: {pattern} fits no number; numbers are {', '.join(sorted(known)[:8])}, ...")
+            raise InputError(f"uncertainty: {pattern} matches no parameter; known: {', '.join(sorted(known)[:8])}, ...")
     result, arms = [], dict[str, tuple[float, float]]()
     for n in linear.numbers:
         part = next((v for pattern, v in given.items() if fnmatchcase(n.key, pattern) or fnmatchcase(n.path, pattern)),

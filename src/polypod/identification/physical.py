@@ -129,7 +129,7 @@ class _Barrier:
         for cone in self.bodies:
             interior = cone.interior(p, self._sigma)
             if interior is None:
-                raise InputError("uncertainty: a body that no real one can be is held by an uncertainty of 0")
+                raise InputError("uncertainty: a physically impossible body is fixed by an uncertainty of 0")
             p = interior
         return np.asarray((p[self.free] - self._prior[self.free]) / self._scale)
 

@@ -61,19 +61,19 @@ def prepared(
     motion, lost = _motion(model, log, smooth)
     notes = []
     if lost.any():
-        notes.append(f"{int(lost.sum())} samples have coordinates that the robot cannot take: not used")
+        notes.append(f"{int(lost.sum())} samples have coordinates that the robot cannot reach: not used")
     force = log.force[smooth.rows]
     good = log.good[smooth.rows] & ~lost[:, None]
     if len(model.actuators) > model.mobility.count:
         force, good = _moving_part(model, motion, force, good)
         notes.append(
-            "forces are taken without their internal part, which moves nothing: more actuators than degrees of freedom"
+            "internal forces, which do not move the robot, are removed: more actuators than degrees of freedom"
         )
     slow = _slow(model, smooth) & good
     if slow.any():
         notes.append(
-            f"{int(slow.sum())} samples at which a joint with dry friction hardly moves (its direction is in the "
-            "noise): not used"
+            f"{int(slow.sum())} samples at which a joint with dry friction hardly moves (its direction is within "
+            "the noise): not used"
         )
     off = _pose_error(model, log, smooth, motion)
     if off:
@@ -82,9 +82,9 @@ def prepared(
     if limited.any():
         worst = int(limited.sum(axis=0).argmax())
         notes.append(
-            f"{int(limited.sum())} samples of forces stand still but for noise at the largest or smallest (most of "
-            f"{model.actuators[worst].name}, at {np.abs(force[limited[:, worst], worst]).mean():.4g}), where the "
-            "file's numbers let them vary: drives at their limits, not used"
+            f"{int(limited.sum())} samples of forces stay at the largest or smallest value (most of "
+            f"{model.actuators[worst].name}, at {np.abs(force[limited[:, worst], worst]).mean():.4g}) where the "
+            "predicted forces vary: drives at their limits, not used"
         )
         good = good & ~limited
     if check:
@@ -99,7 +99,7 @@ def _shifted(log: Log, delay: float) -> Log:
     """
     span = float(log.time[-1] - log.time[0])
     if not abs(delay) < 0.5 * span:
-        raise InputError(f"delay: less than half of the log's {span:.4g} s is needed, got {delay:g} s")
+        raise InputError(f"delay: must be less than half of the log's {span:.4g} s, got {delay:g} s")
     at = log.time + delay
     force = np.stack([np.interp(at, log.time, column) for column in log.force.T], axis=1)
     after = np.clip(np.searchsorted(log.time, at), 1, len(at) - 1)
@@ -134,7 +134,7 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
     lost: NDArray[np.bool_] = np.asarray(~np.isfinite(pose).all(axis=(1, 2)))
     if lost.mean() > 0.5:
         raise InputError(
-            f"log: {log.name}: the robot cannot take {lost.mean():.0%} of these coordinates (the first "
+            f"log: {log.name}: the robot cannot reach {lost.mean():.0%} of these coordinates (the first "
             f"{np.round(smooth.q[0], 6).tolist()}; at home they are "
             f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()})"
             + swapped_coordinates(model, smooth.q)
@@ -202,8 +202,8 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: MotionRows) -> s
     if middle < 1e-3 * model.size:
         return ""
     return (
-        f"the measured pose is {middle:.3g} m (median) from that of the coordinates: offsets of coordinates or "
-        "geometry are off; polypod calibrate finds them"
+        f"the measured pose is {middle:.3g} m (median) from that computed from the coordinates: coordinate "
+        "offsets or geometry are wrong; use polypod calibrate"
     )
 
 
@@ -267,9 +267,9 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
     turned = [actuators[k] for k in range(len(own)) if own[k] < -0.5]
     if turned:
         raise InputError(
-            f"log: {name}: forces of {', '.join(turned)} have the wrong sign: they go against what the file's numbers "
-            f"give (correlation {own.min():.2f}). Forces are positive along growing coordinates: turn the sign of "
-            "these forces, or of their coordinates if those count the other way"
+            f"log: {name}: forces of {', '.join(turned)} have the wrong sign: they oppose the forces predicted "
+            f"from the file (correlation {own.min():.2f}). Forces are positive towards increasing coordinates: "
+            "change the sign of these forces, or of their coordinates if those have the wrong sign"
         )
     gain = (measured * predicted).sum(axis=0) / np.maximum((predicted**2).sum(axis=0), 1e-300)
     usual = float(np.median(np.abs(gain)))
@@ -280,8 +280,9 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
         )
     if not 1 / FACTOR < usual < FACTOR and own.min() > 0.9:
         return [
-            f"forces are {usual:.3g} times those of the file's numbers in all channels: are the drives' constants, "
-            "gear ratios and units right? If they are, the robot is as much heavier or lighter than its file says"
+            f"forces are {usual:.3g} times those predicted from the file in all channels: are the drives' "
+            "constants, gear ratios and units right? If they are, the robot is that much heavier or lighter than "
+            "its file says"
         ]
     return []
 
@@ -292,8 +293,8 @@ def milliseconds_hint(measured: Array, by_file: Array, by_milliseconds: Array) -
     own, other = (float(np.linalg.norm(measured - f) / size) for f in (by_file, by_milliseconds))
     if not (own > 0.3 and other < 0.5 * own):
         return ""
-    return (f"times seem to be in ms: the file's numbers then give forces to {other:.0%} of their variation, in s only "
-            f"to {own:.0%}. Write 'time [ms]' in the header")  # fmt: skip
+    return (f"times seem to be in ms: with ms the file predicts forces to {other:.0%} of their variation, with s "
+f"only to {own:.0%}. Write 'time [ms]' in the header")  # fmt: skip
 
 
 def swapped_coordinates(model: Model, q: Array) -> str:
@@ -302,17 +303,17 @@ def swapped_coordinates(model: Model, q: Array) -> str:
     some = q[:: max(1, len(q) // 50)][:50]
     scale = np.array([np.pi / 180 if a.unit == "rad" else 1e-3 for a in model.actuators])
     if (model.forward_kinematics(scale * some, full_output=True).status == 0).all():
-        return "; in [deg] or [mm] it can: state the unit in the columns' headers"
+        return "; in [deg] or [mm] it can: give the unit in the columns' headers"
     for i, j in combinations(range(q.shape[1]), 2):
         order = list(range(q.shape[1]))
         order[i], order[j] = j, i
         if (model.forward_kinematics(some[:, order], full_output=True).status == 0).all():
-            return f"; with {names[i]}.q and {names[j]}.q exchanged it does"
+            return f"; with {names[i]}.q and {names[j]}.q swapped it does"
     for k in range(q.shape[1]):
         turned = some.copy()
         turned[:, k] *= -1
         if (model.forward_kinematics(turned, full_output=True).status == 0).all():
-            return f"; with the sign of {names[k]}.q turned it does"
+            return f"; with the sign of {names[k]}.q changed it does"
     return ""
 
 
@@ -322,7 +323,7 @@ def exchanged_coordinates(model: Model, motion: tuple[Array, Array, Array], meas
     count = len(names)
     best, text = float(np.diag(correlations(measured, _forces(model, *motion))).mean()), ""
     tried = [(np.eye(count)[[j if k == i else i if k == j else k for k in range(count)]],
-              f"{names[i]}.q and {names[j]}.q seem exchanged") for i, j in combinations(range(count), 2)]  # fmt: skip
+              f"{names[i]}.q and {names[j]}.q seem swapped") for i, j in combinations(range(count), 2)]  # fmt: skip
     tried += [(np.diag(np.where(np.arange(count) == k, -1.0, 1.0)), f"{names[k]}.q seems to have the wrong sign")
               for k in range(count)]  # fmt: skip
     for change, remark in tried:

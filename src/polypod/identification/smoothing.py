@@ -104,7 +104,7 @@ def smoothed(log: Log, spacing: float | None = None) -> Smooth:
     """Splines along every stretch of a log; ``spacing`` [s] of knots if it is known."""
     stretches = [s for s in log.stretches if s.stop - s.start >= FEWEST]
     if not stretches:
-        raise InputError(f"log: {log.name}: no stretch without gap or jump has {FEWEST} samples")
+        raise InputError(f"log: {log.name}: no segment without gap or jump has {FEWEST} samples")
     usual = float(np.median(np.diff(log.time)))
     if spacing is None:
         longest = max(stretches, key=lambda s: s.stop - s.start)
@@ -192,6 +192,6 @@ def _best(t: Array, q: Array) -> int:
         scores.append(float(np.log(np.maximum(len(t) * rss / (len(t) - len(spline.c)) ** 2, 1e-32)).sum()))
         tried.append(samples)
     if not tried:
-        raise InputError("log: no spline fits these times; samples must be spread evenly enough")
+        raise InputError("log: no spline fits these times; samples must be more evenly spaced")
     best = int(np.argmin(scores))
     return tried[max(best - 1, 0)]

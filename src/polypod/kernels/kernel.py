@@ -560,7 +560,7 @@ class CheckedCall(Call):
         elif self._converged[0] == 0.0:
             reason = "the friction iteration did not converge: friction coefficients too large for this state"
         else:
-            reason = "the result is too large for a floating-point number"
+            reason = "the result overflows"
         raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
 
 

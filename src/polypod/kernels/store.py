@@ -49,7 +49,7 @@ def _own_folder(place: Callable[..., Path]) -> Path:
         if folder.is_absolute():
             return folder
     if not _HAS_OWNERS:
-        raise OSError("the user has no cache folder; set POLYPOD_CACHE to one")
+        raise OSError("no cache folder found for this user; set POLYPOD_CACHE to a folder")
     return Path(tempfile.gettempdir()) / f"polypod-{os.getuid()}"
 
 
@@ -59,8 +59,8 @@ def _check_owner(status: os.stat_result, what: str, is_kind: bool) -> None:
         raise PermissionError(f"{what} is a link, a device or a pipe; remove it or set POLYPOD_CACHE to a folder")
     if _HAS_OWNERS and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         raise PermissionError(
-            f"{what} belongs to another user or may be written by others than user {os.getuid()}; "
-            "set POLYPOD_CACHE to a folder of your own"
+            f"{what} belongs to another user or is writable by others than user {os.getuid()}; set POLYPOD_CACHE "
+            "to a folder of your own"
         )
 
 
@@ -138,7 +138,7 @@ def keep(key: str, content: bytes) -> None:
             prune(folder)
         _writes += 1
     except OSError as error:
-        warnings.warn(f"kernels are not kept between runs: {error}", stacklevel=2)
+        warnings.warn(f"could not cache compiled kernels: {error}", stacklevel=2)
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ def cores() -> int:
     chosen = os.environ.get("POLYPOD_THREADS")
     if chosen:
         if not (chosen.isdecimal() and int(chosen) > 0):
-            raise InputError(f"POLYPOD_THREADS: a whole number from 1 on is needed, got {chosen!r}")
+            raise InputError(f"POLYPOD_THREADS: must be an integer of at least 1, got {chosen!r}")
         return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 

@@ -254,8 +254,8 @@ def joint_coordinates(mechanism: Mechanism) -> Expression:
     """Coordinates of joints (j) that are the robot's, at a pose."""
     if not mechanism.coordinate_joints:
         raise InputError(
-            f"joint_coordinates: no joint's coordinate is among the degrees of freedom of {mechanism.robot.name!r} "
-            "(dof: [leg1.crank] in its file would make one so)"
+            f"joint_coordinates: no degree of freedom of {mechanism.robot.name!r} is a joint coordinate (dof: "
+            "[leg1.crank] in its file would make one)"
         )
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)

@@ -45,8 +45,8 @@ class JointTree:
             joint = next((j for j in waiting if j.parent in reached), None)
             if joint is None:
                 raise InputError(
-                    f"joints {[j.name for j in waiting]} do not hang on the base: state each joint with the body "
-                    "nearer to the base as its parent"
+                    f"joints {[j.name for j in waiting]} are not connected to the base: the parent of each joint "
+                    "must be the body nearer to the base"
                 )
             waiting.remove(joint)
             if joint.child == "platform" or joint.child in reached:

@@ -43,9 +43,9 @@ class PlacedLeg:
             return PlacedLeg(leg, tip, leg.place(tip))
         except RuntimeError as error:
             raise InputError(
-                f"{leg.name}: place() of {type(leg).__name__} fails with symbols for its numbers: {error}. It may not "
-                "decide by a number ('if self.x:'); ask polypod.symbols.vectors.absent(self.x), or decide by a text or "
-                "an integer"
+                f"{leg.name}: place() of {type(leg).__name__} fails with symbolic parameters: {error}. It must "
+                "not branch on a parameter ('if self.x:'); use polypod.symbols.vectors.absent(self.x), or branch "
+                "on a text or an integer"
             ) from error
 
 
@@ -117,9 +117,20 @@ class LegModel:
         gap = ca.sqrt(ca.dot(residual, residual))
         near = ca.if_else(gap <= CLOSED * self.unknowns.size, 1, 0)
         return (
-            Condition("the leg does not reach, or not in its drawn working mode: a gap is left", near, gap, "m", False),
             Condition(
-                "the leg is singular: its joints move by themselves", factor.quality, factor.quality, "1", False, True
+                "the leg does not reach the pose, or not in its working mode at home: a gap remains",
+                near,
+                gap,
+                "m",
+                False,
+            ),
+            Condition(
+                "the leg is singular: its joints can move on their own",
+                factor.quality,
+                factor.quality,
+                "1",
+                False,
+                True,
             ),
         )
 

@@ -69,8 +69,9 @@ class LegInLegFrame:
         own, there = (mechanism.numbers.evaluate(part) for part in (leg.at(point).jacobian(), turned @ seen))
         if not np.abs(own - there).max() <= 1e-9 * np.abs(own).max():
             raise InputError(
-                f"{leg.name}: leg_frame() of {type(leg.leg).__name__} does not state the leg that place() does: turned "
-                "into these axes it moves otherwise; state every number of the base frame as seen from them"
+                f"{leg.name}: leg_frame() of {type(leg.leg).__name__} does not describe the same leg as place(): "
+                "transformed into its frame the leg moves differently; express every quantity of the base frame "
+                "in it"
             )
 
     @staticmethod

@@ -46,8 +46,9 @@ class Mechanism:
         if simplify is not None and not any(b.along is not None for leg in self.placed for b in leg.placement.bodies):
             kinds = ", ".join(dict.fromkeys(leg.kind for leg in robot.legs))
             raise InputError(
-                f"simplify: {simplify!r} is about links, and the legs of {robot.name!r} ({kinds}) do not say which of "
-                "their bodies are links (PlacedBody's along); change masses and inertias in the file instead"
+                f"simplify: {simplify!r} applies to links, and the legs of {robot.name!r} ({kinds}) do not say "
+                "which of their bodies are links (PlacedBody's along); change masses and inertias in the file "
+                "instead"
             )
         self.mobility = known_mobility(robot)
         follows = self.mobility is not None and not self.mobility.constant
@@ -65,8 +66,8 @@ class Mechanism:
         turning = next((leg for leg in legs if leg.uses_axes), None) if self.platform.elastic else None
         if turning is not None:
             raise InputError(
-                f"robot: {turning.name} ({turning.leg.kind}) turns with the platform's axes; a flexible platform needs "
-                "legs that end in a spherical joint"
+                f"robot: {turning.name} ({turning.leg.kind}) follows the platform's orientation; a flexible "
+                "platform needs legs that end in a spherical joint"
             )
         return legs
 

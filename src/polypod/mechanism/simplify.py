@@ -27,8 +27,8 @@ def simplified(leg: Any, placement: Placement, what: Simplification | None, numb
     """A leg's placement with its links (bodies that have an ``along`` axis) simplified."""
     if what == "no-spin" and any(joint.cross_body for joint in placement.joints):
         raise InputError(
-            f"no-spin: {leg.name} has a universal joint whose cross has inertia; how it turns contradicts a leg that "
-            "does not spin"
+            f"no-spin: {leg.name} has a universal joint whose cross has inertia, and its rotation contradicts a "
+            "leg that does not spin"
         )
     if what is None or what == "no-spin":
         return placement
@@ -78,8 +78,8 @@ def _point_masses(leg: Any, body: PlacedBody, numbers: ParameterVector) -> list[
         own = float(numbers.evaluate(share)[0, 0])
         if not 0 <= own <= 1:
             raise InputError(
-                f"point-mass-links: {leg.name}.{body.name} has its centre of mass beyond its ends ({own:.3g} of its "
-                "length); two masses at the ends cannot keep it, give end_masses"
+                f"point-mass-links: {leg.name}.{body.name} has its centre of mass beyond its ends ({own:.3g} of "
+                "its length); two point masses at the ends cannot represent it, give end_masses"
             )
         chosen = (inertia.mass * (1 - share), inertia.mass * share)
     ends = (body.frame.origin, body.end)

@@ -103,9 +103,9 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
             raise _fault(
                 robot,
                 "legs",
-                f"they let the platform move in {6 - rank} ways at home, but not around it: near home "
-                f"{robot.legs[leg].name}, {numeric[leg].constraints[number].name}, is off by {off:.3g} m or rad. "
-                "Leave out what holds the platform twice, or give its numbers with more digits",
+                f"they let the platform move in {6 - rank} directions at home, but not around it: near home "
+                f"{robot.legs[leg].name}, {numeric[leg].constraints[number].name}, is violated by {off:.3g} m or "
+                "rad. Remove redundant constraints of the platform, or give the geometry with more digits",
             )
     # a pose is read back from coordinates along fixed axes only where it turns about one of them at most
     constant = constant and sum(coordinate.motion == "rotation" for coordinate in robot.dof) <= 1

@@ -94,7 +94,7 @@ class ArcLengthPath:
             raise InputError(f"trajectory: corners too close to be distinguished at t = {corners[0]:.6g} s")
         self.length = float(self._lengths[-1])
         if not self.length > 0:
-            raise InputError("trajectory: the platform does not move: a path without a length has no speed")
+            raise InputError("trajectory: the platform does not move, so there is no path to follow")
         self._join_pieces(edges)
 
     def _speed(self, motion: Motion) -> Array:
@@ -107,7 +107,9 @@ class ArcLengthPath:
         pieces, middle = self.trajectory.pieces, (edges[1:] + edges[:-1]) / 2
         harmonic = pieces[pieces[:, 2] > INTERVALS]
         if harmonic[:, 2].sum() > _MAX_CELLS:
-            raise InputError(f"trajectory: its periods need {harmonic[:, 2].sum():.7g} cells; at most {_MAX_CELLS}")
+            raise InputError(
+                f"trajectory: its periods need {harmonic[:, 2].sum():.7g} cells; the limit is {_MAX_CELLS}"
+            )
         for start, end, least in harmonic:
             inside = (middle > start) & (middle < end)
             cells = np.maximum(cells, np.where(inside, np.ceil(least * spans / (end - start)), 0))

@@ -37,7 +37,7 @@ def scalar_or_vector(name: str, value: ArrayLike, extra: int = 0) -> Array:
     """One coordinate () or several (k,), k > 0, behind ``extra`` leading axes."""
     result = finite(name, value)
     if result.ndim - extra not in (0, 1) or 0 in result.shape:
-        kind = "a number or a vector" if extra == 0 else "one number or one vector a row, one row at least"
+        kind = "a number or a vector" if extra == 0 else "one number or one vector per row, at least one row"
         raise InputError(f"{name}: must be {kind}, got an array of shape {result.shape}")
     return result
 
@@ -46,7 +46,7 @@ def knots(name: str, value: ArrayLike, count: int) -> Array:
     """``count`` times, two at least, increasing from 0 s."""
     times = finite(name, value, None)
     if len(times) != count or count < 2:
-        raise InputError(f"{name}: must be {max(count, 2)} times, two at least, got {len(times)}")
+        raise InputError(f"{name}: must be {max(count, 2)} times (at least two), got {len(times)}")
     if times[0] != 0.0 or not (np.diff(times) > 0).all():
         raise InputError(f"{name}: must start at 0 s and increase strictly, got {times.tolist()}")
     return times
@@ -57,7 +57,7 @@ def unit(name: str, value: ArrayLike) -> Array:
     vector = finite(name, value, 3)
     length = np.linalg.norm(vector)
     if length == 0.0:
-        raise InputError(f"{name}: must be a vector other than zero, got {vector.tolist()}")
+        raise InputError(f"{name}: must be a non-zero vector, got {vector.tolist()}")
     result: Array = vector / length
     return result
 
@@ -66,7 +66,7 @@ def same_duration(name: str, durations: Iterable[float]) -> float:
     """The one duration that all parts share, to rounding."""
     every = list(durations)
     if max(every) - min(every) > ROUNDING * max(every):
-        raise InputError(f"{name}: must all last equally long, got durations {every} s")
+        raise InputError(f"{name}: must have equal durations, got {every} s")
     return every[0]
 
 

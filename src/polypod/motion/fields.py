@@ -77,7 +77,7 @@ def _numbers(*units: str) -> Any:
         if isinstance(value, str):
             return _text(value, units)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise ValueError(f"numbers are needed, got {value!r}")
+            raise ValueError(f"must be numbers, got {value!r}")
         return float(value)
 
     return BeforeValidator(read)
@@ -95,7 +95,7 @@ def _text(text: str, units: tuple[str, ...]) -> float:
         return float(text)
     except ValueError:
         # the message is written where the field and its unit are known
-        wanted = "a number, or one with its unit such as '15 deg', is needed" if "rad" in units else "must be a number"
+        wanted = "must be a number, or one with its unit such as '15 deg'" if "rad" in units else "must be a number"
         raise PydanticCustomError("number_text", "{wanted}", {"wanted": wanted, "text": text}) from None
 
 

@@ -75,7 +75,8 @@ def _document(field: str, value: Any) -> Any:
         return kind | {name: _document(f"{field}.{name}".strip("."), part) for name, part in given.items()}
     if isinstance(value, Trajectory):
         raise InputError(
-            f"{field}: {type(value).__name__} is a trajectory of a program; a file takes those with a kind"
+            f"{field}: {type(value).__name__} is a trajectory defined in Python; a file can only contain those "
+            "with a kind"
         )
     if isinstance(value, tuple):
         return [_document(field, item) for item in value]
@@ -124,7 +125,7 @@ def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
         k = next((k for k, time in enumerate(times) if error.time is not None and time >= error.time), None)
         field, message = field if k is None else f"trajectory.poses.{k}", str(error)
         if error.time == 0.0 and document["trajectory"].get("relative_to", "base") == "base":
-            message += "; positions count from the base frame here, 'relative_to: home' counts them from home"
+            message += "; positions are in the base frame here, 'relative_to: home' makes them relative to home"
     elif named.partition(".")[0] in document:
         field = named
     else:

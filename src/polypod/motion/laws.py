@@ -144,7 +144,7 @@ class Trapezoid(TimeLaw):
     def _rise(self, duration: Array) -> Array:
         """How long each of the ramps lasts [s]."""
         if self.ramp is None:
-            raise InputError("law.ramp: missing: a speed alone gives a ramp only over a distance, as of a line")
+            raise InputError("law.ramp: missing: a speed determines a ramp only for a given distance, as in a line")
         rise = np.minimum(self.ramp, duration / 2)
         return np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
 
@@ -178,7 +178,9 @@ class Trapezoid(TimeLaw):
 
     def check_times(self, times: Array) -> None:
         if self.speed is not None:
-            raise InputError("law.speed: the times of the points fix the speeds; give the trapezoid's ramp only")
+            raise InputError(
+                "law.speed: the times of the points determine the speeds; give only the ramp of the trapezoid"
+            )
         shortest = float(np.diff(times).min())
         if self.ramp is not None and self.ramp > shortest * (0.5 + ROUNDING):
             raise InputError(f"law.ramp: must be at most half the duration {shortest:.12g} s, got {self.ramp:.12g} s")

@@ -31,10 +31,10 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
         raise InputError(f"rate: must be greater than 0 samples per second, got {rate}")
     if duration * rate + 1 > MAX_SAMPLES:
         count = f"{duration * rate + 1:.7g}"
-        raise InputError(f"rate: {rate:g}/s for {duration:g} s are {count} samples; at most {MAX_SAMPLES}")
+        raise InputError(f"rate: {rate:g}/s for {duration:g} s give {count} samples; the limit is {MAX_SAMPLES}")
     if pieces[:, 2].sum() > MAX_SAMPLES:
         raise InputError(
-            f"trajectory: its points and periods need {pieces[:, 2].sum():.7g} samples; at most {MAX_SAMPLES}"
+            f"trajectory: its points and periods need {pieces[:, 2].sum():.7g} samples; the limit is {MAX_SAMPLES}"
         )
     even = np.linspace(0.0, duration, max(round(duration * rate), 1) + 1)
     within = np.searchsorted(even, pieces[:, 1], "left") - np.searchsorted(even, pieces[:, 0], "right") + 1

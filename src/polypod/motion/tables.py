@@ -81,7 +81,7 @@ def one_clock(field: str, *parts: Timed[tuple[Array, ...]]) -> float | None:
     if not starts:
         return None
     if max(starts) - min(starts) > ROUNDING * max(map(abs, starts)):
-        raise InputError(f"{field}: tables of one motion have one clock and start together, got starts {starts} s")
+        raise InputError(f"{field}: tables of one motion must start at the same time, got starts {starts} s")
     return starts[0]
 
 
@@ -172,7 +172,7 @@ def read_cells(path: Path, chosen: Collection[str] | None = None, time: bool = F
         (number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")
     ]
     if len(rows) < 2:
-        got = f"a header and rows of numbers are needed, got {len(rows)} lines"
+        got = f"must have a header and rows of numbers, got {len(rows)} lines"
         raise MotionFileError(str(path), [Fault("", got, rows[0][0] if rows else 1)])
     layout, others = _header(path, *rows[0], chosen, time)
     values = _values(path, layout, _with_decimal_points(path, layout, rows[1:]))
@@ -186,7 +186,7 @@ def _header(
     try:
         cells = [_HEADER.fullmatch(cell) or cell for cell in next(csv.reader([text], delimiter=delimiter))]
     except csv.Error as error:
-        raise MotionFileError(str(path), [Fault("", f"the header is none of a table: {error}", line)]) from error
+        raise MotionFileError(str(path), [Fault("", f"not a table header: {error}", line)]) from error
     names = [cell if isinstance(cell, str) else cell["name"] for cell in cells]
     wanted = [k for k, name in enumerate(names) if chosen is None or name in chosen or (time and name == "time")]
     faults = []
@@ -204,7 +204,7 @@ def _header(
         if unit and not quantity:
             faults.append(Fault(names[k], f"unit must be one of {', '.join(QUANTITY_OF_UNIT)}, got {unit!r}", line))
         if names[k] in [other.name for other in columns]:
-            faults.append(Fault(names[k], "every column needs a name of its own, this one is there twice", line))
+            faults.append(Fault(names[k], "column names must be unique; this one appears twice", line))
         if time and names[k] == "time" and quantity not in ("", "time"):
             faults.append(Fault("time", f"takes [s] or [ms], got a unit of {quantity}", line))
         columns.append(MotionColumn(names[k], quantity, unit))
@@ -231,7 +231,7 @@ def _with_decimal_points(path: Path, layout: _Layout, rows: list[Row]) -> list[R
         return rows
     both = first(".")
     if both is not None:
-        problem = "decimal commas, and points as well: write all numbers in one way, without marks for thousands"
+        problem = "decimal commas and decimal points are mixed; use one of them, without thousands separators"
         raise MotionFileError(str(path), [Fault("", problem, both)])
     return [(number, text.replace(",", ".")) for number, text in rows]
 
@@ -255,7 +255,7 @@ def _cell_by_cell(path: Path, layout: _Layout, rows: list[Row]) -> Array:
     for line, text in rows:
         cells = next(csv.reader([text], delimiter=layout.delimiter))
         if len(cells) != layout.width:
-            faults.append(Fault("", f"{layout.width} columns are needed as in the header, got {len(cells)}", line))
+            faults.append(Fault("", f"must have {layout.width} columns as in the header, got {len(cells)}", line))
             continue
         row = []
         for column, place in zip(layout.columns, layout.places, strict=True):
@@ -268,7 +268,7 @@ def _cell_by_cell(path: Path, layout: _Layout, rows: list[Row]) -> Array:
                 if not math.isfinite(row[-1]):
                     raise ValueError
             except ValueError:
-                hint = "; a decimal point is needed" if re.fullmatch(r"[-+]?\d+,\d+([eE][-+]?\d+)?", cell) else ""
+                hint = "; use a decimal point" if re.fullmatch(r"[-+]?\d+,\d+([eE][-+]?\d+)?", cell) else ""
                 faults.append(Fault(column.name, f"must be a finite number, got {cell!r}{hint}", line))
         numbers.append(row)
     if faults:

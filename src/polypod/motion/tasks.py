@@ -46,7 +46,7 @@ def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | Non
     if isinstance(motion, MotionFile):
         return motion
     if not isinstance(motion, (str, Path)):
-        raise InputError(f"motion: {_WANTED} is needed, got {motion!r}")
+        raise InputError(f"motion: must be {_WANTED}, got {motion!r}")
     if motion == AROUND_HOME:
         return MotionFile(name=AROUND_HOME, trajectory=_around_home(model))
     return _read(motion)
@@ -83,7 +83,7 @@ def _warn_if_far(task: Task, model: Model) -> None:
     away = float(np.linalg.norm(task.motion.pose[:, :3, 3] - model.robot.home.position, axis=1).max())
     size = model.robot.farthest
     if away > _FAR_AWAY * size:
-        where = f"motion {task.name!r} goes {away:.4g} m from home, the robot measures {size:.4g} m"
+        where = f"motion {task.name!r} goes {away:.4g} m from home, but the robot's size is {size:.4g} m"
         text = f"{where}; positions are in metres: write {away:.4g} mm or {away / 1e3:.4g} if millimetres are meant"
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
 
@@ -102,7 +102,7 @@ def _read(motion: str | Path) -> MotionFile:
 def _warn_if_another_robot(motion: str, robot: str) -> None:
     meant = PUBLISHED[motion].robot
     if robot != meant and not robot.startswith(f"{meant}-"):
-        text = f"motion {motion!r} is meant for robot {meant!r}; {robot!r} is another"
+        text = f"motion {motion!r} is meant for robot {meant!r}, not for {robot!r}"
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
 
 
@@ -131,8 +131,8 @@ def _around_home(model: Model) -> Trajectory:
             break
     else:
         raise InputError(
-            f"around-home: no motion about home stays within the limits of {model.robot.name!r}, however small; move "
-            "home away from them, correct them, or give a motion"
+            f"around-home: no motion about home, however small, stays within the limits of {model.robot.name!r}; "
+            "move home away from them, correct them, or give a motion"
         )
     times = _SPAN * np.arange(len(offsets))
     if model.robot.dof:

@@ -113,11 +113,11 @@ class WrenchTable(Wrench):
             self._times, self._rows = self._table.times + self._table.start, self._table.values
             return
         if len(written) != 2:
-            raise InputError("times: times and values go together")
+            raise InputError("times: times and values must be given together")
         self._times, self._rows = _array("times", self.times), _rows("values", self.values)
         if self._times.shape != (len(self._rows),) or not (np.diff(self._times) > 0).all():
             count = len(self._rows)
-            raise InputError(f"times: one increasing time for each of {count} rows is needed, got {self.times}")
+            raise InputError(f"times: must be {count} increasing times, one per row, got {self.times}")
 
     @property
     def breaks(self) -> Array:
@@ -132,8 +132,8 @@ class WrenchTable(Wrench):
             since = "" if start == 0.0 or self._table is None else f" (the motion's table starts at {start:.12g} s)"
             field = "times" if self._table is None else f"csv: {self.csv}"
             raise InputError(
-                f"{field}: the motion lasts from 0 to {duration:.12g} s, the wrench from {first:.12g} to {last:.12g} s"
-                f"{since}; tables of one motion have one clock"
+                f"{field}: the motion lasts from 0 to {duration:.12g} s, the wrench from {first:.12g} to "
+                f"{last:.12g} s{since}; tables of one motion share one clock"
             )
         return wrench
 
@@ -149,7 +149,7 @@ def _rows(name: str, value: Any) -> Array:
         got = f"{rows.shape[1]} columns" if rows.ndim == 2 else f"an array of shape {rows.shape}"
         raise InputError(f"{name}: six numbers fx fy fz mx my mz are needed in each row, got {got}")
     if not np.isfinite(rows).all():
-        raise InputError(f"{name}: finite numbers are needed")
+        raise InputError(f"{name}: must be finite")
     return rows
 
 
@@ -182,7 +182,7 @@ def _short_form(value: Any) -> Any:
         got = " and ".join(given) or "none"
         raise ValueError(f"{given[-1] if given else 'value'}: one of value, values or csv is needed, got {got}")
     if ("times" in value) != ("values" in value):
-        raise ValueError("times: times and values go together")
+        raise ValueError("times: times and values must be given together")
     return {"kind": "constant" if "value" in value else "table", **value}
 
 

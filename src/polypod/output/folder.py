@@ -62,12 +62,14 @@ def atomic_folder(
 def check_target(target: Path, force: bool, ours: Collection[str], inputs: Mapping[str, Any] | None = None) -> None:
     """Raise if ``target`` cannot become a results folder."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise InputError(f"output folder {target}: is no folder; name another")
+        raise InputError(f"output folder {target}: is not a folder; name another")
     if not target.exists() or not any(target.iterdir()):
         return
     strange = foreign_files(target, {*ours, NAME})
     if strange:
-        raise InputError(f"output folder {target}: holds {strange[0]!r}, which is no result of polypod; name another")
+        raise InputError(
+            f"output folder {target}: contains {strange[0]!r}, which is not a polypod result; name another"
+        )
     why = "" if force else "exists" if inputs is None else why_kept(target, inputs)
     if why:
         raise InputError(f"output folder {target}: {why}; add force=True to replace it, or name another folder")
@@ -118,12 +120,13 @@ def why_kept(folder: Path, inputs: Mapping[str, Any]) -> str:
     for name in dict.fromkeys([*there, *inputs]):
         if _identity(there.get(name)) != _identity(inputs.get(name)):
             return (
-                f"holds results of other inputs ({name}: {_text(there.get(name))} there, {_text(inputs.get(name))} now)"
+                f"contains results of other inputs ({name}: {_text(there.get(name))} there, "
+                f"{_text(inputs.get(name))} now)"
             )
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in (NAME, CHECKSUMS) and files.get(name) != digest(path.read_bytes()):
-            return f"holds {name!r}, which was changed since polypod wrote it"
+            return f"contains {name!r}, which was changed after polypod wrote it"
     return ""
 
 

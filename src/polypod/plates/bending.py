@@ -210,8 +210,8 @@ def _check_rigid(eigenvalues: Array, zero: float) -> None:
     """The first three eigenvalues are those of heave and two tilts of the free plate; the fourth must not be rigid."""
     if not (np.abs(eigenvalues[:3]) <= zero * eigenvalues[3]).all():
         raise StateError(
-            f"the free plate must have three rigid modes, got eigenvalues {eigenvalues[:4].tolist()}: rounding on this "
-            "outline is too large for the tolerance"
+            f"the free plate must have three rigid modes, got eigenvalues {eigenvalues[:4].tolist()}: rounding "
+            "errors on this outline exceed the tolerance"
         )
 
 

@@ -112,7 +112,8 @@ class _Mesher:
             self.segments[k : k + 1] = [(i, len(self.points) - 1), (len(self.points) - 1, j)]
         if len(self.points) > self.max_points:
             raise InputError(
-                f"outline: more than {self.max_points} points are needed to mesh it; it has details far below its size"
+                f"outline: more than {self.max_points} points are needed to mesh it; it has details much smaller "
+                "than its size"
             )
 
     def _worst(self, triangles: Index) -> Array | None:

@@ -50,7 +50,7 @@ def plate_modes(
     if count < 1:
         raise InputError(f"count: got {count}, at least one mode is needed")
     if not 1e-8 <= tolerance < 1:
-        raise InputError(f"tolerance: got {tolerance}, allowed is from 1e-8 (rounding) to below 1")
+        raise InputError(f"tolerance: must be at least 1e-8 (rounding) and below 1, got {tolerance}")
     points = _attachment_points(attachments, names, plate.outline)
     centre = outline.centroid(plate.outline)
     size = float(np.linalg.norm(plate.outline - centre, axis=1).max())
@@ -58,8 +58,8 @@ def plate_modes(
         unit = unit_modes((plate.outline - centre) / size, plate.poisson, count, tolerance, most_triangles, say)
     if unit.splits_pair:
         warnings.warn(
-            f"modes: the frequencies of modes {count} and {count + 1} are equal; {count} modes cut the pair and with "
-            f"it the symmetry of the plate, {count - 1 or 'none'} or {count + 1} keep it",
+            f"modes: the frequencies of modes {count} and {count + 1} are equal; {count} modes split the pair and "
+            f"break the symmetry of the plate; use {count - 1 or 'none'} or {count + 1}",
             stacklevel=2,
         )
     normal = 1.0 / (np.sqrt(plate.surface_density) * size)  # unit generalized mass in kg
@@ -99,7 +99,7 @@ def _attachment_points(value: ArrayLike, names: Sequence[str], edge: Array) -> A
     """Attachment points (A, 3), checked to lie over the plate."""
     points = array("attachments", value, ("A", "2 or 3"))
     if points.shape[1] not in (2, 3) or len(points) == 0:
-        raise InputError(f"attachments: got an array of shape {points.shape}, allowed is (A, 2) or (A, 3) with A >= 1")
+        raise InputError(f"attachments: must have shape (A, 2) or (A, 3) with A >= 1, got {points.shape}")
     if points.shape[1] == 2:
         points = np.column_stack([points, np.zeros(len(points))])
     gaps = outline.distance(points[:, :2], edge)
@@ -108,8 +108,7 @@ def _attachment_points(value: ArrayLike, names: Sequence[str], edge: Array) -> A
     if gaps[worst] > 1e-6 * float(np.ptp(edge, axis=0).max()):
         label = f"{names[worst]!r}" if worst < len(names) else f"[{worst}]"
         raise InputError(
-            f"attachments: point {label} at {points[worst].tolist()} is {gaps[worst]:.6g} m outside the plate; "
-            "allowed are points over it"
+            f"attachments: point {label} at {points[worst].tolist()} is {gaps[worst]:.6g} m outside the plate"
         )
     return points
 

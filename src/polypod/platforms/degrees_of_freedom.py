@@ -41,8 +41,8 @@ class DegreesOfFreedom:
         if self.of_joints.any():
             names = ", ".join(name for name, one in zip(self.names, self.of_joints, strict=True) if one)
             raise InputError(
-                f"dof: {names} is the coordinate of a joint, and this needs translations and rotations of the "
-                "platform; state those in the file"
+                f"dof: {names} is a joint coordinate, but this needs translations and rotations of the platform; "
+                "state those in the file"
             )
         return self.components
 

@@ -16,8 +16,8 @@ def modes_of(robot: Robot) -> Modes:
     """The modes of a robot's flexible platform: those it names, or those of its plate, computed."""
     if not isinstance(robot.platform, FlexiblePlatform):
         raise InputError(
-            f"modes: the platform of {robot.name!r} is rigid; give it modes (robot.on_modes(modes)), or 'kind: "
-            "flexible' in the platform of its file"
+            f"modes: {robot.name!r} has a rigid platform; add modes (robot.on_modes(modes)), or 'kind: flexible' "
+            "to the platform in its file"
         )
     if robot.platform.modes is not None:
         return robot.platform.modes
@@ -43,9 +43,9 @@ def large_deflection(robot: Robot, deflection: Array, size: float) -> list[str]:
     most = float(np.linalg.norm(deflection, axis=-1).max())
     plate = robot.platform.plate if isinstance(robot.platform, FlexiblePlatform) else None
     if plate is not None and plate.thickness < min(most, 0.1 * size):
-        limit = f"more than the plate's thickness of {1e3 * plate.thickness:.4g} mm, from which on a plate stiffens"
+        limit = f"more than the plate's thickness of {1000.0 * plate.thickness:.4g} mm, where plates start to stiffen"
     elif most > 0.1 * size:
         limit = f"{100 * most / size:.3g} % of its size"
     else:
         return []
-    return [f"The platform bends by {1e3 * most:.3g} mm, {limit}: its shapes are linear and hold for less."]
+    return [f"The platform bends by {1000.0 * most:.3g} mm, {limit}: outside the range of its linear shapes."]

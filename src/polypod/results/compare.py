@@ -72,7 +72,7 @@ class Comparison(NamedTuple):
             best = [one.name for one in self.measures if one.best == k]
             worst = [one.name for one in self.measures if one._replace(more_is_better=not one.more_is_better).best == k]
             parts = [f"best in {', '.join(best)}"] * bool(best) + [f"worst in {', '.join(worst)}"] * bool(worst)
-            found.append(f"{name}: {'; '.join(parts) or 'neither best nor worst in anything'}")
+            found.append(f"{name}: {'; '.join(parts) or 'neither best nor worst in any row'}")
         return found
 
     def data(self) -> dict[str, object]:
@@ -131,7 +131,7 @@ def compare(results: Mapping[str, xr.Dataset]) -> Comparison:
     such actuator. The largest joint reaction is open (NaN) where statics leaves that of any joint open.
     """
     if len(results) < 2:
-        raise InputError(f"compare: two studies or more are needed, got {len(results)}")
+        raise InputError(f"compare: needs at least two studies, got {len(results)}")
     studies = list(results.values())
     units = list(dict.fromkeys(pair for one in studies for pair in actuators_by_unit(one)))
     measures = []

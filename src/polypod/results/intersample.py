@@ -50,19 +50,19 @@ def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck
     from ..analysis import bound_motion  # much to import, which results to read have no use for
 
     if task.trajectory is None:
-        text = "bare arrays have nothing between them"
-        return IntersampleCheck(None, f"can make it at its samples; {text}", reason=text)
+        text = "arrays have no values between samples"
+        return IntersampleCheck(None, f"meets its limits at the samples; {text}", reason=text)
     try:
         bounds = bound_motion(model, task, friction)
     except PolypodError as error:
         return _by_boxes(model, task)._replace(reason=str(error))
     bends = "the platform bends" if model.robot.flexible else ""
-    found = _kinematics(model, task, bounds.certain, bounds.open, ", the platform unbent" if bends else "")
+    found = _kinematics(model, task, bounds.certain, bounds.open, ", platform taken as rigid" if bends else "")
     if bends:
         return found._replace(reason=bends)
     broken, open_ = _drives(model, bounds)
     if broken and not found.broken:
-        found = found._replace(text=f"breaks limits between its samples: {'; '.join(broken)}")
+        found = found._replace(text=f"violates limits between samples: {'; '.join(broken)}")
     return found._replace(broken=(*found.broken, *broken), warnings=(*found.warnings, *open_), bounds=bounds)
 
 
@@ -77,28 +77,28 @@ def _by_boxes(model: Model, task: Task) -> IntersampleCheck:
             if found.ok or 4 * len(found.time) > _LOOKED_AT:
                 break
     except PolypodError as error:
-        return IntersampleCheck(None, f"can make it at its samples; nothing is proven between them: {error}")
-    unbent = ", the platform unbent" if model.robot.flexible else ""
+        return IntersampleCheck(None, f"meets its limits at the samples; not verified between them: {error}")
+    unbent = ", platform taken as rigid" if model.robot.flexible else ""
     speeds = f"{found.speed:.3g} m/s and {found.turning:.3g} rad/s"
-    taken = "" if found.proven else f", taking for granted that it is nowhere faster than {speeds}"
+    taken = "" if found.proven else f", assuming speeds of at most {speeds}"
     return _kinematics(model, task, found.ok, found.open, f"{unbent}{taken}")
 
 
 def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> IntersampleCheck:
     """Whether legs close, keep their limits and stay off singular poses; ``open_`` are times where it is not proven."""
     if ok:
-        return IntersampleCheck(True, f"can make it, between the samples too (proven of its kinematics{but})")
+        return IntersampleCheck(True, f"meets its kinematic limits, verified between samples{but}")
     assert task.trajectory is not None
     kept = model.limits(task.trajectory.at(open_).pose)
     if not kept.ok:
         broken = tuple(kept.violations())
-        return IntersampleCheck(False, f"breaks limits between its samples: {'; '.join(broken)}", broken)
+        return IntersampleCheck(False, f"violates limits between samples: {'; '.join(broken)}", broken)
     when = f"near t = {open_[0]:.4g} s" + (f" to {open_[-1]:.4g} s" if len(open_) > 1 else "")
     warning = (
-        f"{when} it is not proven between samples that legs close, keep their limits and stay off singular poses: the "
-        "motion comes too near to where they do not; keep a larger distance"
+        f"{when} it could not be verified between samples that legs close, stay within their limits and avoid "
+        "singular poses: the motion comes too close to where they do not; keep a larger distance"
     )
-    return IntersampleCheck(False, "can make it at its samples", (), (warning,))
+    return IntersampleCheck(False, "meets its limits at the samples", (), (warning,))
 
 
 def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
@@ -118,8 +118,8 @@ def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
                 broken.append(f"{what} is {short(observed, 6)} {unit} {when}, {limit} are allowed")
             else:
                 open_.append(
-                    f"it is not proven that {what} keeps its limit between samples: it is at most {short(most, 6)} "
-                    f"{unit}, {limit} are allowed"
+                    f"it could not be verified that {what} stays within its limit between samples: it is at most "
+                    f"{short(most, 6)} {unit}, {limit} are allowed"
                 )
     return broken, open_
 
@@ -141,7 +141,7 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
     found = between(model, task, friction)
     if found.bounds is None:
         forces: tuple[str, ...] = _half_way(result.force.values, model, task, friction)
-        forces = (f"Forces are judged at samples and half-way only: {found.reason}", *forces)
+        forces = (f"Forces are checked at samples and midpoints only: {found.reason}", *forces)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
         rows = np.stack([found.bounds.upper_bound[name] for name in DRIVE_LIMITS])
@@ -179,11 +179,13 @@ def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[s
     try:
         there = np.abs(model.inverse_dynamics(*motion[1:], wrench, friction=friction)).max(axis=0)
     except StateError as error:
-        return (f"Half-way between samples there are no forces: {error}",)
+        return (f"At midpoints between samples there are no forces: {error}",)
     largest = np.abs(force).max(axis=0)
     more = np.where(there > largest, there / np.where(largest > 0, largest, 1.0) - 1.0, 0.0)
     k = int(more.argmax())
-    text = f"Half-way between samples the largest force of {model.actuators[k].name} is {100 * more[k]:.2g} % more"
+    text = (
+        f"At midpoints between samples the largest force of {model.actuators[k].name} is {100 * more[k]:.2g} % higher"
+    )
     if more[k] > _ROUGH:
         return (f"{text}: samples are too few, use a higher sampling rate",)
     return ("Half-way between samples no force is above the largest",) if more[k] == 0 else (text,)

@@ -12,10 +12,11 @@ from ..tables import Table, table
 from .read import actuator_names, actuators_by_unit, drives, limit_report, mean, open_reactions, rms, without_rounding
 
 _POSITIVE = {
-    ("m",): "Forces are positive along the growing coordinate: a leg that pushes, a slider driven away from its start.",
-    ("rad",): "Torques are positive along the growing coordinate: a motor that turns forwards.",
-    ("m", "rad"): "Forces and torques are positive along the growing coordinate: a leg that pushes, a slider driven "
-    "away from its start, a motor that turns forwards.",
+    ("m",): "Forces are positive towards increasing coordinates: a leg that pushes, a slider driven away from "
+    "its start.",
+    ("rad",): "Torques are positive towards increasing coordinates: a motor that turns forwards.",
+    ("m", "rad"): "Forces and torques are positive towards increasing coordinates: a leg that pushes, a slider "
+    "driven away from its start, a motor that turns forwards.",
 }
 
 
@@ -72,7 +73,7 @@ def limits(result: xr.Dataset) -> Table:
         if over[worst, k] > 0:
             numbers = map(float, (report.low[k], report.high[k], report.value[worst, k]))
             rows.append((leg, name, *numbers, report.units[k], float(time[worst]), float(share[k])))
-    return table("Limits that the motion leaves", columns, rows)
+    return table("Limits exceeded by the motion", columns, rows)
 
 
 def bending(result: xr.Dataset) -> str | None:
@@ -151,7 +152,7 @@ def motors(result: xr.Dataset) -> Table:
         row = (name, peak, mean, float(np.abs(speed).max()))
         constant = drive.torque_constant
         rows.append((*row, *((np.nan if constant is None else x / constant) for x in (peak, mean)[: 2 * with_current])))
-    return table("Motors", columns, rows, "Without losses in screw and gear, which friction of the joint may hold.")
+    return table("Motors", columns, rows, "Screw and gear losses are not included; add them as joint friction.")
 
 
 def rotor_notes(result: xr.Dataset) -> list[str]:
@@ -162,6 +163,7 @@ def rotor_notes(result: xr.Dataset) -> list[str]:
         return []
     which = "any actuator" if len(names) == len(actuator_names(result)) else ", ".join(names)
     return [
-        f"The robot file gives no motor inertia for {which}, so forces leave out what accelerates the motors: with a "
-        "screw of 5 mm lead, 1e-4 kg m^2 count as 158 kg. Give rotor_inertia with lead or gear, or 0 if there is none."
+        f"The robot file gives no motor inertia for {which}, so forces do not include the acceleration of the "
+        "motors: with a screw of 5 mm lead, 1e-4 kg m^2 correspond to 158 kg. Give rotor_inertia with lead or "
+        "gear, or 0 if there is none."
     ]

@@ -68,7 +68,7 @@ def study(
     (301, 6)
     """
     if not isinstance(model, (Model, Robot, str, Path)):
-        raise InputError(f"model: a polypod.Model, a robot, its name or its file is needed, got {type(model).__name__}")
+        raise InputError(f"model: must be a polypod.Model, a robot, its name or its file, got {type(model).__name__}")
     known = model if isinstance(model, Model) else Model(model)
     meant, file = (task, None) if isinstance(task, Task) else (None, task)
     with with_motion_lines(file):
@@ -223,8 +223,8 @@ def _held_at_rest(model: Model, task: Task) -> str:
     actuator = model.actuators[least]
     return (
         f"At rest (t = {float(task.time[k]):.4g} s) dry friction of {len(held.joints)} joints may hold the robot: "
-        f"{actuator.name} is between {held.lower[least]:.4g} and {held.upper[least]:.4g} {actuator.force_unit} "
-        "while the other actuators give what holds it without friction; forces there are not determined more closely"
+        f"the force of {actuator.name} is anywhere between {held.lower[least]:.4g} and {held.upper[least]:.4g} "
+        f"{actuator.force_unit} (the other actuators as without friction)"
     )
 
 
@@ -265,7 +265,7 @@ def _no_crossing(model: Model, task: Task) -> None:
     time = task.time[k] + share * (task.time[k + 1] - task.time[k])
     # Forces that balance each other on the platform without a load: the actuator that has most of them.
     most = model.actuators[int(np.abs(np.linalg.svd(matrix[k])[0][:, -1]).argmax())].name
-    reason = f"the robot is singular there; forces between its legs grow without bound, most in {most}"
+    reason = f"the robot is singular there; forces of its legs grow without bound, most in {most}"
     message = f"motion {task.name!r} crosses a singular pose at t = {time:.6g} s: {reason}"
     raise StateError(message, np.array([k]), [reason], time=float(time))
 
@@ -279,8 +279,8 @@ def _naming_time(task: Task, call: Callable[[], Array]) -> Array:
         why = error.reasons[0] if error.reasons else str(error)
         count = len(error.index)
         message = (
-            f"motion {task.name!r} leaves what the robot can do at t = {task.time[first]:.6g} s "
-            f"({count} of {len(task.time)} samples): {why}"
+            f"motion {task.name!r} leaves the reachable range at t = {task.time[first]:.6g} s ({count} of "
+            f"{len(task.time)} samples): {why}"
         )
         raise StateError(message, error.index, error.reasons, error.result, float(task.time[first])) from error
 
@@ -347,7 +347,7 @@ def bending_along(model: Model, task: Task, friction: bool, progress: Progress, 
 
     if task.trajectory is None:
         raise InputError(
-            f"motion {task.name!r}: a flexible platform vibrates between the samples; give the task its trajectory"
+            f"motion {task.name!r}: a flexible platform vibrates between the samples; the task needs its trajectory"
         )
     progress("bending of the platform")
     duration = float(task.time[-1])
@@ -356,7 +356,7 @@ def bending_along(model: Model, task: Task, friction: bool, progress: Progress, 
         progress=lambda time: progress(f"bending of the platform, {time:.3g} of {duration:.3g} s"),
     )  # fmt: skip
     try:
-        return Bending(along(vibration=vibration is not False), "" if vibration is not False else "as asked for")
+        return Bending(along(vibration=vibration is not False), "" if vibration is not False else "as requested")
     except UnstableBendingError as error:
         if vibration:
             raise

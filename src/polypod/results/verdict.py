@@ -184,16 +184,16 @@ class Verdict:
         """The verdict in a sentence."""
         worst = self.worst
         if worst is None:
-            return "Nothing to judge: the robot file states no limits (max_force, max_speed and more)."
+            return "Nothing to check: the robot file gives no limits (max_force, max_speed, ...)."
         broken = [one.quantity for one in self.rows if not one.kept]
         at = "" if worst.time is None else f" at {worst.time:.3g} s"
         most = f"{worst.quantity} {percent(worst.use)} in {worst.where}{at}"
         if broken:
-            return f"Does not fit: {', '.join(broken)} beyond the limit; worst is {most}."
+            return f"Does not fit: {', '.join(broken)} exceed their limits; the worst is {most}."
         if self.between:
-            return f"Does not fit: limits are broken between samples: {self.between}."
-        when = "at every instant (proven)" if self.proven else "at the samples"
-        return f"Fits: all {len(self.uses)} limits are kept {when}; most used is {most}."
+            return f"Does not fit: limits are violated between samples: {self.between}."
+        when = "at every instant (verified)" if self.proven else "at the samples"
+        return f"Fits: all {len(self.uses)} limits are met {when}; the most used is {most}."
 
     @property
     def table(self) -> Table:
@@ -201,11 +201,11 @@ class Verdict:
         columns = [("limit", ""), ("worst in", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
                    ("used", ""), ("verdict", "")]  # fmt: skip
         rows = [_row(one) for one in self.rows]
-        notes = ["Ranges are used from their middle (0 %) to a stop (100 %)."] * any(
+        notes = ["Use of ranges: 0 % in the middle, 100 % at a stop."] * any(
             one.quantity.endswith(" range") for one in self.rows
         )
         if self.unjudged and self.uses:
-            notes.append(f"The robot file limits no {', '.join(self.unjudged)}.")
+            notes.append(f"No limit given for: {', '.join(self.unjudged)}.")
         return table("Verdict", columns, rows, " ".join(notes))
 
     @property

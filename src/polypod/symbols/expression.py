@@ -181,7 +181,7 @@ def merged(functions: Sequence[Expression | Iteration]) -> Expression | Iteratio
     outputs = []
     for function in functions:
         if isinstance(function, Iteration) and function is not base:
-            raise ValueError(f"{base.name} and {function.name} both iterate: they cannot be one function")
+            raise ValueError(f"{base.name} and {function.name} both iterate and cannot be merged into one function")
         for p in function.inputs:
             inputs.setdefault(p.name, p)
         old, new = [p.symbols for p in function.inputs], [inputs[p.name].symbols for p in function.inputs]

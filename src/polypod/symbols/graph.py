@@ -232,6 +232,6 @@ def unsupported(op: int, code: str) -> InputError:
     """What to say of an operation that a leg kind uses and generated ``code`` does not have."""
     name = next((name for name, value in vars(ca).items() if name.startswith("OP_") and value == op), str(op))
     return InputError(
-        f"operation {name} of CasADi has no {code}: say where the bodies are by arithmetic, roots, powers, "
-        "exponentials, logarithms, trigonometric and hyperbolic functions, minima, maxima and comparisons"
+        f"CasADi operation {name} has no {code}: use arithmetic, roots, powers, exponentials, logarithms, "
+        "trigonometric and hyperbolic functions, minima, maxima and comparisons"
     )

@@ -106,15 +106,15 @@ def live_page(model: Model, task: Task | None = None, friction: bool = True, sho
 def result_page(result: xr.Dataset) -> str:
     """The page of a simulation that was kept: it plays what the robot did, with the forces that acted."""
     if "command" not in result:
-        raise InputError(
-            "view: the result of a simulation is needed; of 'polypod run' its report.html has the page on top"
-        )
+        raise InputError("view: needs the result of a simulation; for 'polypod run' open its report.html")
     model = Model(robot_of(result))
     name = str(result.attrs.get("motion", "simulation"))
     missing = {"time", "pose", "twist", "wrench", "force"} - set(result.variables)
     if missing:
         writer = result.attrs.get("polypod_version", "of another version")
-        raise InputError(f"view: polypod {writer} wrote a result without {', '.join(sorted(missing))}; make it again")
+        raise InputError(
+            f"view: polypod {writer} wrote a result without {', '.join(sorted(missing))}; compute it again"
+        )
     chosen = _subsample(len(result.time))
     part = {key: result[key].values[chosen] for key in ("time", "pose", "twist", "wrench", "force")}
     motion: dict[str, Any] = {key: _packed(values) for key, values in part.items()}

@@ -45,7 +45,7 @@ def workspace(model: Model) -> list[Any]:
     space = PoseCoordinates(model)
     if np.count_nonzero(~space.turns) < 3:
         raise InputError(
-            f"show: {model.robot.name!r} moves along fewer than three axes: it has no surface of a workspace; leave "
+            f"show: {model.robot.name!r} moves along fewer than three axes and has no workspace surface; leave "
             "'workspace' out ('polypod workspace' draws maps of it)"
         )
     found = straight_reach(model, directions=36)

@@ -34,8 +34,8 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         "name": robot.name,
         "title": robot.title,
         "notes": [
-            *(["The platform bends; here it is taken as rigid."] if robot.flexible else []),
-            *([] if friction else ["Friction is left out."]),
+            *(["The platform is flexible; this page treats it as rigid."] if robot.flexible else []),
+            *([] if friction else ["Friction is not included."]),
         ],
         "gravity": list(robot.gravity),
         "colours": list(COLOURS),

@@ -231,13 +231,15 @@ def serving(page: str, stream: Stream, port: int = 0) -> Iterator[str]:
     whose name is made to lead here, reads or steers the simulation.
     """
     if not 0 <= port <= 65535:
-        raise InputError(f"port: a number from 0 (any that is free) to 65535 is needed, got {port}")
+        raise InputError(f"port: must be a number from 0 (any free port) to 65535, got {port}")
     pages: list[Thread] = []
     handler = type("Handler", (_Handler,), {"page": page.encode(), "stream": stream, "pages": pages})
     try:
         server = ThreadingHTTPServer((HOST, port), handler)
     except OSError as error:
-        raise InputError(f"port: {port} cannot be had ({error.strerror}); leave it out for any that is free") from error
+        raise InputError(
+            f"port: {port} is not available ({error.strerror}); leave it out to use any free port"
+        ) from error
     server.daemon_threads = True
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
     thread.start()

@@ -97,6 +97,7 @@ def _refuse_strain(model: Model, source: Source, left: Array) -> None:
     amounts = [np.abs(scale).max(initial=0.0) for scale in (source.at_actuators, *source.scales.values())]
     if np.abs(left).max(initial=0.0) > _STRAIN * (np.abs(source.columns).max(initial=0.0) + max(amounts)):
         raise InputError(
-            f"tolerances: {source.name}: the legs of {model.robot.name!r} hold its platform more than once, and with "
-            "this error they cannot be assembled without strain; where the platform is then depends on their stiffness"
+            f"tolerances: {source.name}: the legs of {model.robot.name!r} overconstrain its platform, and with "
+            "this error they cannot be assembled without strain; the platform's position then depends on their "
+            "stiffness"
         )

@@ -41,7 +41,7 @@ def scatter(
         raise InputError(f"samples: at least 1 is needed, got {samples}")
     poses, shape = pose_batch(model, pose)
     if shape:
-        raise InputError(f"scatter: one pose is needed, got a batch of shape {shape}")
+        raise InputError(f"scatter: needs a single pose, got a batch of shape {shape}")
     draw = np.random.default_rng(seed)
     closures = closures_of(model, tolerances)
     n = len(model.actuators)

@@ -70,7 +70,9 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     paths = list(dict.fromkeys(path for pattern in patterns for path in matching_paths(model.robot, pattern)))
     for path in paths:
         if path.rpartition(".")[2] in _DIRECTIONS:
-            raise InputError(f"tolerances: {path}: a direction has length 1, so its numbers cannot be off one by one")
+            raise InputError(
+                f"tolerances: {path}: a direction has length 1, so its components cannot vary independently"
+            )
     known = _KNOWN.setdefault(model, {})
     if tuple(paths) not in known:
         known[tuple(paths)] = Closures(model, paths)
@@ -78,9 +80,8 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     if paths and not closures.by_legs:
         raise InputError(
             f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the degrees of freedom of its "
-            "file, whatever "
-            "its legs are, so other geometry has no answer; errors of its actuators can be given, and legs of kind "
-            "chain say what they constrain"
+            "file whatever its legs are, so geometric errors have no effect here; give errors of its actuators, "
+            "or use legs of kind chain, which state what they constrain"
         )
     return closures
 
@@ -115,7 +116,7 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
         columns[:, :n] += (lengths * q)[..., None]
         sources.append(Source(growth.name, growth.temperature, columns, scales, (lengths * q[0])[:, None]))
     if not sources:
-        raise InputError("tolerances: nothing is off: give numbers, actuators, encoder_step, backlash or growth")
+        raise InputError("tolerances: no errors given: give numbers, actuators, encoder_step, backlash or growth")
     return sources
 
 
@@ -174,8 +175,8 @@ class Closures:
     def __init__(self, model: Model, paths: Sequence[str], robot: Robot | None = None) -> None:
         if len(model.actuators) != model.mobility.count:
             raise InputError(
-                f"accuracy: {model.robot.name!r} has more actuators than degrees of freedom: they work against "
-                "each other"
+                f"accuracy: {model.robot.name!r} has more actuators than degrees of freedom; their errors act "
+                "against each other"
             )
         self.robot, self.paths = robot or model.robot, tuple(paths)
         self._chain, self._entries = port_jacobian(self.robot, list(paths))

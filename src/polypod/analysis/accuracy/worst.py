@@ -59,7 +59,7 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
     """
     poses, shape = pose_batch(model, pose)
     if shape:
-        raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
+        raise InputError(f"worst_case: needs a single pose, got a batch of shape {shape}")
     sources, closures = sources_of(model, tolerances, poses), closures_of(model, tolerances)
     if any(source.scales for source in sources):
         try:
@@ -154,10 +154,10 @@ class _Derivatives:
             off += (np.abs(by_numbers[0] @ moved) + by_numbers[1] @ np.abs(moved)).sum(axis=1)
         if off.max(initial=0.0) > _FITS * self._size:
             raise _StrainError(
-                f"worst_case: the legs of {self._name!r} hold its platform more than once, and it was not proven that "
-                f"with these errors they still fit without strain: they may be off by {off.max():.2g} m or rad, and "
-                "where the platform goes then depends on how stiff each part is. Give errors that keep axes parallel "
-                "or in one point, as the robot needs them; errors of actuators have bounds of all orders"
+                f"worst_case: the legs of {self._name!r} overconstrain its platform, and it could not be proven "
+                f"that with these errors they still fit without strain: they may be off by {off.max():.2g} m or "
+                "rad, and the platform's position then depends on the stiffness of each part. Give errors that "
+                "keep the required axes parallel or intersecting; errors of actuators have bounds of all orders"
             )
 
     def _over(self, box: Array, rows: slice) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -134,10 +134,10 @@ class _MotionBounder:
 
     def __init__(self, model: Model, task: Task, friction: bool) -> None:
         if task.trajectory is None:
-            raise InputError("bare arrays have nothing between them")
+            raise InputError("arrays have no values between samples")
         wrench, loaded = task.described_wrench, task.load is not None or task.wrench is not None
         if loaded and not (wrench is not None and wrench.piecewise_linear):
-            raise InputError("the wrench is a function of a program's own, of which there are no bounds")
+            raise InputError("the wrench is a user-defined function without bounds")
         self.model, self.task, self.trajectory, self.friction = model.rigid, task, task.trajectory, friction
         self.wrench = wrench
         self.models = MotionModels(self.model, friction)
@@ -178,7 +178,7 @@ class _MotionBounder:
         half = np.maximum(high - t, t - low) * (1 + _SLACK) + _SLACK * self.trajectory.duration
         expansion = self.trajectory.expansion(t, half)
         if expansion is None:
-            raise InputError("the motion is a function of which no derivatives are known")
+            raise InputError("the motion is a function without known derivatives")
         motion = self.trajectory.at(t)
         found = self.models.over(expansion, self.wrench, t, half, motion.pose)
         wrench = None if self.wrench is None else self.wrench.at(motion)
@@ -218,7 +218,8 @@ class _MotionBounder:
         off = np.abs(q - own) > 1e-9 * (1 + np.abs(own))
         if off.any() or (observed > upper_bound * (1 + 1e-9)).any():
             raise InputError(
-                f"bounds and values of motion {self.task.name!r} contradict each other: its formula is not what it does"
+                f"bounds and values of motion {self.task.name!r} contradict each other: its formula does not "
+                "describe it"
             )
 
     def record(self, rows: _TimeIntervals) -> None:
@@ -360,10 +361,12 @@ class MotionModels:
         mechanism = self.mechanism
         if mechanism.implicit_legs:
             names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
-            raise InputError(f"legs that close by iterating have no bounds ({names} of {mechanism.robot.name!r})")
+            raise InputError(
+                f"bounds are not available for legs that are closed iteratively ({names} of {mechanism.robot.name!r})"
+            )
         if mechanism.redundant and mechanism.platform.is_constrained:
             raise InputError(
-                "there are no bounds of forces that more actuators than degrees of freedom share in such legs"
+                "bounds are not available for forces of more actuators than degrees of freedom in such legs"
             )
         self._fixed = np.concatenate([model.robot.home.matrix.ravel(), np.zeros(3)])
         self._friction = friction and has_friction(mechanism)
@@ -563,7 +566,7 @@ class ConstrainedMotionModel:
     def __init__(self, model: Model) -> None:
         mechanism = model.kernels.mechanism
         if mechanism.coordinate_joints:
-            raise InputError("there are no bounds of platforms whose coordinates are those of joints")
+            raise InputError("bounds are not available for platforms with joint coordinates")
         self._home = model.robot.home.matrix
         state = mechanism.platform.rest(mechanism.inputs())
         assert isinstance(state, ConstrainedState)
@@ -666,8 +669,8 @@ class LoadedJoints:
     ) -> None:
         if not has_closed_form(mechanism):
             raise InputError(
-                "there are no bounds of friction that depends on reactions in legs other than those of one universal "
-                "joint and a spherical tip"
+                "bounds are not available for friction that depends on reactions, except in legs with one "
+                "universal joint and a spherical tip"
             )
         assert loads.port is not None
         self._explicit = explicit

@@ -68,7 +68,7 @@ class Enclosure:
         mechanism = space.model.kernels.mechanism
         if chart == "about" and not space.full:
             raise InputError(
-                "certified: boxes about a pose are for robots of six degrees of freedom; use boxes of coordinates"
+                "certified: boxes about a pose need a robot with six degrees of freedom; use boxes of coordinates"
             )
         self._kernel = _kernel(space.model, chart)
         self._jacobian = HexapodJacobian(space, chart) if is_ups_hexapod(space) else None

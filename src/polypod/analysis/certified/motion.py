@@ -68,7 +68,9 @@ def certify_motion(
     bounds = _SpeedBounds.of(task, speed, turning)
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
     if (bounds.turning * half >= np.pi).any():
-        raise InputError("rate: the platform turns by more than half a turn between samples; sample more often")
+        raise InputError(
+            "rate: the platform rotates by more than half a turn between samples; increase the sampling rate"
+        )
     space = PoseCoordinates(model)
     if space.full:
         about, middle = np.asarray(poses), np.zeros((len(time), 6))
@@ -124,7 +126,7 @@ class _SpeedBounds(NamedTuple):
         fast, quick = 1.1 * v if speed is None else speed, 1.1 * w if turning is None else turning
         if fast < v or quick < w:
             raise InputError(
-                f"speed: the motion itself has {v:.4g} m/s and {w:.4g} rad/s at its samples, more "
-                f"than the bounds {fast:.4g} m/s and {quick:.4g} rad/s"
+                f"speed: the motion reaches {v:.4g} m/s and {w:.4g} rad/s at its samples, more than the given "
+                f"bounds {fast:.4g} m/s and {quick:.4g} rad/s"
             )
         return _SpeedBounds(np.full(3, fast), fast, quick, None, speed is not None and turning is not None)

@@ -92,7 +92,7 @@ def certified_volume(
     image (``.mirror``); of others a box is inside, outside or neither.
     """
     if not 0 < gap < 1 or not seconds > 0:
-        raise InputError(f"gap: between 0 and 1, and more than 0 seconds are needed, got {gap!r} and {seconds!r}")
+        raise InputError(f"gap: gap must be between 0 and 1 and seconds greater than 0, got {gap!r} and {seconds!r}")
     space = PoseCoordinates(model, pivot)
     test = WorkspaceTest(space)
     names = tuple(coordinates or space.names)
@@ -121,7 +121,7 @@ def _span(test: WorkspaceTest, names: Sequence[str], span: Mapping[str, tuple[fl
     own = dict(zip(missing, np.stack([middle - half, middle + half], axis=1), strict=True))
     box = np.array([span.get(name, own.get(name)) for name in names], dtype=np.float64)
     if not (np.isfinite(box).all() and (box[:, 0] < box[:, 1]).all()):
-        raise InputError(f"span: a low and a high end of every coordinate are needed, got {box.tolist()}")
+        raise InputError(f"span: must have a low and a high end for every coordinate, got {box.tolist()}")
     return box
 
 

@@ -87,8 +87,8 @@ def outside_message(test: WorkspaceTest, at: Array) -> str:
     leg, name = test.limits[int(test(at[None]).binding[0])]
     where = ", ".join(f"{n} {v:.6g} {u}" for n, v, u in zip(test.space.names, at, test.space.units, strict=True) if v)
     return (
-        f"at: the point that the map starts from ({where or 'home'}) is outside the workspace: {leg}, {name}. Start "
-        "from another, or widen that limit"
+        f"at: the start point of the map ({where or 'home'}) is outside the workspace: {leg}, {name}. Start from "
+        "another point, or widen that limit"
     )
 
 
@@ -98,7 +98,7 @@ def _no_edge(space: PoseCoordinates, names: Sequence[str]) -> str:
     limits = [leg.name for leg in robot.legs if leg.name in limited]
     have = f"only {', '.join(limits)} have limits" if limits else "no leg has a limit"
     return (
-        f"workspace: that of {robot.name!r} has no edge along {', '.join(names)}: {have}. State what limits it in the "
-        "robot file (length, range, base_cone, platform_cone of legs, range or cone of joints), or give the span of "
-        "coordinates that you ask for"
+        f"workspace: the workspace of {robot.name!r} is unbounded along {', '.join(names)}: {have}. Add limits to "
+        "the robot file (length, range, base_cone, platform_cone of legs, range or cone of joints), or give a "
+        "span of the coordinates"
     )

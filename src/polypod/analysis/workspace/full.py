@@ -75,8 +75,8 @@ def full_workspace(
     total, kept = prod(shapes[0]) * prod(shapes[1]), max(map(prod, shapes))
     if total > MOST_POSES or kept > MOST:
         raise InputError(
-            f"points: {total:.3g} poses over {kept:.3g} positions (or orientations) are too many: {MOST_POSES:g} are "
-            f"counted at most, over {MOST:.3g}; take fewer points"
+            f"points: {total:.3g} poses over {kept:.3g} positions (or orientations) are too many: the limits are "
+            f"{MOST_POSES:g} and {MOST:.3g}; use fewer points"
         )
     compiled = test.requirements.plain and _closed_form(space)
     found = (_tested_compiled if compiled else _judged)(test, values, turning, moving, connected, progress)
@@ -120,7 +120,7 @@ def dexterous(
     ``dexterous`` and ``dexterous_volume`` of the result; see ``full_workspace``.
     """
     if not 0 < angle <= np.pi:
-        raise InputError(f"angle: more than 0 and at most pi rad is needed, got {angle:g}")
+        raise InputError(f"angle: must be greater than 0 and at most pi rad, got {angle:g}")
     yaw = angle if turn is None else turn
     names = PoseCoordinates(model).names
     asked = {"roll": (-angle, angle), "pitch": (-angle, angle), "yaw": (-yaw, yaw)}
@@ -151,7 +151,7 @@ def _grid(
     for name in space.names:
         count = number.get(name, POINTS[len(space.names)]) if isinstance(number, Mapping) else number
         if count < 2:
-            raise InputError(f"points: at least 2 for {name} are needed, got {count}")
+            raise InputError(f"points: {name} needs at least 2, got {count}")
         low, high = span[name] if name in span else reach[name]
         values[name] = np.linspace(low, high, count)
     return values

@@ -63,8 +63,8 @@ def workspace_map(
     total = prod(shape)
     if total > MOST:
         raise InputError(
-            f"axes: {' x '.join(map(str, shape))} points are {total:.3g}, a map keeps {MOST:.3g} at most; take fewer, "
-            "or full_workspace, which counts any number without keeping it"
+            f"axes: {' x '.join(map(str, shape))} points are {total:.3g}; the limit for a map is {MOST:.3g}; use "
+            "fewer, or full_workspace, which scans any number without keeping them"
         )
     indices = [space.index(name) for name in names]
     margin, binding = np.empty(total, dtype=np.float32), np.empty(total, dtype=np.int16)
@@ -84,10 +84,10 @@ def workspace_map(
     size = cell_sizes(values)
     data: dict[str, Any] = {
         "inside": (names, inside, {"long_name": "all requirements hold"}),
-        "connected": (names, connected, {"long_name": "inside, and connected with the point asked for"}),
+        "connected": (names, connected, {"long_name": "inside, and connected to the start point"}),
         "margin": (names, margin.reshape(shape), {"long_name": "smallest margin of the limits", "units": "1"}),
         "binding": (names, binding.reshape(shape), {"long_name": "limit with the smallest margin"}),
-        "determinant": (names, relative.reshape(shape), {"long_name": "det J over that at home", "units": "1"}),
+        "determinant": (names, relative.reshape(shape), {"long_name": "det J relative to home", "units": "1"}),
         "share": (("limit",), shares(connected, binding.reshape(shape), len(test.limits)), {"units": "1"}),
         "volume": ((), float((connected * size).sum()), {"units": volume_unit(space, names)}),
         "volume_all": ((), float((inside * size).sum()), {"units": volume_unit(space, names)}),
@@ -95,7 +95,7 @@ def workspace_map(
     if space.full and set(names) == {"roll", "pitch", "yaw"}:
         upright = np.cos(values["pitch"]).reshape([-1 if name == "pitch" else 1 for name in names])
         turned = float((connected * size * upright).sum() / (8 * np.pi**2))
-        data["all_orientations"] = ((), turned, {"long_name": "part of all orientations", "units": "1"})
+        data["all_orientations"] = ((), turned, {"long_name": "share of all orientations", "units": "1"})
     return labelled(space, test, data, values, start)
 
 
@@ -180,7 +180,7 @@ def _connected(
 def _values(test: WorkspaceTest, axes: Axes, at: Array) -> dict[str, Array]:
     """Points along every axis that was named."""
     if not axes:
-        raise InputError(f"axes: name at least one of {', '.join(test.space.names)}")
+        raise InputError(f"axes: give at least one of {', '.join(test.space.names)}")
     found: Array | None = None
     values = {}
     for k, (name, given) in enumerate(axes.items()):
@@ -196,7 +196,7 @@ def _values(test: WorkspaceTest, axes: Axes, at: Array) -> dict[str, Array]:
             continue
         points = np.asarray(given, dtype=np.float64)
         if points.ndim != 1 or not len(points) or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
-            raise InputError(f"axes: {name} needs growing finite numbers, got {given!r}")
+            raise InputError(f"axes: {name} needs increasing finite numbers, got {given!r}")
         values[name] = points
     return values
 
@@ -234,13 +234,12 @@ def _part(
     space = PoseCoordinates(model, pivot)
     names = [name for name, turns in zip(space.names, space.turns, strict=True) if turns == turning]
     if not names:
-        lacks, instead = ("does not turn", "positions") if turning else ("only turns", "orientation workspace")
-        raise InputError(f"workspace: {model.robot.name!r} {lacks}; ask for its {instead}")
+        lacks, instead = ("does not rotate", "positions") if turning else ("only turns", "orientation workspace")
+        raise InputError(f"workspace: {model.robot.name!r} {lacks}; use its {instead}")
     if not space.full and any(others.values()):
         raise InputError(
-            f"{'position' if turning else 'orientation'}: a robot of fewer than six degrees of freedom has its "
-            "generalized coordinates; "
-            "use workspace_map with at"
+            f"{'position' if turning else 'orientation'}: a robot with fewer than six degrees of freedom has "
+            "generalized coordinates; use workspace_map with at"
         )
     return dict.fromkeys(names, points), others if space.full else {}
 

@@ -109,18 +109,17 @@ class PoseCoordinates:
 def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
     point = np.zeros(3) if pivot is None else np.asarray(pivot, dtype=np.float64)
     if not _finite(point, 3):
-        raise InputError(f"pivot: a point of three finite numbers [m] in the platform frame is needed, got {pivot!r}")
+        raise InputError(f"pivot: must be a point of three finite numbers [m] in the platform frame, got {pivot!r}")
     if model.robot.dof and point.any():
         raise InputError(
-            f"pivot: {model.robot.name!r} has {len(model.robot.dof)} degrees of freedom and turns as its legs let "
-            "it; a "
-            "pivot is for robots of six degrees of freedom, leave it out"
+            f"pivot: {model.robot.name!r} has {len(model.robot.dof)} degrees of freedom and its rotation is "
+            "determined by its legs; a pivot needs six degrees of freedom, leave it out"
         )
     size = max(model.robot.farthest, model.size)
     if np.linalg.norm(point) > FAR * size:
         warnings.warn(
-            f"pivot: {np.linalg.norm(point):.4g} m from the platform's origin, off a robot of {size:.4g} m; turning "
-            "there moves the platform far at once. Is it in metres, in the platform frame?",
+            f"pivot: {np.linalg.norm(point):.4g} m from the platform's origin, far outside a robot of {size:.4g} "
+            "m. Is it in metres, in the platform frame?",
             ImplausibleWarning,
             stacklevel=4,
         )
@@ -152,19 +151,19 @@ class Requirements:
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.distance) and self.distance >= 0):
-            raise InputError(f"distance: a number of at least 0 is needed, got {self.distance!r}")
+            raise InputError(f"distance: must be at least 0, got {self.distance!r}")
         if self.drives and self.max_force is not None:
-            raise InputError("max_force: give it, or take those of the drives, not both")
+            raise InputError("max_force: give max_force or use the limits of the drives, not both")
         if self.max_force is None and not self.drives and (self.payload is not None or self.wrench is not None):
             raise InputError("payload: is compared with the largest forces; pass max_force= or drives=True too")
         if self.max_force is not None and not (np.asarray(self.max_force, dtype=float) > 0).all():
-            raise InputError(f"max_force: positive numbers are needed, got {self.max_force!r}")
+            raise InputError(f"max_force: must be positive, got {self.max_force!r}")
         if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):
-            raise InputError(f"payload: a mass of at least 0 kg is needed, got {self.payload[0]!r}")
+            raise InputError(f"payload: mass must be at least 0 kg, got {self.payload[0]!r}")
         if self.payload is not None and not _finite(self.payload[1], 3):
-            raise InputError(f"payload: a point of three finite numbers [m] is needed, got {self.payload[1]!r}")
+            raise InputError(f"payload: position must be three finite numbers [m], got {self.payload[1]!r}")
         if self.wrench is not None and not _finite(self.wrench, 6):
-            raise InputError(f"wrench: six finite numbers [N, N m] are needed, got {self.wrench!r}")
+            raise InputError(f"wrench: must be six finite numbers [N, N m], got {self.wrench!r}")
 
     @property
     def plain(self) -> bool:
@@ -212,13 +211,13 @@ class WorkspaceTest:
             self._most = tuple(float(force_at(actuator.drive, np.zeros(1))[0]) for actuator in model.actuators)
             if np.isinf(self._most).all():
                 raise InputError(
-                    f"drives: no drive of {model.robot.name!r} states max_force or force_speed; state one of them, or "
+                    f"drives: no drive of {model.robot.name!r} has max_force or force_speed; add one of them, or "
                     "give max_force"
                 )
         if self.requirements.max_force is not None:
             count = np.shape(self.requirements.max_force)
             if count not in ((), (len(model.actuators),)):
-                raise InputError(f"max_force: one number or {len(model.actuators)} are needed, got {count[0]}")
+                raise InputError(f"max_force: must be one number or {len(model.actuators)}, got {count[0]}")
 
     @property
     def criteria(self) -> tuple[str, ...]:

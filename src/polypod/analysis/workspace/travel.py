@@ -157,10 +157,10 @@ def tilt_by_height(
     space = PoseCoordinates(model, pivot)
     if not space.full:
         raise InputError(
-            f"tilt: {model.robot.name!r} does not have six degrees of freedom; use travel at heights of its own"
+            f"tilt: {model.robot.name!r} does not have six degrees of freedom; use travel at heights instead"
         )
     if directions < 1:
-        raise InputError(f"directions: at least 1 is needed, got {directions}")
+        raise InputError(f"directions: must be at least 1, got {directions}")
     test = WorkspaceTest(space, requirements)
     start = space.point(at)
     if isinstance(heights, int | np.integer):
@@ -221,7 +221,7 @@ def straight_reach(
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = list(coordinates or (moving[:3] if len(moving) >= 3 else space.names[:3]))
     if directions < 4:
-        raise InputError(f"directions: at least 4 around a point are needed, got {directions}")
+        raise InputError(f"directions: must be at least 4, got {directions}")
     if len(names) != 3:
         raise InputError(f"coordinates: a surface needs three, got {names}; maps take any number (workspace_map)")
     start = space.point(at)

@@ -58,19 +58,20 @@ def platform_load(mechanism: Mechanism, platform: PlatformState, leg: LegAtState
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench: J^T f = w, all from the recursions."""
     if mechanism.platform.elastic:
-        raise InputError("recursive-matrix: a flexible platform has virtual-power and newton-euler forms only")
+        raise InputError("recursive-matrix: not available for a flexible platform; use virtual-power or newton-euler")
     if mechanism.simplify == "no-spin":
-        raise InputError("recursive-matrix: no-spin contradicts the joints, whose rates this formulation is made of")
+        raise InputError("recursive-matrix: no-spin contradicts the joint rates that this formulation is based on")
     if mechanism.implicit_legs:
         names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
         raise InputError(
-            f"recursive-matrix: {names} of {mechanism.robot.name!r} close by iterating and their angles are needed in "
-            "closed form; use virtual-power, newton-euler or lagrange"
+            f"recursive-matrix: {names} of {mechanism.robot.name!r} are closed iteratively, but this formulation "
+            "needs their angles in closed form; use virtual-power, newton-euler or lagrange"
         )
     if mechanism.platform.is_constrained:
         raise InputError(
-            f"recursive-matrix: what the platform of {mechanism.robot.name!r} can do changes from pose to pose, and "
-            "the joints that carry it are chosen once; use virtual-power, newton-euler or lagrange"
+            f"recursive-matrix: the constrained directions of the platform of {mechanism.robot.name!r} change "
+            "with the pose, but this formulation chooses its joints once; use virtual-power, newton-euler or "
+            "lagrange"
         )
     x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
@@ -406,8 +407,8 @@ class Connectivity:
                 if conditions.determined:
                     return conditions
         raise tree.error(
-            "the platform's motion does not determine the rates of its joints (can a body turn idly?); let a "
-            "joint hold the body"
+            "the platform's motion does not determine the rates of its joints (can a body spin freely?); "
+            "constrain that body by a joint"
         )
 
     def drives(self) -> list[int]:
@@ -429,8 +430,8 @@ class Connectivity:
             own = samples.values(ca.SX(actuator.ratio)) * self.unit_rates[:, [number]]
             if not np.abs(rate - own).max() <= 1e-9 * max(np.abs(rate).max(), np.abs(own).max()):
                 raise tree.error(
-                    f"the coordinate of actuator {actuator.name!r} does not change by its ratio times the displacement "
-                    f"of joint {actuator.joint!r}; state the ratio dq/ds and the joint that it drives"
+                    f"the coordinate of actuator {actuator.name!r} does not change by its ratio times the "
+                    f"displacement of joint {actuator.joint!r}; set the ratio dq/ds and the joint that it drives"
                 )
             result.append(number)
         return result

@@ -178,7 +178,7 @@ class LinkTree:
 
     def error(self, message: str) -> InputError:
         """An error about this leg."""
-        instead = "use virtual-power, newton-euler or lagrange, which take any leg"
+        instead = "use virtual-power, newton-euler or lagrange, which support any leg"
         return InputError(f"recursive-matrix: leg {self.model.name!r}: {message}; {instead}")
 
     def _at(self, number: int) -> tuple[Frame, str]:
@@ -190,12 +190,13 @@ class LinkTree:
         for joint in self.model.placement.joints:
             if joint.kind not in _ORDER:
                 raise self.error(
-                    f"joint {joint.name!r} is {joint.kind}: these recursions turn or slide, not both at once"
+                    f"joint {joint.name!r} is {joint.kind}: this formulation supports joints that either rotate "
+                    "or slide"
                 )
             joints += self._hinges(joint) if joint.cross_body else [joint]
         at_platform = [j for j in joints if "platform" in (j.parent, j.child)]
         if len(at_platform) != 1:
-            raise self.error(f"one joint at the platform is needed, got {[j.name for j in at_platform]}")
+            raise self.error(f"needs exactly one joint at the platform, got {[j.name for j in at_platform]}")
         tip = at_platform[0]
         offset = self.samples.fixed(tip.point - self._frames["platform"].origin, self.samples.length)
         if offset is None or offset.numbers.any():
@@ -217,7 +218,7 @@ class LinkTree:
             joint = next((j for j in waiting if j.parent in self.index or j.child in self.index), None)
             if joint is None:
                 loose = [j.name for j in joints if not {j.parent, j.child} & self.index.keys()]
-                raise self.error(f"joints {loose} do not hang on the base")
+                raise self.error(f"joints {loose} are not connected to the base")
             waiting.remove(joint)
             self._add(joint)
         for joint in closing:
@@ -227,11 +228,11 @@ class LinkTree:
         """A joint that closes a loop."""
         if joint.name in self.driven:
             raise self.error(
-                f"joint {joint.name!r} is driven and closes a loop of driven joints; one joint of every loop must be "
-                "passive, and neither driven nor a slide"
+                f"joint {joint.name!r} is actuated and closes a loop of actuated joints; every loop needs one "
+                "passive joint that does not slide"
             )
         if joint.kind == "prismatic":
-            raise self.error(f"slides and driven joints alone make a loop, {joint.name!r} among them")
+            raise self.error(f"a loop consists of slides and actuated joints only, {joint.name!r} among them")
         if joint.kind == "universal":
             # Its cross stays in the tree; its second hinge closes the loop.
             hinge, joint = self._hinges(joint)
@@ -294,7 +295,7 @@ class LinkTree:
         """A constant, or an error that says what of the joint moves where it must not."""
         value = self.samples.fixed(expression, self.samples.length if length else 1.0)
         if value is None:
-            raise self.error(f"the {what} of joint {joint.name!r} moves in {body!r}, where it must stay")
+            raise self.error(f"the {what} of joint {joint.name!r} moves in {body!r}, where it must be fixed")
         return value
 
 

@@ -54,7 +54,7 @@ class Samples:
             self._place(mechanism, count, float(reach))
             if np.isfinite(self.values(places)).all():
                 return
-        raise InputError(f"recursive-matrix: {model.name} does not close around the home pose")
+        raise InputError(f"recursive-matrix: {model.name} does not close near the home pose")
 
     def _place(self, mechanism: Mechanism, count: int, reach: float) -> None:
         """Tips of all designs, displaced alike from their homes, and the twists of the robot's own."""

@@ -376,13 +376,13 @@ def free_motion(
     moving = ", ".join(name for name, size in zip(names, motion / motion.max(), strict=True) if size > 1e-6)
     if not any(_leads_on(direction, scale, gaps) for direction in loose):
         return (
-            f"joints: the leg is at a dead point at home: with the platform fixed there, {moving} can move a little (in "
-            "line or folded), but not on. Choose another home, or another body as the platform"
+            f"joints: the leg is at a dead point at home: with the platform fixed there, {moving} can move a little "
+            "(in line or folded), but not on. Choose another home, or another body as the platform"
         )
     return (
         f"joints: the leg has a degree of freedom of its own: with the platform fixed, {moving} can still move. A "
-        "state is a pose of the platform: legs with a mobility of their own (kinematic redundancy) are not supported yet. Fix one of "
-        "these joints, or replace one by a joint of fewer degrees of freedom"
+        "state is a pose of the platform: legs with a mobility of their own (kinematic redundancy) are not supported "
+        "yet. Fix one of these joints, or replace one by a joint of fewer degrees of freedom"
     )
 
 

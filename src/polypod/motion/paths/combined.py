@@ -45,7 +45,7 @@ class CombinedPath(PathKind):
 
     def prepare(self, folder: FilePath) -> None:
         if len({part.shape for part in self.parts}) > 1:
-            raise InputError(f"parts: must be of one shape, got shapes {[part.shape for part in self.parts]}")
+            raise InputError(f"parts: must have the same shape, got shapes {[part.shape for part in self.parts]}")
 
     def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
         return self._with_columns([columns] * len(self.parts))

@@ -76,7 +76,7 @@ class Sine(HarmonicPath):
             a, f, shift, middle = np.broadcast_arrays(*values)
         except ValueError as error:
             sizes = ", ".join(f"{name} {value.shape}" for name, value in zip(names, values, strict=True))
-            raise InputError(f"amplitude: numbers, or lists of one length, are needed, got shapes {sizes}") from error
+            raise InputError(f"amplitude: must be numbers or lists of equal length, got shapes {sizes}") from error
         self._wave = Wave(middle, a * np.sin(shift), a * np.cos(shift), 2 * np.pi * f)
 
 
@@ -103,11 +103,11 @@ class Circle(HarmonicPath):
     def prepare(self, folder: FilePath) -> None:
         n = unit("normal", self.normal)
         if self.rpm == 0.0:
-            raise InputError("rpm: must be other than 0 turns a minute, got 0")
+            raise InputError("rpm: must not be 0")
         towards = np.eye(3)[int(np.argmax(np.abs(n)) == 0)] if self.start is None else unit("start", self.start)
         across = towards - (towards @ n) * n
         if np.linalg.norm(across) < 1e-6:
-            raise InputError(f"start: must not lie along the normal {n.tolist()}, got {towards.tolist()}")
+            raise InputError(f"start: must not be parallel to the normal {n.tolist()}, got {towards.tolist()}")
         e = across / np.linalg.norm(across) * self.radius
         w = np.full(3, 2 * np.pi * self.rpm / 60)
         self._wave = Wave(np.array(self.centre), e, np.cross(n, e), w)

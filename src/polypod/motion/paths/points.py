@@ -48,14 +48,14 @@ class Line(PathKind):
         taken = info.data["law"].time_for(distance) if distance else None
         if taken is None:
             law = info.data["law"].kind
-            two = " A trapezoid takes exactly two of duration, ramp and speed" if law == "trapezoid" else ""
-            raise ValueError(f"missing, how long does it take in seconds?{two}")
+            two = "; a trapezoid takes exactly two of duration, ramp and speed" if law == "trapezoid" else ""
+            raise ValueError(f"missing: duration in seconds{two}")
         return taken
 
     def prepare(self, folder: FilePath) -> None:
         self._start, end = scalar_or_vector("start", self.start), scalar_or_vector("end", self.end)
         if self._start.shape != end.shape:
-            raise InputError(f"end: needs as many numbers as start, got {self.end} for {self.start}")
+            raise InputError(f"end: must have as many numbers as start, got {self.end} for {self.start}")
         self._step = end - self._start
         distance = _distance(self.start, self.end)
         self._law = self.law.fitted(distance, self.duration) if distance else QUINTIC  # any law stays where it is
@@ -227,7 +227,7 @@ class Spline(PointPath):
         ends = [scalar_or_vector(name, getattr(self, name), 1) for name in names]
         for name, end in zip(names, ends, strict=True):
             if len(end) != 2 or end.shape[1:] not in ((), self.shape):
-                raise InputError(f"{name}: two values, each a number or of shape {self.shape}, got {end.shape}")
+                raise InputError(f"{name}: must be two values, each a number or of shape {self.shape}, got {end.shape}")
         conditions = [[(nu, np.broadcast_to(end[i], self.shape)) for nu, end in enumerate(ends, 1)] for i in range(2)]
         self._curve = scipy.interpolate.make_interp_spline(self._times, self._points, k=5, bc_type=tuple(conditions))
 

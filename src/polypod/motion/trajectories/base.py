@@ -61,7 +61,7 @@ class Placed(TrajectoryKind):
 
     def evaluate(self, t: Array) -> Motion:
         if self.relative_to == "home":
-            raise InputError("relative_to: counts from a robot's home; trajectory.for_model(model) puts it there")
+            raise InputError("relative_to: needs a robot's home; use trajectory.for_model(model)")
         return self.placed(t)
 
     def for_model(self, model: Model) -> Trajectory:
@@ -141,8 +141,9 @@ def _elsewhere(kind: str) -> str:
     else:
         use = f"trajectory: {{kind: euler, path: {{kind: stack, parts: [{{kind: {kind}, ...}}, {rest}]}}}}"
     return (
-        f"a kind of path, which a trajectory takes inside: {use} for a position with angles that stay, or position: "
-        f"{{kind: {kind}, ...}} in kind: axis. Kinds of trajectory: {', '.join(sorted(TrajectoryKind.registry))}"
+        f"this is a kind of path, used inside a trajectory: {use} for a position with constant angles, or "
+        f"position: {{kind: {kind}, ...}} in kind: axis. Kinds of trajectory: "
+        f"{', '.join(sorted(TrajectoryKind.registry))}"
     )
 
 

@@ -37,13 +37,14 @@ class IndependentCoordinates(TrajectoryKind):
         return self.path.clock
 
     def evaluate(self, t: Array) -> Motion:
-        raise InputError("path: coordinates of which robot? trajectory.for_model(model) says")
+        raise InputError("path: coordinates need a robot; use trajectory.for_model(model)")
 
     def for_model(self, model: Model) -> Trajectory:
         robot = model.robot
         if not robot.dof:
             raise InputError(
-                f"trajectory.kind: {robot.name!r} has six degrees of freedom and no coordinates; use euler or poses"
+                f"trajectory.kind: {robot.name!r} has six degrees of freedom and no generalized coordinates; use "
+                "euler or poses"
             )
         names = [coordinate.name for coordinate in robot.dof]
         if self.path.shape != (len(names),):

@@ -42,7 +42,7 @@ class Euler(Placed):
             return ""
         kind, duration = getattr(self.path, "kind", "..."), self.path.duration
         rest = f"{{kind: rest, point: [0, 0, 0], duration: {duration:.12g}}}"
-        return f"; for angles that stay write path: {{kind: stack, parts: [{{kind: {kind}, ...}}, {rest}]}}"
+        return f"; for constant angles write path: {{kind: stack, parts: [{{kind: {kind}, ...}}, {rest}]}}"
 
     @property
     def duration(self) -> float:
@@ -80,7 +80,7 @@ class Euler(Placed):
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None:
-            raise InputError("convention: missing: the order of the angles, such as 'ZYX'; for_model takes the robot's")
+            raise InputError("convention: missing: the order of the angles, such as 'ZYX'; for_model uses the robot's")
         x, xdot, xddot = self._path.evaluate(t)
         # turns about base axes are those about turned axes in reverse order
         order = slice(3, None) if self.convention.isupper() else slice(-1, 2, -1)

@@ -48,7 +48,7 @@ class Waypoint(Data):
         given = {"angles", "rotation", "rotation_vector"} & self.model_fields_set
         if len(given) > 1:
             got = " and ".join(sorted(given))
-            raise ValueError(f"{max(given)}: give one of angles, rotation and rotation_vector, got {got}")
+            raise ValueError(f"{max(given)}: give only one of angles, rotation and rotation_vector, got {got}")
         return self
 
     def matrix(self, convention: str) -> Array:
@@ -117,18 +117,18 @@ class Poses(Placed):
         turned = float(np.abs(table.values[:, 3:]).max())
         if turned > math.pi + 1e-9:
             raise InputError(
-                f"csv: {self.csv}: a pose is turned by at most half a turn (3.1416 rad), got {turned:g} rad; write "
-                f"'{table.columns[3].name} [deg]' in the header if degrees are meant"
+                f"csv: {self.csv}: a pose is rotated by at most half a turn (3.1416 rad), got {turned:g} rad; "
+                f"write '{table.columns[3].name} [deg]' in the header if degrees are meant"
             )
         return table
 
     def _check_times(self) -> None:
         """Faults at the pose that has them."""
         if len(self.poses) < 2:
-            raise InputError("poses: two poses at least are needed, where it starts and where it ends, got 1")
+            raise InputError("poses: at least two poses are needed, a start and an end, got 1")
         times = [pose.time for pose in self.poses]
         if times[0] != 0.0:
-            raise InputError(f"poses.0.time: the first pose is at 0 s, got {times[0]:g}")
+            raise InputError(f"poses.0.time: the first pose must be at 0 s, got {times[0]:g}")
         for k, (before, after) in enumerate(pairwise(times), 1):
             if not after > before:
                 raise InputError(
@@ -154,7 +154,7 @@ class Poses(Placed):
         if (angles > np.pi - 1e-6).any():
             i = int(np.argmax(angles))
             field = "poses" if self._table is None else f"csv: {self.csv}"
-            raise InputError(f"{field}: half a turn from {i} to {i + 1} has no single axis; put a pose between them")
+            raise InputError(f"{field}: half a turn from {i} to {i + 1} has no unique axis; insert a pose between them")
         safe = np.where(angles > 0, angles, 1.0)[:, None]
         self._axes, self._angles = np.where(angles[:, None] > 0, vectors, [1.0, 0.0, 0.0]) / safe, angles
         self._position, self._rotations = Through(points=positions, times=times, law=self.law), rotations
@@ -201,7 +201,7 @@ class Poses(Placed):
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None and self._needs_order:
-            raise InputError("convention: missing: the order of the angles, such as 'ZYX'; for_model takes the robot's")
+            raise InputError("convention: missing: the order of the angles, such as 'ZYX'; for_model uses the robot's")
         i, (s, sdot, sddot) = self._position.progress(t)
         axis, angle = self._axes[i], self._angles[i]
         omega, alpha = (sdot * angle)[..., None] * axis, (sddot * angle)[..., None] * axis

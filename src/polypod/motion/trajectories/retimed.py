@@ -55,7 +55,7 @@ def _check_constant_jerk(times: Array, lengths: Array, speeds: Array, accelerati
         k = int(off.argmax())
         raise InputError(
             f"accelerations: from {times[k]:.6g} to {times[k + 1]:.6g} s they lead to {length[k]:.9g} m at "
-            f"{speed[k]:.9g} m/s, not to {lengths[k + 1]:.9g} m at {speeds[k + 1]:.9g} m/s; find them anew with "
+            f"{speed[k]:.9g} m/s, not to {lengths[k + 1]:.9g} m at {speeds[k + 1]:.9g} m/s; recompute them with "
             "'polypod fastest'"
         )
 
@@ -84,12 +84,12 @@ class Retimed(TrajectoryKind):
         lengths = finite("lengths", self.lengths, None)
         speeds = finite("speeds", self.speeds, len(lengths))
         if len(lengths) < 2 or lengths[0] != 0.0 or not (np.diff(lengths) > 0).all():
-            raise InputError("lengths: must start at 0 m and increase, two at least")
+            raise InputError("lengths: must be at least two, start at 0 m and increase")
         if (speeds < 0).any():
             raise InputError(f"speeds: must not be negative, got {speeds.min():g} m/s")
         self._lengths, self._speeds = lengths, speeds
         if (self.times is None) != (self.accelerations is None):
-            raise InputError("times: needs accelerations beside, and they need times")
+            raise InputError("times: times and accelerations must be given together")
         if self.times is not None:
             self._times = knots("times", self.times, len(lengths))
             self._accelerations = finite("accelerations", self.accelerations, len(lengths))
@@ -98,7 +98,9 @@ class Retimed(TrajectoryKind):
         both = speeds[1:] + speeds[:-1]
         if not (both > 0).all():
             k = int(np.argmin(both))
-            raise InputError(f"speeds: must not be zero at two lengths in a row, got 0 at {lengths[k]:g} m and after")
+            raise InputError(
+                f"speeds: must not be zero at two consecutive lengths, got 0 at {lengths[k]:g} m and after"
+            )
         self._times = np.concatenate([[0.0], np.cumsum(2 * np.diff(lengths) / both)])
 
     @property
@@ -130,7 +132,7 @@ class Retimed(TrajectoryKind):
         if abs(path.length - self._lengths[-1]) > _SAME_LENGTH * path.length:
             raise InputError(
                 f"lengths: the path of 'along' is {path.length:.9g} m long, the speeds are for "
-                f"{self._lengths[-1]:.9g} m; find them anew with 'polypod fastest'"
+                f"{self._lengths[-1]:.9g} m; recompute them with 'polypod fastest'"
             )
         return path
 

@@ -56,81 +56,81 @@ def _of_workspace(name: str) -> Callable[[xr.Dataset], Figure]:
 FIGURES = {
     "geometry": Drawing(
         geometry,
-        "The robot at home, in plan and from the side; radii of the joints' circles and height between them in mm; the "
+        "The robot at home, top and side view; radii of the joint circles and height between them in mm; the "
         "round mark is the platform's centre of mass",
         "pose",
     ),
     "motion": Drawing(
         motion,
-        "The motion: position, roll, pitch and yaw of the platform from home, its speeds, and what pushes it",
+        "The motion: position, roll, pitch and yaw of the platform from home, its speeds, and the external wrench",
         "pose",
     ),
     "robot": Drawing(
-        instants, "The robot at key instants of the motion, in one scale; red: path of the platform's origin"
+        instants, "The robot at key instants of the motion, at the same scale; red: path of the platform's origin"
     ),
     "forces": Drawing(
         forces,
-        "Actuator forces, positive where they push towards growing coordinates; equal curves are drawn as one, the one "
+        "Actuator forces, positive towards increasing coordinates; identical curves are drawn as one, the one "
         "with the peak bold",
     ),
     "speeds": Drawing(
-        speeds, "Speed and power of the actuators; power is positive where they drive, negative where they brake"
+        speeds, "Speed and power of the actuators; power is positive when driving, negative when braking"
     ),
     "force-speed": Drawing(
-        force_speed, "Force against speed of the actuators; grey: what their drives can give, if the robot file says so"
+        force_speed, "Force against speed of the actuators; grey: limits of their drives, if given in the robot file"
     ),
     "shares": Drawing(
         shares,
-        "What each actuator's force is for; all parts add up to the total, the broad grey band",
+        "Contributions to each actuator force; they add up to the total, the broad grey band",
         "force_part",
     ),
     "travel": Drawing(
         travel,
-        "Where each actuator is between its stops, and what else is limited; shaded: beyond a stop",
+        "Actuator positions between their stops, and other limited quantities; shaded: beyond a stop",
         "q",
     ),
     "amplification": Drawing(
         amplification,
-        "Force amplification: the norm of the actuator forces that a load of 1 N on the platform needs in its worst "
-        "direction (a moment counts by its size over the platform's); it grows without bound towards a singular pose",
+        "Force amplification: the norm of the actuator forces for a load of 1 N on the platform in the worst "
+        "direction (moments are scaled by the platform's size); it grows without bound towards a singular pose",
         "distance",
     ),
     "reactions": Drawing(
         reactions,
-        "Force in every joint; of a joint with one axis along it and across it, which its bearing carries",
+        "Force in every joint; for a joint with one axis, along and across it (the load of its bearing)",
         "reaction_force",
     ),
     "bending": Drawing(
         bending,
-        "How the platform bends: displacement of the points where the legs are attached, and of the platform's own "
-        "point at its origin, in platform axes",
+        "Bending of the platform: displacement of the attachment points of the legs, and of the platform's point "
+        "at its origin, in platform axes",
         "deflection",
     ),
 }
 SIMULATION_FIGURES = {
-    "tracking": Drawing(simulation.tracking, "Wanted less actual position and rotation", "error"),
-    "forces": Drawing(simulation.forces, "Actuator forces and their power; upright lines mark events"),
+    "tracking": Drawing(simulation.tracking, "Reference minus actual position and rotation", "error"),
+    "forces": Drawing(simulation.forces, "Actuator forces and their power; vertical lines mark events"),
     "energies": Drawing(
-        simulation.energies, "Energy stored, work done and lost, and what does not add up", "energy_residual"
+        simulation.energies, "Stored energy, work, losses, and the energy balance error", "energy_residual"
     ),
-    "bending": Drawing(simulation.bending, "Displacement of the points where the legs are attached", "deflection"),
+    "bending": Drawing(simulation.bending, "Displacement of the attachment points of the legs", "deflection"),
 }
 WORKSPACE_FIGURES = {
     "sections": Drawing(
         _of_workspace("sections"),
-        "Sections of the workspace through the point asked for. The colour is the limit that is nearest, deeper where "
-        "less is left of it; numbers are parts of the surface at which it binds; dashed: det J = 0",
+        "Sections of the workspace through the start point. The colour shows the nearest limit, darker where "
+        "less margin is left; numbers are shares of the boundary; dashed: det J = 0",
         "margin",
     ),
     "surface": Drawing(
         _of_workspace("surface"),
-        "How far one goes straight from the point asked for in every direction, coloured by the limit that stops it",
+        "Travel from the start point in every direction, coloured by the limiting constraint",
         "surface",
     ),
-    "tilt": Drawing(_of_workspace("tilt"), "How far the platform tilts at each height, by direction", "tilt"),
+    "tilt": Drawing(_of_workspace("tilt"), "Largest tilt at each height, by direction", "tilt"),
     "dexterity": Drawing(
         _of_workspace("dexterity"),
-        "Part of the orientations of the grid that are possible at each position",
+        "Share of the orientations of the grid that are possible at each position",
         "orientation_share",
     ),
 }

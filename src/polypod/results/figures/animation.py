@@ -50,11 +50,11 @@ def animate(
     """
     target = Path(path)
     if target.suffix not in (".gif", ".mp4"):
-        raise InputError(f"path: a name that ends in .gif or .mp4 is needed, got {target.name!r}")
+        raise InputError(f"path: must end in .gif or .mp4, got {target.name!r}")
     if target.exists() and not force:
         raise InputError(f"path: {target} exists; pass force=True to replace it")
     if not (fps > 0 and speed > 0):
-        raise InputError(f"fps, speed: numbers greater than 0 are needed, got {fps} and {speed}")
+        raise InputError(f"fps, speed: must be greater than 0, got {fps} and {speed}")
     encoder = find_ffmpeg() if target.suffix == ".mp4" else ""
     rows = _rows(result.time.values, fps, speed)
     poses, times = result["pose"].values[rows], result.time.values[rows]
@@ -87,7 +87,10 @@ def _rows(time: Array, fps: int, speed: float) -> NDArray[np.intp]:
     """The recorded row nearest to each frame."""
     count = int((time[-1] - time[0]) / speed * fps) + 1
     if count > MOST_FRAMES:
-        raise InputError(f"fps, speed: {count} frames are too many (at most {MOST_FRAMES}); choose fewer or go faster")
+        raise InputError(
+            f"fps, speed: {count} frames are too many (the limit is {MOST_FRAMES}); use fewer frames "
+            "per second or a higher speed"
+        )
     wanted = time[0] + np.arange(count) * speed / fps
     nearest: NDArray[np.intp] = np.abs(time[None, :] - wanted[:, None]).argmin(axis=1)
     return nearest

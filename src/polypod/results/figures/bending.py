@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def bending(result: xr.Dataset) -> Figure:
     """Displacement of the legs' attachment points, and of the platform's origin by axis [m], platform axes."""
     if "deflection" not in result:
-        raise InputError(f"result: the platform of {result.attrs['robot']!r} is rigid, nothing bends")
+        raise InputError(f"result: {result.attrs['robot']!r} has a rigid platform, which does not bend")
     origin = result["origin_deflection"].values if "origin_deflection" in result else None
     fig = figure(7.2, 5.6 if origin is not None else 3.8)
     rows = fig.subplots(2 if origin is not None else 1, 1, sharex=True, squeeze=False).ravel().tolist()
@@ -25,7 +25,7 @@ def bending(result: xr.Dataset) -> Figure:
         rows[0].plot(
             result.time.values, np.linalg.norm(result.deflection.values[:, k], axis=-1), label=leg, **leg_line(k)
         )
-    dress(rows[0], "", "", title(result, "how the platform bends"))
+    dress(rows[0], "", "", title(result, "bending of the platform"))
     label_with_prefix(rows[0].yaxis, "attachment points", "m")
     rows[0].set_ylim(bottom=0.0)
     legend(fig, rows[0])

@@ -40,7 +40,7 @@ def merge_equal(names: list[str], values: Array, numbers: list[int] | None = Non
     whole = len(groups) == 1 and len(names) > 1
     return [
         Curve(
-            f"all {len(names)} alike" if whole else " = ".join(names[k] for k in group),
+            f"all {len(names)} identical" if whole else " = ".join(names[k] for k in group),
             group[0] if numbers is None else numbers[group[0]],
             values[:, group[0]],
         )

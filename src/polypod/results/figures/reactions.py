@@ -28,8 +28,8 @@ def reactions(result: xr.Dataset) -> Figure:
     # an empty panel says less than a line of words
     shown = [panel for panel in every if panel.values.any()] or every
     unloaded = [panel.name for panel in every if not panel.values.any()] if len(shown) < len(every) else []
-    note = " (the part that is determined)" if open_reactions(result) else ""
-    note += f"; left open by inner stresses and not drawn: {', '.join(lost)}" if lost else ""
+    note = " (the determined part)" if open_reactions(result) else ""
+    note += f"; undetermined by internal stresses and not drawn: {', '.join(lost)}" if lost else ""
     note += f"; none: {', '.join(unloaded)}" if unloaded else ""
     words = fill(title(result, f"joint forces{note}"), 95)
     columns = min(len(shown), 2)

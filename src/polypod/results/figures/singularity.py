@@ -53,7 +53,7 @@ def loci(result: xr.Dataset) -> Figure:
         axes.grid(False)
         if part[a].units == part[b].units:
             axes.set_aspect("equal")
-    fig.colorbar(drawn, ax=list(panels)).set_label("det J over that at home", fontsize=9)
+    fig.colorbar(drawn, ax=list(panels)).set_label("det J relative to home", fontsize=9)
     handles = [Line2D([], [], color=RED, linewidth=2, label="singular"), Line2D([], [], color=INK, label="workspace")]
     fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     return fig
@@ -65,7 +65,7 @@ def _curve(result: xr.Dataset, name: str) -> Figure:
     axes = fig.subplots()
     axes.plot(result[name].values * practical_unit(result[name].units)[0], result.determinant.values, color=INK)
     axes.axhline(0.0, color=RED, linewidth=1.0)
-    dress(axes, coordinate_label(result, name), "det J over that at home")
+    dress(axes, coordinate_label(result, name), "det J relative to home")
     return fig
 
 

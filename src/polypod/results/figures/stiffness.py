@@ -30,7 +30,7 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
     """
     space = PoseCoordinates(model)
     if len(space.names) < 2:
-        raise InputError(f"map: a robot of at least two degrees of freedom is needed, {model.robot.name!r} has 1")
+        raise InputError(f"map: needs a robot with at least two degrees of freedom, {model.robot.name!r} has 1")
     last = 2 if space.full else len(space.names) - 1
     reach = np.where(space.turns, _TURN, _WIDTH * model.size)
     steps = np.linspace(-1.0, 1.0, _POINTS)[:, None] * reach
@@ -39,7 +39,9 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
     pose = space.poses(x.reshape(-1, x.shape[-1])).reshape(_POINTS, _POINTS, 4, 4)
     inside = _usable(model, pose)
     if not inside.any():
-        raise InputError(f"map: {model.robot.name!r} keeps its limits, away from singular poses, nowhere around home")
+        raise InputError(
+            f"map: {model.robot.name!r} has no poses around home within its limits and away from singular poses"
+        )
     lowest, along = (np.full(inside.shape, np.nan) for _ in range(2))
     lowest[inside] = resonances(model, pose[inside], **given).frequency[:, 0]
     along[inside] = 1e-6 / stiffness(model, pose[inside], **given).compliance[:, last, last]

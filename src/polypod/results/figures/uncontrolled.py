@@ -26,7 +26,7 @@ def uncontrolled(found: Uncontrolled) -> Figure:
             _body(axes, motion[name], COLOURS[0], 1.2)
             _body(axes, 2 * points - motion[name], COLOURS[0], 0.6)
         axes.set_aspect("equal")
-        title = "nothing moves" if motion is None else f"moves while all drives stand still ({number + 1})"
+        title = "nothing moves" if motion is None else f"moves with all drives locked ({number + 1})"
         axes.set_title(title, fontsize=9)
         axes.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     return fig

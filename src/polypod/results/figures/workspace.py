@@ -27,7 +27,7 @@ def sections(result: xr.Dataset) -> Figure:
     """Planes of two coordinates through the point asked for; the colour is the limit that is nearest there."""
     names = [name for name in result.attrs["names"].split(", ") if name in result.inside.dims]
     if len(names) < 2:
-        raise InputError(f"sections: a map of at least two coordinates is needed, got one of {', '.join(names)}")
+        raise InputError(f"sections: needs a map of at least two coordinates, got one of {', '.join(names)}")
     pairs = list(combinations(names, 2))[:3]
     fig = figure(3.0 * len(pairs) + 0.6, 4.2)
     panels = fig.subplots(1, len(pairs), squeeze=False)[0]
@@ -185,7 +185,7 @@ def _legend(fig: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
     fig.legend(
         handles=handles, loc="outside lower center" if fig.get_layout_engine() else "lower center",
         ncols=columns, fontsize=7.5, frameon=False, title_fontsize=7.5,
-        title=f"what binds, part of the {'surface' if 'share' in result else 'directions'}",
+        title=f"limiting constraint, share of {'boundary' if 'share' in result else 'directions'}",
     )  # fmt: skip
 
 

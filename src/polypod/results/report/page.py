@@ -99,15 +99,15 @@ def notes(result: xr.Dataset) -> list[str]:
     """What a reader must know before trusting the numbers."""
     found = []
     if not limit_report(result).ok:
-        found.append(
-            f"The motion exceeds {_exceeded(result)} limits of the robot: a real machine would stop. See the table."
-        )
-        found += [f"Limits in another unit? {text}." for text in suspected_unit_errors(limit_report(result))]
+        found.append(f"The motion exceeds {_exceeded(result)} limits of the robot. See the table.")
+        found += [f"Limits in the wrong unit? {text}." for text in suspected_unit_errors(limit_report(result))]
     unphysical = robot_of(result).unphysical
     if unphysical:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
         more = f" and {len(unphysical) - 2} more" if len(unphysical) > 2 else ""
-        found.append(f"The robot file opts out of the check of inertias no real body has: {listed}{more}.")
+        found.append(
+            f"The robot file turns the check of inertias off for physically impossible bodies: {listed}{more}."
+        )
     springs = robot_of(result).springs_left_out
     if springs:
         found.append(f"{springs[0].upper()}{springs[1:]}.")
@@ -120,7 +120,7 @@ def notes(result: xr.Dataset) -> list[str]:
     left_open = open_reactions(result)
     if left_open:
         found.append(
-            "Inner stresses of this overconstrained robot leave these reactions open, so they are blank: "
+            "Internal stresses of this overconstrained robot leave these reactions undetermined (blank): "
             + "; ".join(left_open)
             + "."
         )
@@ -135,7 +135,7 @@ def bending_notes(result: xr.Dataset) -> list[str]:
     from ...platforms.modes import large_deflection  # brings finite elements along
 
     vibrates, _, why = str(result.attrs["vibration"]).partition(", ")
-    found = [] if vibrates == "yes" else [f"The platform is taken not to vibrate, {why}."]
+    found = [] if vibrates == "yes" else [f"Vibration of the platform is neglected, {why}."]
     robot = robot_of(result)
     return found + large_deflection(robot, result.deflection.values, robot.platform_size)
 
@@ -143,7 +143,7 @@ def bending_notes(result: xr.Dataset) -> list[str]:
 def near_singularity(result: xr.Dataset) -> list[str]:
     """A sentence if the motion comes near a singular pose."""
     worst = float(result.condition.max())
-    return [f"The path comes near a singularity: condition number up to {worst:.3g}."] if worst > 100 else []
+    return [f"The path passes near a singularity: condition number up to {worst:.3g}."] if worst > 100 else []
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -178,12 +178,12 @@ def _from(name: str, source: Any) -> str:
 def platform_facts(robot: Robot) -> list[tuple[str, str]]:
     """The platform; where it has a payload, each body of it and the whole."""
     if not robot.payloads:
-        return [("Platform with its load", _body(robot.platform))]
+        return [("Platform with payload", _body(robot.platform))]
     facts = [("Platform", _body(robot.platform))]
     for path, load in robot.payloads.items():
         name = load.name or path.removeprefix("payload").removeprefix(".")
         facts.append((f"Payload {name}".strip(), _body(load)))
-    return [*facts, ("Platform with its payload", _body(robot.loaded_platform))]
+    return [*facts, ("Platform with payload", _body(robot.loaded_platform))]
 
 
 def _body(body: Body | FlexiblePlatform) -> str:
