@@ -188,6 +188,15 @@ def test_inverse_kinematics_is_exact_near_a_singularity_of_a_leg() -> None:
     assert np.abs(model.inverse_kinematics(engine.pose(place)) - engine.coordinates(place)).max() < 1e-11
 
 
+def test_inverse_kinematics_does_not_slip_between_neighbours() -> None:
+    """From home in one leap the legs' unknowns of 1 pose in 700 ended in another working mode, 2 rad away."""
+    model = model_of("ankle-g1")
+    ends = np.array([[-0.5403628, 0.0999497], [-0.67916661, 0.07865344], [0.36116075, -0.17380119]])
+    parts = np.linspace(0.96, 1.0, 5)
+    q = model.inverse_kinematics(pose_of(model, (parts[:, None, None] * ends).reshape(-1, 2)))
+    assert np.abs(np.diff(q.reshape(5, 3, -1), axis=0)).max() < 0.05
+
+
 def test_coordinates_without_a_pose_are_said_to_have_none_found() -> None:
     model = model_of("ankle-g1")
     q = model.inverse_kinematics(model.robot.home.matrix)

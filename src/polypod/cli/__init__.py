@@ -150,6 +150,8 @@ def main() -> None:
     except BaseException as ended:
         received = stopping.received()
         if received is None:
+            if isinstance(ended, KeyboardInterrupt):  # raised, not sent: Python would end by the signal
+                stopping.leave(128 + signal.SIGINT)
             raise
         # whatever exception became of the signal's on its way; Ctrl-C may be a command's usual end
         if isinstance(ended, SystemExit) and isinstance(ended.code, int) and received == signal.SIGINT:

@@ -119,7 +119,7 @@ class LoopSolver:
         steps = int(max((np.ceil(abs(v) / _STEP / self.scale(name)) for name, v in values.items()), default=1)) or 1
         if steps > _MOST_STEPS:
             far_off = max(values, key=lambda name: abs(values[name]) / self.scale(name))
-            raise InputError(f"--at: {far_off}={values[far_off]:g} is too far away; wrong units?")
+            raise InputError(f"at: {far_off} = {values[far_off]:g} is too far away; wrong units?")
         held = {joint.name: 0.0 for joint in self.linkage.joints if joint.actuated and joint.name not in values}
         try:
             return self.reach(self.still, held | dict(values), steps)

@@ -114,7 +114,7 @@ def _check_loops(linkage: Linkage) -> None:
     if linkage.joints and tree and not joints_in_loops(linkage.joints):
         raise InputError(
             "no joint is part of a loop, so this is a tree and no parallel robot yet. Of a URDF a file beside it "
-            "(--loops) names the frames that meet, closed_loop: [[link1, link2]] with type: [3d] or [6d], and the "
+            "(loops=) names the frames that meet, closed_loop: [[link1, link2]] with type: [3d] or [6d], and the "
             "motors, name_mot: [joint]; or <loop> elements do. In MJCF <connect> and <weld> equalities close loops"
             + "".join(f". {text}" for text in linkage.remarks if "passed over" in text)
         )
@@ -129,7 +129,7 @@ def _check_digits(robot: Robot, closed: Closed, count: int) -> None:
             f"the legs leave the platform {count} degrees of freedom at home, but {nearly} if axes and points agreed "
             f"that differ a little (its loops are open by {1e3 * closed.gap:.2g} mm and "
             f"{np.degrees(closed.tilt):.2g} deg in the file). Give their numbers with more digits, or leave out what "
-            "holds the platform twice; if home is near a singular position, move it with --at JOINT=0.5"
+            "holds the platform twice; if home is near a singular position, move it with at={'JOINT': 0.5}"
         )
 
 

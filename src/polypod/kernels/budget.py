@@ -37,7 +37,7 @@ def operations_of(function: Expression | Iteration) -> int:
     parts = [p.symbols for p in function.outputs]
     if isinstance(function, Iteration):
         parts += [function.start, function.step]
-    return int(ca.n_nodes(ca.veccat(*parts)))
+    return int(ca.n_nodes(ca.SX(ca.veccat(*parts))))
 
 
 def within_budget(function: Expression | Iteration) -> Expression | Iteration:

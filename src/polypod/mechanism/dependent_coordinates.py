@@ -71,7 +71,7 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
         return NewtonStep(ca.vertcat(now[:n] + step, *places), gap2, same)
 
-    loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton)
+    loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton, strict=False)
     # one step more, and then derivatives
     last = newton(ca.SX(1), unknowns)
     given = x.symbols, xdot.symbols, xddot.symbols

@@ -15,7 +15,8 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Inputs
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Iteration, Port, port
-from ..symbols.iterations import MAX_NEWTON_STEPS, NEWTON_TOLERANCE, NewtonStep, continuation
+from ..symbols.implicit import ImplicitReplay
+from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation, is_lost
 from ..symbols.linear import Solution, solve_general, solve_least_squares
 from ..symbols.vectors import Frame, orthonormalised
 from .closing import LegClosing
@@ -32,6 +33,11 @@ _SMALLEST_STEP = 2e-3
 _CLOSED = 1e-10
 """Relative gap of legs from which one step of Newton leads to rounding even near a singularity of theirs."""
 _MAX_ITERATIONS = 900
+_BLUNT = 0.01
+"""Quality of a leg's closing below which its coordinates are no sharper than rounding over that quality; the residual
+is then measured in proportion."""
+_LOOP = ("t", "t_kept", "dt", "iterations", "before", "total")
+"""Numbers of a continuation's state after its unknowns."""
 
 
 def iterated_forward_kinematics(mechanism: Mechanism) -> Iteration:
@@ -72,7 +78,7 @@ class _ForwardKinematics:
         self._trial, self._legs, self._closing = ca.SX(), list[LegAtState](), LegClosing(mechanism, self._target())
         self._loop = continuation(ca.SX.sym("now", k), mechanism.home_places, self._follow)
         old = self._loop.state
-        loop = dict(zip(("t", "t_kept", "dt", "iterations", "total"), ca.vertsplit(old[2 * k : -1]), strict=True))
+        loop = dict(zip(_LOOP, ca.vertsplit(old[2 * k : -1]), strict=True))
         self._old = {"at_guess": mechanism.places, "now": old[:k], "kept": old[k : 2 * k], **loop, **self._own}
 
     def iteration(self) -> Iteration:
@@ -127,7 +133,7 @@ class _ForwardKinematics:
             _both(joint_coordinates.gap2 <= gap**2, joint_coordinates.same_branch)
             for gap in (NEWTON_TOLERANCE, _CLOSED)
         )
-        lost = _either(_no(joint_coordinates.gap2 <= 1e6), old["iterations"] + 1 >= MAX_NEWTON_STEPS)
+        lost = is_lost(joint_coordinates.gap2, old["before"], old["iterations"])
         homing, newton, begun = old["homing"], _no(old["homing"]), old["begun"]
 
         # what has happened in this round
@@ -159,9 +165,9 @@ class _ForwardKinematics:
 
         # the continuation's own step, or that of Newton while legs are not closed
         moved = joint_coordinates.moved
-        new = {**old, "total": old["total"] + 1, "steps": old["steps"] + 1}
+        new = {**old, "before": joint_coordinates.gap2, "total": old["total"] + 1, "steps": old["steps"] + 1}
         own = {"now": self._loop.step[:k], "kept": self._loop.step[k : 2 * k]}
-        own |= {name: self._loop.step[2 * k + i] for i, name in enumerate(("t", "t_kept", "dt", "iterations"))}
+        own |= {name: self._loop.step[2 * k + i] for i, name in enumerate(_LOOP[:4])}
         _set(new, homing, own)
         _set(new, newton, {"now": moved, "iterations": old["iterations"] + 1})
         _set(new, worse, {"t": 0.5 * old["t"], "now": old["kept"], "iterations": 0})
@@ -196,12 +202,15 @@ class _ForwardKinematics:
         residual = x.q.symbols - self._mechanism.coordinates(legs)
         if self._platform.is_constrained:
             residual = ca.vertcat(residual, self._mechanism.constraint_values(legs))
-        worst = ca.SX(0)
+        worst, sharp = ca.SX(0), ca.SX(1)
         for number in ca.vertsplit(residual):
             worst = ca.fmax(worst, ca.fabs(number))
-        for leg in legs:
-            if leg.model.unknowns is not None:
-                worst = ca.fmax(worst, ca.sqrt(ca.dot(leg.residual, leg.residual)))
+        own = [leg for leg in legs if isinstance(leg.values, ImplicitReplay)]
+        for leg in own:
+            sharp = ca.fmin(sharp, leg.values.factor.quality / _BLUNT)
+        worst = worst * sharp
+        for leg in own:
+            worst = ca.fmax(worst, ca.sqrt(ca.dot(leg.residual, leg.residual)))
         quality = ca.if_else(old["quality"] < 0, 0, self._mechanism.quality(legs, old["quality"]))
         return (
             port("pose", last, (4, 4)),

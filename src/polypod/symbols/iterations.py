@@ -90,9 +90,12 @@ def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) ->
 
 NEWTON_TOLERANCE = 1e-8
 """Relative gap that one more step of Newton closes to rounding."""
-MAX_NEWTON_STEPS = 8
+_MAX_NEWTON_STEPS = 8
 """For one step of continuation."""
-_MIN_STEP = 2.0**-12
+_CONTRACTION = 0.25
+"""Largest part of the gap that a step of Newton may leave: with more it may lead to another solution (Kantorovich: of
+a quadratic equation it leads to the near one if the first step leaves at most a quarter)."""
+_MIN_STEP = 2.0**-20
 """Step in t below which continuation gives up."""
 _MAX_ITERATIONS = 400
 
@@ -118,18 +121,20 @@ class Continuation(NamedTuple):
     step: ca.SX
 
 
-def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX], NewtonStep]) -> Continuation:
+def continuation(
+    unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX], NewtonStep], strict: bool = True
+) -> Continuation:
     """Unknowns (k symbols) at the end t = 1 of a path on which they are ``start`` at t = 0.
 
     ``newton(t, unknowns)`` takes a step of Newton at t. State: unknowns, those of the last t that was solved, t, the
-    last t that was solved, the step in t, steps of Newton at t, steps in all, done.
+    last t that was solved, the step in t, steps of Newton at t, the squared gap before the last of them, steps in all,
+    done. Where unknowns take their steps one after the other a gap may grow before it falls: then it is not ``strict``.
     """
-    kept, rest = ca.SX.sym("kept", unknowns.numel()), ca.SX.sym("continuation", 6)
-    t, t_kept, dt, iterations, total, _ = (rest[k] for k in range(6))
+    kept, rest = ca.SX.sym("kept", unknowns.numel()), ca.SX.sym("continuation", 7)
+    t, t_kept, dt, iterations, before, total, _ = (rest[k] for k in range(7))
     newton_step = newton(t, unknowns)
     moved, gap2, solved = newton_step.moved, newton_step.gap2, newton_step.solved
-    lost = ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= MAX_NEWTON_STEPS)
-    failed = ca.logic_and(ca.logic_not(solved), lost)
+    failed = ca.logic_and(ca.logic_not(solved), is_lost(gap2, before if strict else ca.SX(ca.inf), iterations))
     next_dt = ca.if_else(solved, 2 * dt, ca.if_else(failed, 0.25 * dt, dt))
     base = ca.if_else(solved, t, t_kept)
     step = ca.vertcat(
@@ -139,7 +144,14 @@ def continuation(unknowns: ca.SX, start: ca.SX, newton: Callable[[ca.SX, ca.SX],
         base,
         next_dt,
         ca.if_else(ca.logic_or(solved, failed), 0, iterations + 1),
+        gap2,
         total + 1,
         ca.logic_or(ca.logic_and(solved, t >= 1), ca.logic_or(next_dt < _MIN_STEP, total + 1 >= _MAX_ITERATIONS)),
     )
-    return Continuation(ca.vertcat(unknowns, kept, rest), ca.vertcat(start, start, 1, 0, 1, 0, 0, 0), step)
+    return Continuation(ca.vertcat(unknowns, kept, rest), ca.vertcat(start, start, 1, 0, 1, 0, 0, 0, 0), step)
+
+
+def is_lost(gap2: ca.SX, before: ca.SX, iterations: ca.SX) -> ca.SX:
+    """Whether Newton's iteration is given up after some ``iterations``: its gap does not fall as near a solution."""
+    slow = ca.logic_and(iterations > 0, ca.logic_not(gap2 <= _CONTRACTION**2 * before))
+    return ca.logic_or(slow, ca.logic_or(ca.logic_not(gap2 <= 1e6), iterations + 1 >= _MAX_NEWTON_STEPS))
