@@ -72,6 +72,23 @@ def test_computed_torque_is_inverse_dynamics_of_the_corrected_acceleration(model
 
 
 @pytest.mark.parametrize("controller", [ComputedTorque, JointComputedTorque])
+def test_more_actuators_than_degrees_of_dof_share_the_least_forces(
+    model_of: ModelOf, controller: type[ComputedTorque] | type[JointComputedTorque]
+) -> None:
+    """On the wanted motion: J^T f is what the motion needs, and f has no internal part, which J^T does not see."""
+    model = model_of("planar-4-rrr")
+    path = Published(name="planar-4-rrr-square").for_model(model)
+    law, at = controller(model, path, friction=False), path.at(0.3)
+    now = measured(model, at.pose, at.twist)
+    force = law(0.3, now) if isinstance(law, ComputedTorque) else law.step(law.start(0.3, now), 0.3, now)[0]
+    across = model.jacobian(at.pose).T  # generalized forces from the four actuators
+    coordinates = np.linalg.pinv(basis(model.robot)) @ at.acceleration
+    need = model.mass_matrix(at.pose) @ coordinates + model.bias(at.pose, at.twist, friction=False)
+    assert across.shape == (3, 4)
+    assert np.abs(force - np.linalg.pinv(across) @ need).max() < 1e-9 * np.abs(force).max()
+
+
+@pytest.mark.parametrize("controller", [ComputedTorque, JointComputedTorque])
 def test_encoders_suffice_for_the_same_force_on_the_path(
     model_of: ModelOf, controller: type[ComputedTorque] | type[JointComputedTorque]
 ) -> None:

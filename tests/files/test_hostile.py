@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from polypod.exchange import import_robot
 from polypod.export.code import identifier
 from polypod.files.settings import parse_setting
 from polypod.files.templates import template
+from polypod.formulations import newton_euler
 from polypod.identification.logs import Log, checked
 from polypod.legs.chain.place import UnknownCoordinates
 from polypod.motion import loads_motion, make_task
@@ -206,6 +208,7 @@ def test_processes_are_not_asked_where_that_would_interrupt_them(tmp_path, monke
 _WRITES = """
 import sys, time
 from pathlib import Path
+from typing import Any
 from polypod import cli
 from polypod.results.report import atomic_folder
 
@@ -472,3 +475,26 @@ def test_states_beyond_counting_are_states_without_an_answer(which, size, model_
     found = model.error_bound("inverse_dynamics", model.robot.home.matrix, *state)
     assert np.isinf(found.bound["force"])
     assert found.digits == 0
+
+
+def test_free_bodies_of_a_home_nearly_out_of_reach_are_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where legs close very near to home only, an accepted call ended in 'no pose near home closes'."""
+    near = newton_euler.closed_around_home
+
+    def closed(mechanism: Any, count: int, reach: float, seed: int = 0) -> Any:
+        return [] if reach > 0.05 else near(mechanism, count, reach, seed)
+
+    monkeypatch.setattr(newton_euler, "closed_around_home", closed)
+    model = pp.Model(with_overrides("five-bar", ["platform.mass=0.3125"]))
+    pose, still = model.robot.home.matrix, np.zeros(6)
+    acceleration = model.motion(np.zeros(2), np.zeros(2), np.array([0.3, -0.2])).acceleration
+    forces = [
+        model.inverse_dynamics(pose, still, acceleration, friction=False, formulation=formulation)
+        for formulation in ("newton-euler", "virtual-power")
+    ]
+    assert np.allclose(*forces, rtol=1e-9, atol=0)
+    monkeypatch.setattr(newton_euler, "closed_around_home", lambda *_: [])
+    with pytest.raises(InputError, match="use virtual-power"):
+        pp.Model(with_overrides("five-bar", ["platform.mass=0.375"])).inverse_dynamics(
+            pose, still, acceleration, friction=False, formulation="newton-euler"
+        )

@@ -89,7 +89,7 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
     Examples
     --------
     >>> [line for line in left_out(Model("hexapod")) if "joint limits" in line]
-    ['left out: joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs']
+    ['left out: joint limits of leg1 (universal joint cone, spherical joint cone) and likewise of 5 other legs']
     """
     return [
         *_joints(model, carried),

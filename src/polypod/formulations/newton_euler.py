@@ -553,20 +553,27 @@ def _not_along(axis: ca.SX) -> ca.SX:
     return ca.vertcat(axis[1], axis[2], axis[0]) + ca.DM([0.3, 0.5, 0.7])
 
 
+_ENOUGH = 8
+_AROUND_HOME = ((_ENOUGH, 0.3), (64, 0.1), (64, 0.01), (64, 1e-3))
+"""How many poses are tried, and how far from home [platform sizes, rad], one after the other until legs close."""
+
+
 def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[tuple[Array, Array]]:
     """The matrices at a few poses around home, for choices that must hold in all of them."""
     inputs = [x.pose.symbols, mechanism.places, mechanism.numbers.symbols]
     function = ca.Function("sample", inputs, [ca.densify(e) for e in expressions])
-    result = []
-    for pose, places in closed_around_home(mechanism, 8, 0.3):
-        a, b = (np.array(value) for value in function(pose.ravel(), places, mechanism.numbers.values))
-        if np.isfinite(a).all() and np.isfinite(b).all():
-            result.append((a, b))
-    if not result:
-        raise InputError(
-            f"{mechanism.robot.name!r}: the legs close at no pose near home; its free bodies cannot be analysed"
-        )
-    return result
+    result: list[tuple[Array, Array]] = []
+    for count, reach in _AROUND_HOME:  # legs of a home that is nearly out of reach close very near to it only
+        for pose, places in closed_around_home(mechanism, count, reach):
+            a, b = (np.array(value) for value in function(pose.ravel(), places, mechanism.numbers.values))
+            if np.isfinite(a).all() and np.isfinite(b).all():
+                result.append((a, b))
+        if result:
+            return result[:_ENOUGH]
+    raise InputError(
+        f"newton-euler: {mechanism.robot.name!r}: at none of {sum(n for n, _ in _AROUND_HOME)} poses around home all "
+        "legs close, so its free bodies cannot be analysed; move home to where they do, or use virtual-power"
+    )
 
 
 def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right: ca.SX, owners: list[str]) -> None:
