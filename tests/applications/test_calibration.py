@@ -283,7 +283,7 @@ def test_chosen_poses_tell_more_than_random_ones() -> None:
 def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     model, pose = robot("nominal"), poses(5)
     with pytest.raises(
-        InputError, match="5 poses give 30 values for 42 combinations of 42 parameters: at least 7 poses"
+        InputError, match=r"measurements: 5 poses give 30 values for 42 combinations of 42 numbers: at least 7 poses"
     ):
         calibrate(model, measurements(model, "pose", readings(pose), whole(pose)), numbers=NUMBERS)
     with pytest.raises(InputError, match="row 0: the robot cannot reach the readings"):

@@ -137,7 +137,7 @@ def test_what_cannot_be_an_input(model_of: Any, tmp_path: Path) -> None:
     assert refused.exit_code == 2
     assert "No such option: --parameters" in refused.stderr
     assert split_paths(["platform.mass, gravity", "legs.*.base"]) == ("platform.mass", "gravity", "legs.*.base")
-    asked = ("export", "c", "staicu", "forward_kinematics", "--parameters", "legs.*.axis", "--float", "--rounds", 7)
+    asked = ("export", "c", "staicu", "forward_kinematics", "--parameters", "legs.*.axis", "--float", "--iterations", 7)
     assert polypod(*asked, "--out", tmp_path).exit_code == 0  # options of one format go together
     header = (tmp_path / "staicu_forward_kinematics_float_7_iterations.h").read_text()
     assert re.search(r"float \w+_axis\[3\];", header)

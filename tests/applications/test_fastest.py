@@ -510,12 +510,15 @@ def test_an_rms_force_may_be_limited_of_one_actuator(model_of):
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(), "limits: none"),
-        (Limits(rms_force=50.0), "limits: none"),
+        (Limits(), r"no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction="),
+        (
+            Limits(rms_force=50.0),
+            r"no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction=",
+        ),
         (Limits(force=-1.0), "greater than 0"),
-        (Limits(force=[1.0, 2.0]), "6 are needed"),
+        (Limits(force=[1.0, 2.0]), r"limits\.force: must be one number or 6, one per actuator, got shape \(2,\)"),
         (Limits(force=30.0), r"limits\.force: leg\d needs .* N to move slowly at .* 30 N are allowed"),
-        (Limits(force=85.0, rms_force=10.0), r"limits\.rms_force: leg\d has .* lower peaks do not help"),
+        (Limits(force=85.0, rms_force=10.0), r"limits\.rms_force: leg\d needs .* lower peaks do not help"),
         (Limits(force=300.0, reaction=20.0), "no speed satisfies all limits"),
     ],
 )

@@ -151,7 +151,7 @@ def test_python_and_command_give_one_verdict(model_of):
     assert verdict(mine).proven
     assert command["between_samples"] == mine.attrs["between_samples"]
     samples = study(model_of("hexapod"), certify=False)
-    assert "kept at the samples; most used" in verdict(samples).headline
+    assert "met at the samples; the most used" in verdict(samples).headline
     assert "upper_bound" not in samples
 
 

@@ -145,7 +145,11 @@ def test_kinds_of_other_robots_are_distinguished(model_of):
 def test_what_is_no_pose_has_no_singularity(model):
     stretched, unknown = np.diag([1.0, 1.0, 1.1, 1.0]), np.full((4, 4), np.nan)
     for ask in (singularity, nearest_singularity):
-        for pose, words in ((stretched, "not a rotation matrix"), (unknown, "finite"), (np.eye(3), "one pose")):
+        for pose, words in (
+            (stretched, "not a rotation matrix"),
+            (unknown, "finite"),
+            (np.eye(3), r"pose: must be a single pose \(4, 4\), got \(3, 3\)"),
+        ):
             with pytest.raises(InputError, match=words):
                 ask(model, pose)
 

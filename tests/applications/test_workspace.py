@@ -332,7 +332,11 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
     for ask in (straight_reach, tilt_by_height):
         with pytest.raises(InputError, match="directions: must be at least"):
             ask(model, directions=0)
-    for axes, words in (({}, "at least one"), ({"x": 1}, "at least 2"), ({"x": [1.0, 0.0]}, "growing")):
+    for axes, words in (
+        ({}, "at least one"),
+        ({"x": 1}, "at least 2"),
+        ({"x": [1.0, 0.0]}, r"axes: x needs increasing finite numbers, got \[1\.0, 0\.0\]"),
+    ):
         with pytest.raises(InputError, match=words):
             workspace_map(model, axes)
 

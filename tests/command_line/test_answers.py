@@ -178,7 +178,7 @@ def test_the_library_names_no_options():
         (("import", "table.csv"), "unknown file type '.csv'; expected .xml, .mjcf, .urdf, or pass --format"),
         (("run", "hexapod", "--set", "platform.mass"), "--set: PATH=VALUE is needed"),
         (("simulate", "lopes", "--mass", 50), "--mass: a factor of all masses"),
-        (("export", "c", "lopes", "forward_kinematics", "--rounds", 0), "--rounds: at least 1 is needed"),
+        (("export", "c", "lopes", "forward_kinematics", "--iterations", 0), "--iterations: at least 1 is needed"),
         (("export", "fmu", "lopes", "--fmi", 4), "--fmi: 2 or 3 is needed"),
         (("new", "--kind", "delta", "--platform-radius", 1), "--platform-radius: --base-radius and --arm reach"),
     ],

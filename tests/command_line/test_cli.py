@@ -82,7 +82,7 @@ def test_run_as_data(here):
     assert (here / "there" / "report.html").is_file()
     assert data["summary"]["peak_force_N"] == pytest.approx(peak, rel=1e-14)
     proven = polypod("run", "kim-ryu", "kim-ryu-circle", "--rate", 40, "--no-friction", "--out", "there")
-    assert "holds results of other inputs (certify: no there, none now)" in proven.stderr
+    assert "contains results of other inputs (certify: no there, none now)" in proven.stderr
 
 
 def test_a_motion_brings_its_robot(here):
@@ -145,7 +145,7 @@ def test_new_files_are_valid(here):
     assert "my-hexapod: meets its" in checked.stdout
     ran = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files", "--no-certify")
     assert ran.exit_code == 0
-    assert "limits are kept" in ran.stdout
+    assert "limits are met" in ran.stdout
     assert polypod("run", "my-hexapod.yaml", "--no-files", "--no-certify").exit_code == 0
 
 

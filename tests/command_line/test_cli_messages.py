@@ -192,7 +192,7 @@ MOTION_ERRORS = {
         "[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]", "trajectory.poses.1", "crosses a singular pose at t = 0.6", "-0.6]",
     ),
     "a path for a trajectory": (
-        "kind: poses", "kind: circle", "trajectory.kind", "circle is a kind of path.*kind: stack, parts:.*kind: axis",
+        "kind: poses", "kind: circle", "trajectory.kind", "a kind of path.*kind: stack, parts:.*kind: axis",
         "kind: circle",
     ),
     "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; the limit is", "rate: 1e9"),
@@ -412,7 +412,7 @@ def test_whose_unphysical_numbers_they_are():
     text = ROBOT.replace("[0.7, 0.7, 1.35]", "[0.7, 0.7, 1.55]").replace("# check: none  ", "check: none #")
     own = output(lambda: pp.loads(text))
     assert "turns the check off" in own.head
-    assert "has 1 body whose" in own.head
+    assert "has 1 body with" in own.head
     assert "installation" not in str(own)
 
 
@@ -445,7 +445,7 @@ def test_every_group_has_an_example():
 
 
 def test_a_published_motion_on_another_robot_is_reported(here):
-    remark = "motion 'kim-ryu-circle' is meant for robot 'kim-ryu'; 'low' is another"
+    remark = "motion 'kim-ryu-circle' is meant for robot 'kim-ryu', not for 'low'"
     text = ROBOT.replace("name: my-hexapod", "name: low").replace("[0.45, 0.85]", "[0.1, 2.0]")
     Path("low.yaml").write_text(text)
     checked = json.loads(polypod("check", "kim-ryu-circle", "--robot", "low.yaml", "--json").stdout)
@@ -475,7 +475,7 @@ def test_a_study_takes_names_and_files(here):
         study("my-hexapod.yaml", "bad.yaml")
     for robot, motion, message in (
         (3, "lift.yaml", "model: must be a polypod.Model, a robot, its name or its file, got int"),
-        (model, 3, "motion: a published motion's name, a motion file or its path, or a trajectory is needed, got 3"),
+        (model, 3, "motion: must be a published motion's name, a motion file or its path, or a trajectory, got 3"),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
             study(robot, motion)

@@ -83,7 +83,7 @@ def test_places_far_from_a_robot_are_in_other_units(kind: Any, model_of: Any) ->
     measured[:, :3] = 1e3 * np.array(model.robot.home.position)
     data = Measurements(kind, np.ones((5, 6)), measured)
     with pytest.raises(
-        InputError, match=r"from home, but the robot's size is .* m; wrong units, or in the frame of the"
+        InputError, match=r"measurements: every place is 399\.6 m and more from home, the robot measures 0\.4 m; in"
     ):
         calibrate(model, data)
 

@@ -291,7 +291,7 @@ def test_modes_of_designs_are_those_of_their_own_circles(model_of: ModelOf) -> N
     path, q = "legs.0.joints.0.at", np.array([[0.1, 0.05], [0.3, -0.1]])
     own = model.parameters(path)[path]
     places = own + np.array([[0.0, 0.0, 0.0], [0.012, -0.007, 0.0], [np.nan, 0.0, 0.0]])
-    with pytest.warns(StateWarning, match=r"state 4: design 2: legs\.0\.joints\.0\.at: finite numbers"):
+    with pytest.warns(StateWarning, match=r"state 4: design 2: legs\.0\.joints\.0\.at: must be finite"):
         modes = model.assembly_modes(q, reach=False, parameters={path: places[:, None]})
     assert modes.pose.shape == (3, 2, 2, 4, 4)
     assert np.isnan(modes.pose[2]).all()

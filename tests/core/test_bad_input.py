@@ -47,7 +47,7 @@ METHODS = [
     if not name.startswith("_") and callable(getattr(pp.Model, name)) and array_arguments(name)
 ]
 METHODS = [name for name in METHODS if name not in ELSEWHERE]
-SIX = [name for name in METHODS if name not in ("coordinates", "motion")]
+SIX = [name for name in METHODS if name not in ("coordinates", "motion", "rate_map")]
 # A robot with six degrees of freedom and one with three.
 PAIRS = [("lopes", name) for name in SIX] + [("staicu", name) for name in METHODS]
 each_method = pytest.mark.parametrize(("robot", "method"), PAIRS, ids=lambda value: value)

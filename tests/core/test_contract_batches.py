@@ -44,6 +44,7 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
 }
 LOWER_MOBILITY = {
     "coordinates": lambda m, s: m.coordinates(s.pose),
+    "rate_map": lambda m, s: m.rate_map(s.pose),
     "motion": lambda m, s: m.motion(m.coordinates(s.pose), m.coordinates(s.pose), m.coordinates(s.pose)),
 }
 # Large or slow functions, of two small robots only.

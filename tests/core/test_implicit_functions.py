@@ -245,7 +245,9 @@ def test_what_is_refused_is_refused_by_name() -> None:
         m.derivatives("inverse_dynamics", *motion, wrt=("pose",))
     six = pp.Model("pedrammehr")
     home, still = six.robot.home.matrix, np.zeros(6)
-    with pytest.raises(InputError, match="by x: the platform moves freely, so its coordinates are its pose"):
+    with pytest.raises(
+        InputError, match=r"derivatives: no derivative by x for 'pedrammehr': the platform moves freely, so its"
+    ):
         six.derivatives("inverse_dynamics", home, still, still, wrt=("x",))
     with pytest.raises(InputError, match="motion: the platform of 'pedrammehr' moves freely"):
         six.casadi("motion")

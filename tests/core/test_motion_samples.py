@@ -107,7 +107,7 @@ def test_run_breaks_with_a_peak_between_two_samples(tmp_path, model_of):
     task = make_task(model, path)
     result = study(model, task, certify=False)
     assert verdict(result).ok
-    assert "kept at the samples; most used" in verdict(result).headline
+    assert "met at the samples; the most used" in verdict(result).headline
     judged = verdict(study(model, task))
     assert not judged.ok
     assert judged.headline.startswith("Does not fit: limits are violated between samples: leg")

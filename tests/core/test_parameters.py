@@ -362,7 +362,9 @@ def test_wrong_shapes(path: str, value: Any, words: str, model: pp.Model, states
 
 def test_batches_that_do_not_fit(model: pp.Model, states: States) -> None:
     two_sizes = {"platform.mass": np.ones(2), "legs.0.length": np.ones(3)}
-    with pytest.raises(InputError, match=r"designs do not fit together: platform\.mass \(2,\), legs\.0\.length \(3,\)"):
+    with pytest.raises(
+        InputError, match=r"parameters: batch axes of designs do not broadcast: platform\.mass \(2,\), legs\.0\.length"
+    ):
         model.inverse_kinematics(states.pose, parameters=two_sizes)
     with pytest.raises(InputError, match=r"designs \(3,\).*states \(5,\)"):
         model.inverse_kinematics(states.pose, parameters={"platform.mass": np.ones(3)})

@@ -375,7 +375,13 @@ BAD = {
         (
             "legs.2.kind",
             "kind: PUZ",
-            ["unknown leg kind 'PUZ'", "Did you mean", "'PUS'", "Known: chain, PRPaR, PRU, PUS, UPS", "--with"],
+            [
+                "unknown leg kind 'PUZ'",
+                "Did you mean",
+                "'PUS'",
+                "Known: chain, PRPaR, PRU, PUS, UPS",
+                "import its module",
+            ],
         ),
     ),
     "no leg kind": (

@@ -249,7 +249,7 @@ def test_faults_of_the_kind() -> None:
     assert "Did you mean 'flexible'" in fault({"kind": "flexibel", "plate": HEXAGON})
     assert "either a plate or modes" in fault({"kind": "flexible"})
     message = fault({"kind": "flexible", "plate": HEXAGON, "mass": 3.0})
-    assert "platform.mass: follows from the plate or the modes" in message
+    assert "platform.mass: is computed from the plate or the modes" in message
 
 
 def test_lower_mobility_robots_cannot_have_one() -> None:

@@ -291,7 +291,7 @@ def test_a_rate_beyond_all_samples_is_refused():
     trajectory = loads_motion(
         "{name: up, trajectory: {kind: coordinates, path: {kind: line, start: 0, end: 0.1, duration: 2}}}"
     ).trajectory
-    with pytest.raises(InputError, match=r"rate: 1e\+300/s for 2 s are 2e\+300 samples; the limit is 2000000"):
+    with pytest.raises(InputError, match=r"rate: 1e\+300/s for 2 s give 2e\+300 samples; the limit is 2000000"):
         Reference(trajectory, 1e300)
 
 
@@ -426,8 +426,12 @@ URDF = """<robot name="r"><link name="base"/><link name="a"><inertial><mass valu
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        (URDF.replace('<link name="base"/>', '<link name="base"/><link name="a"/>'), {}, "link 'a' is there twice"),
-        (URDF, {"at": {"j": 1e300}}, "j by 1e[+]300 is too far to be followed"),
+        (
+            URDF.replace('<link name="base"/>', '<link name="base"/><link name="a"/>'),
+            {},
+            r"link 'a' appears twice; names must be unique",
+        ),
+        (URDF, {"at": {"j": 1e300}}, "no joint is part of a loop"),
     ],
 )
 def test_imports_refuse_what_they_cannot_mean(text, options, message, tmp_path):
@@ -485,7 +489,7 @@ def test_free_bodies_of_a_home_nearly_out_of_reach_are_analysed(monkeypatch: pyt
         return [] if reach > 0.05 else near(mechanism, count, reach, seed)
 
     monkeypatch.setattr(newton_euler, "closed_around_home", closed)
-    model = pp.Model(with_overrides("five-bar", ["platform.mass=0.3125"]))
+    model = pp.Model(pp.load("five-bar", {"platform.mass": 0.3125}))
     pose, still = model.robot.home.matrix, np.zeros(6)
     acceleration = model.motion(np.zeros(2), np.zeros(2), np.array([0.3, -0.2])).acceleration
     forces = [
@@ -495,6 +499,6 @@ def test_free_bodies_of_a_home_nearly_out_of_reach_are_analysed(monkeypatch: pyt
     assert np.allclose(*forces, rtol=1e-9, atol=0)
     monkeypatch.setattr(newton_euler, "closed_around_home", lambda *_: [])
     with pytest.raises(InputError, match="use virtual-power"):
-        pp.Model(with_overrides("five-bar", ["platform.mass=0.375"])).inverse_dynamics(
+        pp.Model(pp.load("five-bar", {"platform.mass": 0.375})).inverse_dynamics(
             pose, still, acceleration, friction=False, formulation="newton-euler"
         )

@@ -271,7 +271,7 @@ FAULTS = {
     "unknown joint": ("axis: [0, 1, 0], ac", "axis: {to: elbw}, ac", 15, "legs.0.joints.0.axis.to", "mean 'elbow'"),
     "no way": ("axis: [0, 1, 0], ac", "axis: {to: motor}, ac", 15, "legs.0.joints.0.axis.to", "at the point of this"),
     "bad direction": ("axis: [0, 1, 0], ac", "axis: {from: elbow}, ac", 15, "legs.0.joints.0.axis", "{to: JOINT}"),
-    "no position": (", at: [0.04, 0, -0.41]", "", 13, "legs.0.bodies.rod.inertia", "joint 'wrist', which has no place"),
+    "no position": (", at: [0.04, 0, -0.41]", "", 13, "legs.0.bodies.rod.inertia", "'wrist', which has no position"),
     "no centre": (
         "com: [0.2, 3 mm, -0.01], inertia: {cylinder: {radius: 20 mm}}", "inertia: [1.0e-3, 1.0e-3, 1.0e-3]", 12,
         "legs.0.bodies.arm", "com: missing: the centre of mass at home"

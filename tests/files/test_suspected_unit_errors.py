@@ -138,7 +138,7 @@ def test_a_nearly_singular_home_is_reported(tmp_path, monkeypatch):
     path.write_text(nearly_singular(4))
     report = check("near.yaml")
     (output,) = report.warnings
-    condition = float(re.search(r"condition number ([\d.e+]+),", output)[1])
+    condition = float(re.search(r"condition number ([\d.e+]+) ", output)[1])
     assert condition > 1e3
     assert "Are platform and base similar and parallel" in output
     with pytest.warns(ImplausibleWarning, match="nearly singular at home") as caught:

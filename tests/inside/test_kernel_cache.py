@@ -121,7 +121,7 @@ def test_a_folder_that_cannot_be_written_warns_and_works(tmp_path: Path, monkeyp
     with pytest.warns(UserWarning, match=r"could not cache compiled kernels: .*file"):
         assert np.array_equal(twice(blocked, monkeypatch), wanted)
     assert blocked.read_text() == "not a folder"
-    with pytest.warns(UserWarning, match="not kept"):
+    with pytest.warns(UserWarning, match="could not cache"):
         twice(blocked / "deeper", monkeypatch)
 
 

@@ -14,8 +14,7 @@ from ..errors import InputError, MissingPackageError
 from ..model.changed_robots import with_numbers
 from .evaluate import REASONS, Evaluator
 from .prepared import prepare
-from .quantities import QUANTITIES
-from .results import share
+from .quantities import QUANTITIES, share
 from .sensitivity import COUNTED, gradients
 from .study import MOST_DESIGNS, Study
 

@@ -123,3 +123,9 @@ QUANTITIES = {
     "moving mass": Quantity("mass of all moving bodies", "kg", of=_moving_mass),
 }
 """Every quantity of a study by name."""
+
+
+def share(name: str, value: Array, limit: float) -> Array:
+    """How much of a limit a quantity uses: above 1 it is broken."""
+    with np.errstate(divide="ignore"):
+        return limit / value if QUANTITIES[name].reduce == "least" else value / limit

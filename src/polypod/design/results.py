@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..files import dumps
 from ..tables import Table, table
 from .evaluate import REASONS, Evaluator
-from .quantities import QUANTITIES
+from .quantities import QUANTITIES, share
 from .sensitivity import Indices
 
 if TYPE_CHECKING:
@@ -61,12 +61,6 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
 def worst(result: xr.Dataset, name: str) -> Array:
     """A quantity (D,) of the worst motion; NaN where one has no answer."""
     return np.asarray(QUANTITIES[name].worst(result[variable(name)].values, axis=1))
-
-
-def share(name: str, value: Array, limit: float) -> Array:
-    """How much of a limit a quantity uses: above 1 it is broken."""
-    with np.errstate(divide="ignore"):
-        return limit / value if QUANTITIES[name].reduce == "least" else value / limit
 
 
 def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:

@@ -24,7 +24,7 @@ def read_xml(path: Path) -> ET.Element:
                 )
             root = element
     except ET.ParseError as error:
-        raise InputError(f"{path}: is no XML: {error}; export it anew, or mend that line") from error
+        raise InputError(f"{path}: is not XML: {error}; export it again, or correct that line") from error
     except (LookupError, ValueError) as error:  # a name of an encoding that is none, or one that expat cannot map
         raise InputError(f"{path}: its encoding is unknown ({error}); save it as UTF-8") from error
     return root

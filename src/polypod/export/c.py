@@ -95,7 +95,7 @@ def export_c(
     """
     checked_precision(precision)
     if iterations is not None and iterations < 1:
-        raise InputError(f"rounds: at least 1 is needed, got {iterations}")
+        raise InputError(f"iterations: at least 1 is needed, got {iterations}")
     dialect = replace(_DIALECTS[precision], iterations=iterations or 0)
     single = "" if precision == "double" else "_float"
     end = f"{single}_{iterations}_iterations" if iterations else single

@@ -163,9 +163,8 @@ def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...
     if not np.isfinite(above[k]):
         return ()
     names = [actuator.name for actuator in model.actuators]
-    bound = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples"
-    text = f"{bound} (proven; {names[k]})"
-    above_samples = f"Between samples that of {names[j]} is {100 * observed[j]:.2g} % above"
+    text = f"Peak forces between samples: at most {100 * above[k]:.2g} % higher ({names[k]}, verified)"
+    above_samples = f"Between samples the force of {names[j]} is {100 * observed[j]:.2g} % higher"
     rough = f"{above_samples}: samples are too few, use a higher sampling rate"
     return (text, rough) if observed[j] > _ROUGH else (text,)
 

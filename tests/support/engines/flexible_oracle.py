@@ -208,14 +208,17 @@ class TreeRobot(ABC):
             forces = [self.data.oMi[j].rotation @ self.data.f[j].linear + pushes[k] for j in c.joints]
             if leg.kind == "UPS":
                 base, slide = forces[0], forces[2]
-                guides = self.data.oMi[c.joints[1]].rotation[:, 1:].T
+                across = self.data.oMi[c.joints[1]].rotation[:, 1:].T @ slide
+                load = np.linalg.norm(across)
             else:
                 slide, base = forces[0], forces[1]
                 rail = np.array(leg.rail_direction)
-                side = np.cross([0, 0, 1], rail) if abs(rail[2]) < 1 else np.array([1.0, 0.0, 0.0])
-                side = side / np.linalg.norm(side)
-                guides = np.array([side, np.cross(rail, side)])
-            loads[k] = np.abs(guides @ slide).sum(), np.linalg.norm(base), np.linalg.norm(pushes[k])
+                load = np.linalg.norm(np.cross(rail, slide))
+                if leg.guide_normal is not None:  # faces of a guide, loaded each for itself
+                    side = np.cross([0, 0, 1], rail)
+                    side = side / np.linalg.norm(side)
+                    load = abs(side @ slide) + abs(np.cross(rail, side) @ slide)
+            loads[k] = load, np.linalg.norm(base), np.linalg.norm(pushes[k])
         return loads
 
     def dry_inverse(self, s: FlexibleState) -> tuple[Array, Array, Array]:

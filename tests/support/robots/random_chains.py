@@ -505,6 +505,8 @@ def as_chains(robot: pp.Robot) -> Data:
                 stated["axes"] = [numbers(axis) for axis in axes]
             friction = getattr(leg, joint.friction)
             stated["friction"] = {"viscous": friction.viscous, "coulomb": friction.coulomb, "drag": friction.drag}
+            if joint.kind == "prismatic" and getattr(leg, "guide_normal", None) is not None:
+                stated["guide_normal"] = numbers(np.array(leg.guide_normal))
             actuator = placement.actuator_of(joint.name)
             if actuator is not None:
                 offset = float(_number(actuator.coordinate).item())

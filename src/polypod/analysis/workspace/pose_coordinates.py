@@ -267,7 +267,8 @@ class WorkspaceTest:
             left = np.ones((len(poses), len(model.actuators)))
             force = holding_forces(model, poses[inside], asked)
             if len(model.actuators) > model.mobility.count:
-                force = least_use(force, model.null_space(poses[inside]), np.broadcast_to(self._most, force.shape[1:]))
+                most = np.broadcast_to(np.asarray(self._most, dtype=np.float64), force.shape[1:])
+                force = least_use(force, model.null_space(poses[inside]), most)
             left[inside] = 1.0 - np.abs(force) / np.asarray(self._most)
             rows.append(np.where(np.isnan(left), -1.0, left))
         return rows
