@@ -85,7 +85,7 @@ class Fastest:
         when = ", ".join(f"{law.times[int(np.abs(law.lengths - b).argmin())]:.4g}" for b in breakpoints[:_LISTED])
         more = f" and {len(breakpoints) - _LISTED} more" if len(breakpoints) > _LISTED else ""
         return (
-            f"The motion stops where the curvature of the path jumps, as the jerk would be unbounded: at {when} s{more}."
+            f"The motion stops where the curvature of the path jumps, as jerk would be unbounded: at {when} s{more}."
             " A path with blends, such as a spline, needs no stops."
         )
 
