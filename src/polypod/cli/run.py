@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -77,7 +77,7 @@ def run(
     found, driven, broken = verdict(result), motors(result), limits(result)
     style = "yellow" if not found.uses else "bold green" if found.ok else "bold red"
     duration = f"{result.time.values[-1]:.4g} s, {len(result.time)} samples"
-    shown = [actuators(result).only(_COLUMNS).practical(), *summary_lines(result)]
+    shown: list[Any] = [actuators(result).only(_COLUMNS).practical(), *summary_lines(result)]
     shown += [driven.practical()] if driven.rows else []
     return Answer(
         [

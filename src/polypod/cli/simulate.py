@@ -76,11 +76,11 @@ def simulate(
             wanted,
             controller,
             rate,
-            mass,
-            delay,
+            mass,  # type: ignore[arg-type]
+            delay,  # type: ignore[arg-type]
             most,
             friction,
-            compensation,  # type: ignore[arg-type]
+            compensation,
         )
     except SimulationError as error:
         if error.result is None:

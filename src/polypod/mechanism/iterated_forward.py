@@ -9,6 +9,8 @@ guess to those asked for in steps.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import casadi as ca
 
 from ..legs.contract import SMALLEST_MARGIN
@@ -84,10 +86,18 @@ class _ForwardKinematics:
     def iteration(self) -> Iteration:
         """The whole function."""
         x, done = self._x, self._loop.state[-1]
-        zero = {name: ca.SX.zeros(symbols.numel()) for name, symbols in self._old.items()}
+        zero: dict[str, ca.SX | float] = {name: ca.SX.zeros(symbols.numel()) for name, symbols in self._old.items()}
         home, guess = self._mechanism.home_places, self._platform.projected(x.pose.symbols)[:12]
-        first = {"at_guess": home, "now": home, "kept": home, "t": 1, "dt": 1, "frame": guess, "error2": 1e300}
-        start = zero | first | {"part": 1, "part_step": 1, "homing": 1}
+        first: dict[str, ca.SX | float] = {
+            "at_guess": home,
+            "now": home,
+            "kept": home,
+            "t": 1,
+            "dt": 1,
+            "frame": guess,
+            "error2": 1e300,
+        }
+        start = {**zero, **first, "part": 1, "part_step": 1, "homing": 1}
         state, step = ca.vertcat(*self._old.values(), done), self._step()
         return Iteration(
             "forward_kinematics",
@@ -205,12 +215,12 @@ class _ForwardKinematics:
         worst, sharp = ca.SX(0), ca.SX(1)
         for number in ca.vertsplit(residual):
             worst = ca.fmax(worst, ca.fabs(number))
-        own = [leg for leg in legs if isinstance(leg.values, ImplicitReplay)]
-        for leg in own:
-            sharp = ca.fmin(sharp, leg.values.factor.quality / _BLUNT)
+        own = [leg.values for leg in legs if isinstance(leg.values, ImplicitReplay)]
+        for values in own:
+            sharp = ca.fmin(sharp, values.factor.quality / _BLUNT)
         worst = worst * sharp
-        for leg in own:
-            worst = ca.fmax(worst, ca.sqrt(ca.dot(leg.residual, leg.residual)))
+        for values in own:
+            worst = ca.fmax(worst, ca.sqrt(ca.dot(values.residual, values.residual)))
         quality = ca.if_else(old["quality"] < 0, 0, self._mechanism.quality(legs, old["quality"]))
         return (
             port("pose", last, (4, 4)),
@@ -220,7 +230,7 @@ class _ForwardKinematics:
         )
 
 
-def _set(state: dict[str, ca.SX], event: ca.SX, values: dict[str, ca.SX | float]) -> None:
+def _set(state: dict[str, ca.SX], event: ca.SX, values: Mapping[str, ca.SX | float]) -> None:
     """New values of some numbers of the state where an event has happened."""
     for name, value in values.items():
         state[name] = ca.if_else(event, value, state[name])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..control import controller as controller_of
 from ..control import default_controller, scaled_masses
@@ -24,7 +24,7 @@ class Stream(Protocol):
     """Who watches a simulation as it goes on, and may push the platform, see ``polypod.view.stream.Stream``."""
 
     @property
-    def push(self) -> Controller:
+    def push(self) -> Any:
         """The wrench on the platform, (time, measurement) -> (6,)."""
 
     def begin(self, own: Controller | None) -> None:
