@@ -61,7 +61,7 @@ trajectory:
   path:
     kind: stack
     parts:
-      # 3 coordinates, the position; one turn at 40 turns a minute lasts 60/40 s
+      # 3 coordinates, the position; one turn at 40 turns per minute lasts 60/40 s
       - {kind: circle, centre: [0.0, 0.0, 0.0], radius: 0.05, normal: [0, 0, 1], rpm: 40, turns: 1}
       - {kind: rest, point: [0.0, 0.0, 0.0], duration: 1.5} # 3 angles, which stay"""
 """A motion file of a circle with a fixed orientation."""

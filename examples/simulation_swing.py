@@ -2,7 +2,7 @@
 
     python simulation_swing.py [FOLDER]
 
-Writes the energies over ten seconds and a moving picture of the first second.
+Writes the energies over ten seconds and a animation of the first second.
 """
 
 import sys

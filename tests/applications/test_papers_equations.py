@@ -104,7 +104,7 @@ class TestPedrammehr:
         inertia = pedrammehr_compact.printed_inertia(p, k, shifted=False)
         assert_close(inertia, pedrammehr_compact.corrected_inertia(p, k), ROUNDING)
         tip = at.acceleration + cross(at.alpha, k.q)
-        compact = times(inertia, tip) + pedrammehr_compact.printed_rest(p, k, at, rate=True, mended=True)
+        compact = times(inertia, tip) + pedrammehr_compact.printed_rest(p, k, at, rate=True, corrected=True)
         wanted = pedrammehr_printed.passive_force(p, k, at, pedrammehr_printed.CORRECTED)
         assert_close(compact, wanted, ROUNDING)
 

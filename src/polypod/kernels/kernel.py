@@ -289,7 +289,7 @@ class CompiledCode:
     """Functions of one expression, each called with the address of a block (see ``polypod.kernels.function``).
 
     ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``small_batch`` up to as
-    many as ``narrow_width``; they read one row of derived numbers a design. ``per_state`` reads one for each state.
+    many as ``narrow_width``; they read one row of derived numbers per design. ``per_state`` reads one for each state.
     Each but ``prepare`` is compiled when first used: most programs call with many states or with one, and never pay for
     the other. The machine code is freed with this object.
     """

@@ -62,7 +62,7 @@ class PredicateKernel:
         self.operations = body.count
         self._derived = len(prepare.outputs[0])
         content = repr((prepare, body, conditions.reported)).encode()
-        key = machine.key_of(b"sieve\n" + hashlib.sha256(content).digest(), self.width)
+        key = machine.key_of(b"predicate\n" + hashlib.sha256(content).digest(), self.width)
         compiled = machine.load(key)
         if compiled is None:
             module = Module()

@@ -1,9 +1,9 @@
 """Functions folded over states in machine code: the largest, least or weighted total of each output, design by design.
 
 States are walked in pieces that stay in the processor's second cache, all designs of a call at one piece before the
-next; what designs have in common there is computed once. Results are folds, a few numbers a design, which later pieces
-carry on: memory does not grow with the states. The answer for a design depends on its states and their order alone, to
-the bit.
+next; what designs have in common there is computed once. Results are folds, a few numbers per design, which later
+pieces carry on: memory does not grow with the states. The answer for a design depends on its states and their order
+alone, to the bit.
 """
 
 from __future__ import annotations

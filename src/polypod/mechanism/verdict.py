@@ -1,6 +1,6 @@
 """The verdict on a state, found by the function itself: are its inputs what they must be, and has it an answer.
 
-Checks in machine code cost a few dozen operations a state; the same checks around it cost more than the mechanics.
+Checks in machine code cost a few dozen operations per state; the same checks around it cost more than the mechanics.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def motion_solutions(
 ) -> FrictionSolutions:
     """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench.
 
-    Nothing is known (UNKNOWN) where loads are too large to count with.
+    Nothing is known (UNKNOWN) where loads overflow.
     """
     mechanism, dry = kernels.mechanism, kernels.options.dry
     make = partial(coupled_loads, mechanism, dry, direct)

@@ -27,7 +27,7 @@ LIFE = (
     "for a slide. P is the mean over time of the equivalent load to the power p, root taken: X Fr + Y Fa (or Fr, where "
     "that is more) with factors of the robot file, otherwise the whole force (of a slide its radial part). Speed is "
     "taken as constant. The life in hours is that of the motion repeated without a pause: 10^6 (C/P)^p/(60 n) with n "
-    "turns a minute, the angle travelled back and forth over 2 pi; of a slide 10^5 m (C/P)^p over its mean speed."
+    "turns per minute, the angle travelled back and forth over 2 pi; of a slide 10^5 m (C/P)^p over its mean speed."
 )
 STATIC = (
     " Static safety C0/P0 by ISO 76: P0 is the largest equivalent static load, X0 Fr + Y0 Fa (or Fr, where that is "

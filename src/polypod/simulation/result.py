@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 LOST_ENERGY = 1e-4
-"""Part of the energy exchanged that may appear from nowhere without a warning."""
+"""Part of the energy exchanged by which the balance may be off without a warning."""
 MIN_ENERGY = 1e-15
 """Energy [J] below which nothing is said: a robot held by friction creeps by as much."""
 _EVENT = ("event_time", "event_kind", "event_leg", "event_text")

@@ -1,4 +1,4 @@
-"""Vectors, frames and rotations in CasADi symbols: the few operations a leg needs."""
+"""Vectors, frames and rotations in CasADi symbols: the few operations per leg needs."""
 
 from __future__ import annotations
 

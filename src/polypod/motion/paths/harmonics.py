@@ -81,7 +81,7 @@ class Sine(HarmonicPath):
 
 
 class Circle(HarmonicPath):
-    """A circle at constant speed, ``rpm`` turns a minute, right-handed about ``normal``: three coordinates.
+    """A circle at constant speed, ``rpm`` turns per minute, right-handed about ``normal``: three coordinates.
 
     x = centre + radius (e cos wt + (n x e) sin wt), w = 2 pi rpm/60; negative rpm turn left-handed. It starts from the
     centre in the direction ``start`` projected on the plane (without one x, or y where the normal is nearest to x) and

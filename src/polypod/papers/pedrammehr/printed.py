@@ -267,20 +267,20 @@ def corrected_inertia(p: Parameters, k: Pods) -> Array:
     return Q - E @ (B @ turn + p.m_u * outer(cross(k.L_u, k.n), k.n))
 
 
-def printed_rest(p: Parameters, k: Pods, at: Platform, rate: bool, mended: bool = False) -> Array:
+def printed_rest(p: Parameters, k: Pods, at: Platform, rate: bool, corrected: bool = False) -> Array:
     """V_i (T, 6, 3) by (43) as printed.
 
-    ``mended`` takes central tensors, L_d in the m_d term where L_u is printed, and (25) corrected: what is left is
+    ``corrected`` takes central tensors, L_d in the m_d term where L_u is printed, and (25) corrected: what is left is
     right for on-axis, axisymmetric pods.
     """
     n, w, ell = k.n, k.omega, k.ell
-    tensor = pod_tensor(p, k, shifted=not mended)
+    tensor = pod_tensor(p, k, shifted=not corrected)
     turn, pod_turn = cross(at.omega, cross(at.omega, k.q)), cross(w, cross(w, ell * n))
     S = cross(n, turn - pod_turn - 2 * (k.ldot if rate else ell) * cross(w, n))
     S_d, S_u = cross(k.L_d, cross(k.L_d, S)), cross(k.L_u, cross(k.L_u, S))
     weight = -cross(p.m_u * k.L_u + p.m_d * k.L_d, p.G)
     centripetal = cross(w, cross(w, k.L_u))
-    lower = cross(w, cross(w, k.L_d)) if mended else centripetal
+    lower = cross(w, cross(w, k.L_d)) if corrected else centripetal
     gyroscopic = cross(w, times(tensor, w))
     friction = p.C_u * w + p.C_s * (w - at.omega)
     along = p.m_u * dot(n, centripetal + turn - pod_turn - p.G) + p.C_p * k.ldot
@@ -292,7 +292,7 @@ def printed_rest(p: Parameters, k: Pods, at: Platform, rate: bool, mended: bool 
         + cross(gyroscopic + friction, n)
     )
     un = dot(k.u, n)
-    product = k.omega_u * k.omega_v * (dot(k.c, n) / (1 - un * un) if mended else -1.0)
+    product = k.omega_u * k.omega_v * (dot(k.c, n) / (1 - un * un) if corrected else -1.0)
     spin = (dot(k.u, S) * un / (ell * (1 - un * un)) + product) * n
     about = dot(weight - (p.m_u * S_u + p.m_d * S_d) / ell + times(tensor, spin) + gyroscopic + friction, n)
     result: Array = along * n + across / ell - about * _side(k) / ell

@@ -40,7 +40,7 @@ def animate(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write a moving picture of a study or simulation to a ``.gif`` or ``.mp4`` file.
+    """Write a animation of a study or simulation to a ``.gif`` or ``.mp4`` file.
 
     MP4 (H.264) needs the program ffmpeg, or the package imageio-ffmpeg, which brings it. ``speed`` 0.1 is ten times
     slower than life; ``size`` is the width in inches of 100 pixels, the height follows from the robot. The robot is

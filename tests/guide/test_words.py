@@ -1,0 +1,75 @@
+"""The field's words: names and sentences that once had to be translated do not come back.
+
+Each entry is a pattern and the word to use instead. Sources are read as text, so that names, comments, docstrings and
+messages all count; the changelog, which names what was renamed, does not.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FILES = [
+    path
+    for folder, endings in (
+        ("src", (".py", ".yaml", ".js", ".html", ".c")),
+        ("docs", (".md", ".py")),
+        ("examples", (".py",)),
+    )
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in endings and "vendor" not in path.parts
+] + [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+
+WORDS = {
+    r"\bfreedoms\b|\bFreedoms?\b|(?<!of)_freedoms?\b|\bfreedoms_": "degrees of freedom, dof",
+    r"\b(?:one|two|three|four|five|six|\d|idle|fewer|more|each|every) freedom\b": "degree of freedom",
+    r"\bforce_slopes\b|\bload_slopes\b|\b(?:exact|compiled) slopes\b": "derivatives, jacobian",
+    r"\bOwnMotion\b|\bown_motion\b|\bOwnCoordinates\b|\bown_rates\b|\bown coordinates\b": "generalized coordinates",
+    r"\bOwnAxes\b|\bown_axes\b": "leg frame",
+    r"\bcoasting\b": "drift acceleration",
+    r"\bholding_range\b|\bmodel\.holding\b": "static force range",
+    r"\bClosingCode\b|\bFrictionCode\b": "status",
+    r"\brecipes?\b|\bRecipe\b": "closed-form step, cache key",
+    r"\bSieve\b|\bsieved?\b|\bFolded\b": "predicate, reduction",
+    r"\bwrite_whole\b|\bwhole_folder\b": "atomic write",
+    r"\bunit_slips\b|\bwrong_motion\b": "suspected unit errors, unit mismatch",
+    r"\balong (?:a|the) way\b|\bplaces along\b": "along the path, grid points",
+    r"\bsquare to\b": "perpendicular to",
+    r"\baslant\b": "inclined",
+    r"\bin haste\b": "unoptimised",
+    r"\bmended\b|\bmend (?:it|them|that|this)\b": "fixed, fix",
+    r"\btold apart\b": "distinguished",
+    r"\bg(?:ive|ives|ave|iving) way\b": "deflect",
+    r"\bsamples a second\b": "sampling rate, samples per second",
+    r"\b(?:turns a minute|numbers a (?:design|state)|operations a (?:state|leg)|[unm]s a (?:state|pose))\b": "per",
+    r"\bunasked\b": "automatically",
+    r"\bmoving picture\b": "animation",
+    r"\bpolypod cannot say\b": "cannot represent",
+    r"\bappear from nowhere\b|\bcrawls at\b|\btoo large to count with\b": "energy balance, stalled, overflow",
+    r"\bfrom small to large\b": "the lower limit must come first",
+    r"\bproven of its kinematics\b|\bcan make it, between\b": "verified between samples",
+}
+
+
+@pytest.mark.parametrize(("pattern", "instead"), WORDS.items(), ids=list(WORDS.values()))
+def test_words_of_the_field(pattern: str, instead: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]!r}"
+        for path in FILES
+        for text in [path.read_text(encoding="utf-8")]
+        for match in re.finditer(pattern, text)
+    ]
+    assert not found, f"write {instead}: " + "; ".join(found[:5])
+
+
+def test_the_list_finds_what_it_is_for() -> None:
+    """A sentence of the old dialect is caught by several entries, one of the field's words by none."""
+    old = "A robot of six freedoms whose leg gives way, square to its own coordinates, at 200 samples a second."
+    new = (
+        "A robot with six degrees of freedom whose leg deflects, perpendicular to its axis, at 200 samples per second."
+    )
+    assert sum(bool(re.search(pattern, old)) for pattern in WORDS) == 5
+    assert not any(re.search(pattern, new) for pattern in WORDS)
