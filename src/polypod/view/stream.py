@@ -27,7 +27,7 @@ _AHEAD = 0.005  # s of real time that a simulation may be ahead before it waits:
 
 
 class RunState(NamedTuple):
-    """State of a run as a page was last told: its number, how many rows there are, and how it goes."""
+    """State of a run as a page last received it: its number, how many rows there are, and how it goes."""
 
     run: int = 0
     rows: int = 0
