@@ -1,6 +1,8 @@
 """Errors and warnings of polypod.
 
-Every error carries its data, so that a program can act on it as well as a person.
+Every error carries its data, so that a program can act on it as well as a person: its class, the names and numbers of
+what it is about and, where one class has several reasons, a short ``code`` that stays the same when the wording of the
+message changes.
 """
 
 from __future__ import annotations
@@ -48,11 +50,51 @@ def near_names(name: str, known: Sequence[str]) -> list[str]:
 
 
 class PolypodError(Exception):
-    """Base of every error raised by polypod."""
+    """Base of every error raised by polypod.
+
+    Attributes
+    ----------
+    code : str
+        Short name of the reason, such as ``"exists"``, ``"singular"`` or ``"flexible"``; empty where the class and
+        the names in the message say enough.
+    """
+
+    code: str = ""
 
 
 class InputError(PolypodError, ValueError):
     """An argument is not what the function takes: which one, what was got, what is allowed."""
+
+    def __init__(self, message: str = "", *, code: str = "") -> None:
+        super().__init__(message)
+        if code:
+            self.code = code
+
+
+class Reason(str):
+    """A sentence that says why a state has no answer, with the short ``code`` of the reason.
+
+    Examples
+    --------
+    >>> Reason("the pose is singular", "singular").code
+    'singular'
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str) -> Reason:
+        """The sentence with its code."""
+        reason = super().__new__(cls, text)
+        reason.code = code
+        return reason
+
+    def __getnewargs__(self) -> tuple[str, str]:
+        return str(self), self.code
+
+
+def _code_of(reasons: Sequence[str]) -> str:
+    """The code of the first reason that has one."""
+    return next((reason.code for reason in reasons if isinstance(reason, Reason)), "")
 
 
 class MissingPackageError(InputError, ImportError):
@@ -100,12 +142,13 @@ class UnknownNameError(PolypodError, KeyError):
     what : the kind of thing that was asked for
     name : what was asked for
     known : the names there are
+    near : those of them that may have been meant
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(known)
-        near = near_names(str(name), known)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        self.near = tuple(near_names(str(name), known))
+        hint = f" Did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
         super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
 
     def __str__(self) -> str:
@@ -117,11 +160,12 @@ class UnknownNameError(PolypodError, KeyError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where, what was got, what is allowed."""
+    """One thing wrong with a file: where, what was got, what is allowed; ``code`` as in ``PolypodError``."""
 
     field: str
     message: str
     line: int | None = None
+    code: str = ""
 
     def __post_init__(self) -> None:
         for name in ("field", "message"):
@@ -139,6 +183,7 @@ class FileError(PolypodError, ValueError):
 
     def __init__(self, origin: str, faults: Sequence[Fault]) -> None:
         self.origin, self.faults = origin, tuple(faults)
+        self.code = next((fault.code for fault in self.faults if fault.code), "")
         super().__init__("\n".join([f"{origin} is not a valid {self.what}:", *(f"  {f}" for f in faults)]))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -170,6 +215,9 @@ class StateError(PolypodError, ArithmeticError):
     ----------
     index : positions of the bad states in the flattened batch
     reasons : one sentence for each of them
+    code : of the first reason: ``"singular"``, ``"leg"`` (out of reach, or singular in itself), ``"overflow"``,
+        ``"friction"`` (its iteration did not converge), ``"not_converged"`` and the other names of
+        ``polypod.model.ForwardKinematicsStatus``
     result : what the call computed; NaN in the bad states, right in all others
     time : when a motion first has no answer [s]; None if the states are no motion
     """
@@ -181,8 +229,10 @@ class StateError(PolypodError, ArithmeticError):
         reasons: Sequence[str] = (),
         result: Any = None,
         time: float | None = None,
+        code: str = "",
     ) -> None:
         self.index, self.reasons, self.result, self.time = index, tuple(reasons), result, time
+        self.code = code or _code_of(self.reasons)
         super().__init__(message)
 
 
@@ -240,4 +290,16 @@ class RoundedWarning(UserWarning):
 
 
 class StateWarning(UserWarning):
-    """Some states of a batch have no answer; their rows are NaN."""
+    """Some states of a batch have no answer; their rows are NaN.
+
+    Attributes
+    ----------
+    index : positions of the bad states in the flattened batch
+    reasons : one sentence for each of the first of them
+    code : of the first reason, as in ``StateError``
+    """
+
+    def __init__(self, message: str, index: Any = (), reasons: Sequence[str] = ()) -> None:
+        self.index, self.reasons = index, tuple(reasons)
+        self.code = _code_of(self.reasons)
+        super().__init__(message)

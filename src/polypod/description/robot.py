@@ -257,7 +257,9 @@ class Robot(Data):
                 f"robot: {self.name!r} has {len(self.dof)} degrees of freedom; a flexible platform needs six"
             )
         if self.payloads:
-            raise InputError(f"robot: {self.name!r} has a payload; include its mass in the modes instead")
+            raise InputError(
+                f"robot: {self.name!r} has a payload; include its mass in the modes instead", code="payload"
+            )
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:

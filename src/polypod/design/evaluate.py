@@ -659,7 +659,10 @@ def check_quantities(study: Study, model: Model) -> None:
     robot = model.robot
     elastic = [name for name in study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
     if elastic and not springs_of(model.kernels.mechanism):
-        raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file")
+        raise InputError(
+            f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file",
+            code="no_stiffness",
+        )
     if elastic and robot.base_stiffness is not None:
         raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not include")
     turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)

@@ -16,11 +16,15 @@ MAX_BYTES = 200_000_000
 _KINDS: dict[type, str] = {str: "a text", float: "a number", int: "a number", list: "a list", bool: "a truth value"}
 
 
+class _NoFileError(OSError):
+    """A device, a socket or a pipe: reading it might never end."""
+
+
 def read(path: Path, error: type[FileError]) -> str:
     """Text of a regular file; one that cannot be read is an ``error`` that says why."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            raise OSError(0, "is a device, socket or pipe; must be a regular file")
+            raise _NoFileError(0, "is a device, a socket or a pipe; name a file")
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
@@ -34,7 +38,9 @@ def read(path: Path, error: type[FileError]) -> str:
         reason = getattr(cause, "strerror", None) or str(cause)
         near = _near(path) if isinstance(cause, FileNotFoundError) else []
         hint = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}")]) from cause
+        codes = {FileNotFoundError: "not_found", _NoFileError: "not_a_file", IsADirectoryError: "not_a_file"}
+        code = codes.get(type(cause), "cannot_read")
+        raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}", code=code)]) from cause
 
 
 def _near(path: Path) -> list[str]:

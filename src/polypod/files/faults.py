@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import yaml
@@ -57,7 +58,8 @@ def validation_faults(
         location, message = _message(details, location, document, models or robot_model_at)
         leg = location[:2]  # of the legs written out
         location = _in_defaults(in_file(location), lines)
-        fault = Fault(".".join(map(str, location)), message, _line(location, lines))
+        code = getattr(details.get("ctx", {}).get("error"), "code", "")
+        fault = Fault(".".join(map(str, location)), message, _line(location, lines), code)
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
         missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
         key = location[2:] if location[:1] == ("legs",) else location
@@ -71,7 +73,7 @@ def validation_faults(
         else:
             first = same[0]
             shared = first.field.startswith("leg_defaults.")  # clearly of every leg
-            faults.append(Fault(first.field, first.message + ("" if shared else and_others(len(same) - 1)), first.line))
+            faults.append(replace(first, message=first.message + ("" if shared else and_others(len(same) - 1))))
     return faults
 
 

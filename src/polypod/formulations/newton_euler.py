@@ -572,7 +572,8 @@ def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[
             return result[:_ENOUGH]
     raise InputError(
         f"newton-euler: {mechanism.robot.name!r}: at none of {sum(n for n, _ in _AROUND_HOME)} poses around home all "
-        "legs close, so its free bodies cannot be analysed; move home to where they do, or use virtual-power"
+        "legs close, so its free bodies cannot be analysed; move home to where they do, or use virtual-power",
+        code="does_not_close",
     )
 
 

@@ -113,7 +113,8 @@ def _of_table(model: Model, table: TimeTable, constants: Any) -> Log:
         if factors is None:
             raise InputError(
                 f"log: {table.name}: column {current!r} is a current; its force needs the drive's constant "
-                f"[{a.force_unit}/A]: pass constants="
+                f"[{a.force_unit}/A]: pass constants=",
+                code="no_constant",
             )
         force.append(_taken(table, columns, current, "current") * factors[k])
     pose = None

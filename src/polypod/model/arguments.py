@@ -64,7 +64,7 @@ def batch(arguments: Sequence[Argument]) -> Batch:
         shape = different.pop() if len(different) == 1 else np.broadcast_shapes(*different)
     except ValueError as error:
         listed = ", ".join(f"{argument.name} {a.shape}" for a, argument in zip(arrays, arguments, strict=True))
-        raise InputError(f"batch axes do not fit together: {listed}") from error
+        raise InputError(f"batch axes do not fit together: {listed}", code="batch_axes") from error
     rows = []
     for array, lead, argument in zip(arrays, leads, arguments, strict=True):
         if lead != shape and prod(lead) != 1:
@@ -79,7 +79,8 @@ def _array(argument: Argument) -> Array:
         return value
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise InputError(
-            f"{argument.name}: got a masked array with masked numbers; fill them or leave those states out"
+            f"{argument.name}: got a masked array with masked numbers; fill them or leave those states out",
+            code="masked",
         )
     if core == (4, 4):
         value = pose_matrix(value, argument.name)

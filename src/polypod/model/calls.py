@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..errors import Reason
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
@@ -23,9 +24,10 @@ from .kernels import Kernels
 from .single import SingleStates, given_values
 
 Answer = Callable[[list[Array]], Any]
-_HUGE = "input values overflow"
+_HUGE = Reason("input values overflow", "overflow")
+_OVERFLOWS = Reason("the result overflows", "overflow")
 _NOT_CONVERGED = "the friction iteration did not converge: "
-_TOO_STRONG = _NOT_CONVERGED + "friction coefficients too large for this pose"
+_TOO_STRONG = Reason(_NOT_CONVERGED + "friction coefficients too large for this pose", "friction")
 
 
 def first(results: list[Array]) -> Array:
@@ -115,7 +117,9 @@ class Calls(DesignCalls):
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
             found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force", FEW_CELLS)
             huge = [max(float(np.abs(rows[n][k]).max()) for n in wanted) > LARGEST_LOAD for k in index]
-            texts = [_NOT_CONVERGED + FrictionStatus(code).message for code in found.status.tolist()]
+            texts = [
+                Reason(_NOT_CONVERGED + FrictionStatus(code).message, "friction") for code in found.status.tolist()
+            ]
             return [_HUGE if large else text for large, text in zip(huge, texts, strict=True)]
 
         run = BatchResult(states.shape, outputs, margins, self._kernels.mechanism, why_unconverged=why_unconverged)
@@ -159,7 +163,7 @@ class Calls(DesignCalls):
         for result in results[2:] if name == "reactions" else results:
             if not np.isfinite(result).all():
                 huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
-                failures.append((huge, "the result overflows"))
+                failures.append((huge, _OVERFLOWS))
                 bad |= huge
         if bad.any():
             for result in results:

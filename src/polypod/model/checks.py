@@ -68,7 +68,8 @@ def exact_poses(poses: Array, name: str, batched: bool) -> Array:
     )
     raise InputError(
         f"{name}: not a rotation matrix{where}: {problem}; at most {ROTATION_TOLERANCE:g} is allowed "
-        "(scipy.spatial.transform.Rotation.from_matrix finds the nearest one)"
+        "(scipy.spatial.transform.Rotation.from_matrix finds the nearest one)",
+        code="not_a_rotation",
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, Reason
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
@@ -23,7 +23,7 @@ from .generalized_coordinates import generalized_coordinates
 from .kernels import DesignKernels
 from .row_kernels import RowKernels
 
-NOT_ALLOWED = "the design's legs do not allow this pose or motion"
+NOT_ALLOWED = Reason("the design's legs do not allow this pose or motion", "not_admissible")
 
 
 class DesignCalls(ArgumentChecks):
@@ -169,7 +169,7 @@ def _noted(impossible: Mapping[int, str], which: Callable[[], NDArray[np.int64]]
         return []
     design = which()
     lost = np.isin(design, list(impossible))
-    return [(lost, lambda state: f"design {design[state]}{impossible[int(design[state])]}")]
+    return [(lost, lambda state: Reason(f"design {design[state]}{impossible[int(design[state])]}", "design"))]
 
 
 def _broadcast_shape(design: Design, states: tuple[int, ...]) -> tuple[int, ...]:
@@ -179,7 +179,8 @@ def _broadcast_shape(design: Design, states: tuple[int, ...]) -> tuple[int, ...]
     except ValueError as error:
         raise InputError(
             f"parameters: the batch axes of the designs {design.shape} do not broadcast with those of the "
-            f"states {states}; give the designs leading axes of their own, (D, 1, ...)"
+            f"states {states}; give the designs leading axes of their own, (D, 1, ...)",
+            code="batch_axes",
         ) from error
 
 

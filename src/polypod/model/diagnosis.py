@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..errors import InputError, StateError, StateWarning
+from ..errors import InputError, Reason, StateError, StateWarning
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 
 Errors = Literal["raise", "warn", "nan"]
+_SINGULAR = Reason("the pose is singular: actuator forces or motion are not determined there", "singular")
 
 
 def check_policy(errors: str | None) -> None:
@@ -26,16 +27,14 @@ def check_policy(errors: str | None) -> None:
 def reasons(mechanism: Mechanism, margins: Array) -> list[str]:
     """One sentence a state from the margins and excesses (n, k, 2) of the legs' conditions."""
     names = [(leg.name, c) for leg in mechanism.legs for c in leg.placement.conditions]
-    sentences = []
+    sentences: list[str] = []
     for state in margins:
         lost: dict[str, str] = {}
         for k, (leg, c) in enumerate(names):
             if not state[k, 0] > SMALLEST_MARGIN:
                 # What a leg loses after the first is only its consequence.
                 lost.setdefault(leg, f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})")
-        sentences.append(
-            "; ".join(lost.values()) or "the pose is singular: actuator forces or motion are not determined there"
-        )
+        sentences.append(Reason("; ".join(lost.values()), "leg") if lost else _SINGULAR)
     return sentences
 
 
@@ -59,4 +58,4 @@ def report(
     message = f"{head}. {'. '.join(shown)}{more}"
     if policy == "raise":
         raise StateError(message, index, texts, result)
-    warnings.warn(message, StateWarning, stacklevel=4)
+    warnings.warn(StateWarning(message, index, texts), stacklevel=4)

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description.modes import Modes
-from ..errors import InputError, StateError
+from ..errors import InputError, Reason, StateError
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from .arguments import Argument, PoseLike, batch
@@ -20,7 +20,9 @@ from .row_kernels import Functions
 
 _REST = np.zeros(6)
 _NO_SHAPE = "no equilibrium shape of the platform"
-_TOO_SOFT = "the platform is too flexible for its load: it would bend by more than its own size, or buckle"
+_TOO_SOFT = Reason(
+    "the platform is too flexible for its load: it would bend by more than its own size, or buckle", "too_flexible"
+)
 
 
 class ElasticCalls(ModelPart):
@@ -68,11 +70,12 @@ class ElasticCalls(ModelPart):
         parameters: Parameters | None,
     ) -> Equilibrium:
         if not np.all(self.modes.stiffness > 0):
-            raise InputError(f"{name}: every mode needs a positive stiffness")
+            raise InputError(f"{name}: every mode needs a positive stiffness", code="no_stiffness")
         if self._kernels.mechanism.redundant:
             raise InputError(
                 f"{name}: with more actuators than degrees of freedom the deflection depends on how they share "
-                "the load, which is not determined; use one actuator per degree of freedom"
+                "the load, which is not determined; use one actuator per degree of freedom",
+                code="redundant",
             )
         check_wrench(self.robot, wrench)
         kernels: Functions = self._kernels

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import InputError, StateWarning
+from ..errors import InputError, Reason, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
@@ -84,6 +84,10 @@ def forward_kinematics_of_designs(
     return _finalise(states, result, code, run.outputs["residual"], guess, errors, full_output, failures)
 
 
+def _forward_reason(status: ForwardKinematicsStatus, residual: float) -> Reason:
+    return Reason(f"{status.message} (error {residual:.3g})", status.name.lower())
+
+
 def _finalise(
     states: Batch,
     result: ForwardKinematics,
@@ -101,8 +105,7 @@ def _finalise(
             "forward_kinematics",
             bad,
             lambda index: [
-                failure_reason(failures, int(k))
-                or f"{ForwardKinematicsStatus(code[k]).message} (error {residual[k]:.3g})"
+                failure_reason(failures, int(k)) or _forward_reason(ForwardKinematicsStatus(code[k]), residual[k])
                 for k in index
             ],
             result,

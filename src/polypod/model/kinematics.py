@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..errors import Reason
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, check_finite, pose_matrix
@@ -18,7 +19,9 @@ from .generalized_coordinates import GeneralizedCoordinates
 from .model_part import ModelPart, Parameters
 from .results import Closure, Conditioning, LimitReport, PlatformMotion
 
-_NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
+_NO_POSE = Reason(
+    "no pose with these coordinates was found along the path from home; stay closer to home", "not_converged"
+)
 
 
 class KinematicCalls(ModelPart):

@@ -116,7 +116,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
-            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
+            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self), code="undriven")])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
             if home.condition > MAX_CONDITION:
@@ -147,7 +147,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             if data in seen:
                 twin = self.legs[seen.index(data)]
                 message = f"{leg.name} is identical to {twin}, so too few legs constrain the platform: move its joints"
-                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
+                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message, code="singular")])
             seen.append(data)
         field = "home" if "home" in self.robot.model_fields_set else "legs"
         struts = len(self.robot.legs) == 6 and all(leg.kind == "UPS" for leg in self.robot.legs)
@@ -157,7 +157,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
             f"actuators locked ({undriven_motion(self)}). {advice}"
         )
-        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
+        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message, code="singular")])
 
     @property
     def kernels(self) -> Kernels:

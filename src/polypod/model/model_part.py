@@ -60,7 +60,7 @@ class ModelPart:
             self._refuse_elastic(name)
 
     def _refuse_elastic(self, name: str) -> NoReturn:
-        raise InputError(f"{name}: elastic: {self.robot.name!r} has a rigid platform")
+        raise InputError(f"{name}: elastic: {self.robot.name!r} has a rigid platform", code="rigid")
 
     def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:
@@ -68,7 +68,8 @@ class ModelPart:
         if len(self.actuators) == self._dof.count:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
-                "are unique"
+                "are unique",
+                code="not_redundant",
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
@@ -86,7 +87,8 @@ class ModelPart:
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:
             raise InputError(
-                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses"
+                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses",
+                code="six_dof",
             )
 
     def _needs_rigid(self, name: str) -> None:

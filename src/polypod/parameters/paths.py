@@ -115,7 +115,8 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
     if any(fnmatchcase(path, plain) for path in _all_paths(robot)):
         raise InputError(
             f"parameters: {pattern}: the modes of a flexible platform depend on it; make another robot for "
-            "another value"
+            "another value",
+            code="flexible",
         )
     if any(fnmatchcase(path, plain) for path in robot.numbers()):
         raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import dataset
 from ..description import Robot
-from ..errors import InputError, PolypodError, StateError, UnstableBendingError
+from ..errors import InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
 from ..model import Model
 from ..model.reactions import Reactions
@@ -265,7 +265,7 @@ def _no_crossing(model: Model, task: Task) -> None:
     time = task.time[k] + share * (task.time[k + 1] - task.time[k])
     # Forces that balance each other on the platform without a load: the actuator that has most of them.
     most = model.actuators[int(np.abs(np.linalg.svd(matrix[k])[0][:, -1]).argmax())].name
-    reason = f"the robot is singular there; forces of its legs grow without bound, most in {most}"
+    reason = Reason(f"the robot is singular there; forces of its legs grow without bound, most in {most}", "singular")
     message = f"motion {task.name!r} crosses a singular pose at t = {time:.6g} s: {reason}"
     raise StateError(message, np.array([k]), [reason], time=float(time))
 
@@ -347,7 +347,8 @@ def bending_along(model: Model, task: Task, friction: bool, progress: Progress, 
 
     if task.trajectory is None:
         raise InputError(
-            f"motion {task.name!r}: a flexible platform vibrates between the samples; the task needs its trajectory"
+            f"motion {task.name!r}: a flexible platform vibrates between the samples; the task needs its trajectory",
+            code="no_trajectory",
         )
     progress("bending of the platform")
     duration = float(task.time[-1])

@@ -114,7 +114,9 @@ def simulate(
         values = watch.values(start)
         if watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}")
+            raise InputError(
+                f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"
+            )
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -257,7 +259,7 @@ def _start(
         shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
         return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
-        raise InputError(f"pose: the robot cannot start there: {error}") from error
+        raise InputError(f"pose: the robot cannot start there: {error}", code=error.code) from error
 
 
 # ----------------------------------------------------------------------------------------------------------------------

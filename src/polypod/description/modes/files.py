@@ -53,12 +53,12 @@ def load_modes(path: str | Path) -> Modes:
     read = _by_suffix(path, {".npz": _read_archive, ".yaml": _read_text, ".yml": _read_text})
     try:
         if path.exists() and not path.is_file():
-            raise InputError("not a regular file")
+            raise InputError("is a folder, a device or a pipe; name a file", code="not_a_file")
         return read(path)
     except OSError as error:
-        raise InputError(f"{path}: the file cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: the file cannot be read: {error.strerror or error}", code="cannot_read") from error
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {error}", code=error.code) from error
 
 
 def save_modes(modes: Modes, path: str | Path) -> None:
@@ -356,7 +356,10 @@ def read_arrays(path: Path, known: Collection[str]) -> dict[str, Any]:
     except InputError:
         raise
     except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"not a NumPy archive of plain arrays: {error}") from error
+        raise InputError(
+            f"not a NumPy archive of plain arrays: {error}; write it with numpy.savez or polypod.save_modes",
+            code="not_an_archive",
+        ) from error
 
 
 def _check(archive: zipfile.ZipFile, packed: int, known: Collection[str]) -> None:
@@ -379,12 +382,15 @@ def _check(archive: zipfile.ZipFile, packed: int, known: Collection[str]) -> Non
     for name, member in zip(names, members, strict=True):
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(
-                f"{name}: compressed by a method that NumPy does not use; save it with numpy.savez_compressed"
+                f"{name}: compressed by a method that NumPy does not use; save it with numpy.savez_compressed",
+                code="compression",
             )
         with archive.open(member) as file:
             claimed = _claimed(file)
         if claimed != member.file_size:
-            raise InputError(f"{name}: its header announces {claimed} bytes, the file has {member.file_size}")
+            raise InputError(
+                f"{name}: its header announces {claimed} bytes, the file has {member.file_size}; it is cut off or damaged, write it again"
+            )
 
 
 def _claimed(file: IO[bytes]) -> int:

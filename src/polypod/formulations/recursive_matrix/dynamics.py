@@ -58,20 +58,25 @@ def platform_load(mechanism: Mechanism, platform: PlatformState, leg: LegAtState
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench: J^T f = w, all from the recursions."""
     if mechanism.platform.elastic:
-        raise InputError("recursive-matrix: not available for a flexible platform; use virtual-power or newton-euler")
+        raise InputError(
+            "recursive-matrix: not available for a flexible platform; use virtual-power or newton-euler",
+            code="flexible",
+        )
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joint rates that this formulation is based on")
     if mechanism.implicit_legs:
         names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
         raise InputError(
             f"recursive-matrix: {names} of {mechanism.robot.name!r} are closed iteratively, but this formulation "
-            "needs their angles in closed form; use virtual-power, newton-euler or lagrange"
+            "needs their angles in closed form; use virtual-power, newton-euler or lagrange",
+            code="iterated",
         )
     if mechanism.platform.is_constrained:
         raise InputError(
             f"recursive-matrix: the constrained directions of the platform of {mechanism.robot.name!r} change "
             "with the pose, but this formulation chooses its joints once; use virtual-power, newton-euler or "
-            "lagrange"
+            "lagrange",
+            code="varying_constraints",
         )
     x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
