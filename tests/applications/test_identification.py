@@ -29,6 +29,7 @@ from polypod.identification.prepared import prepared
 from polypod.identification.smoothing import smoothed
 from polypod.motion import dumps_motion, loads_motion
 from polypod.parameters.paths import value_at
+from support.refusals import refused
 
 NOISE = {"noise_q": 1e-6, "noise_force": 0.002}
 
@@ -327,7 +328,7 @@ def test_flexible_platforms_are_refused() -> None:
     from polypod.files import load
 
     robot = load(Path(__file__).parent.parent.parent / "examples" / "long-flexible.yaml")
-    with pytest.raises(InputError, match="deflection and rate of every mode"):
+    with refused(InputError, code="flexible"):
         LinearModel(pp.Model(robot))
 
 
@@ -407,22 +408,22 @@ def test_held_out_errors_are_distinguished_from_noise_of_coordinates() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda own: replace(own, force=own.force[:, ::-1]), "swapped"),
-        (lambda own: replace(own, force=own.force * [1, -1]), "left have the wrong sign"),
-        (lambda own: replace(own, q=own.q * [1, -1]), "left.q seems to have the wrong sign"),
-        (lambda own: replace(own, force=1000 * own.force), "other units"),
-        (lambda own: replace(own, time=1000 * own.time), r"samples are 2 s apart.*such as 'time \[ms\]'"),
-        (lambda own: replace(own, time=own.time[::-1]), r"time must increase, got .* \(sample 1\)"),
+        (lambda own: replace(own, force=own.force[:, ::-1]), "#swapped"),
+        (lambda own: replace(own, force=own.force * [1, -1]), "left #wrong_sign"),
+        (lambda own: replace(own, q=own.q * [1, -1]), "left.q #wrong_sign"),
+        (lambda own: replace(own, force=1000 * own.force), "#units"),
+        (lambda own: replace(own, time=1000 * own.time), "2 time [ms]"),
+        (lambda own: replace(own, time=own.time[::-1]), "time 1"),
         (
             lambda own: replace(own, q=own.q + 40.0),
-            r"log: simulated: the robot cannot reach 100% of these coordinates \(the first \[40\.000124,",
+            "log simulated 100% 40.000124",
         ),
-        (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "finite"),
-        (lambda own: Log("short", own.time[:9], own.q[:9], own.force[:9]), "too few"),
+        (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "#not_finite"),
+        (lambda own: Log("short", own.time[:9], own.q[:9], own.force[:9]), "short 9"),
     ],
 )
 def test_wrong_channels_are_refused(change: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+    with refused(InputError, words):
         identify(five_bar(), [change(log(0))])
 
 
@@ -480,10 +481,10 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     save_log(five_bar(), log(0), tmp_path / "run.csv")
     text = (tmp_path / "run.csv").read_text()
     (tmp_path / "other.csv").write_text(text.replace("left.force [N m]", "left.torque [N m]"))
-    with pytest.raises(InputError, match=r"'left.force \[N m\]' is missing; unknown columns: left.torque"):
+    with refused(InputError, "left.force left.torque"):
         read_log(five_bar(), tmp_path / "other.csv")
     (tmp_path / "unit.csv").write_text(text.replace("left.q [rad]", "left.q [mm]"))
-    with pytest.raises(InputError, match=r"left\.q"):
+    with refused(InputError, "left.q"):
         read_log(five_bar(), tmp_path / "unit.csv")
     # cells that a logger left out, and columns of its own with whatever they hold
     rows = [line + ",running" for line in text.splitlines()]
@@ -501,7 +502,7 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     (tmp_path / "placed.csv").write_text(placed)
     assert "columns not used: x" in read_log(five_bar(), tmp_path / "placed.csv").notes
     (tmp_path / "current.csv").write_text(text.replace(".force [N m]", ".current [A]"))
-    with pytest.raises(InputError, match="needs the drive's constant"):
+    with refused(InputError, "constants", code="no_constant"):
         read_log(five_bar(), tmp_path / "current.csv")
     read = read_log(five_bar(), tmp_path / "current.csv", constants=2.0)
     assert np.array_equal(read.force, 2 * log(0).force)
@@ -535,7 +536,7 @@ def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
 
 @pytest.mark.parametrize("options", [{"duration": 0.0}, {"harmonics": 2}, {"criterion": "best"}, {"noise": np.nan}])
 def test_excitations_refuse_nonsense(options: Any) -> None:
-    with pytest.raises(InputError, match=next(iter(options))):
+    with refused(InputError, next(iter(options))):
         excite(five_bar(), **options)
 
 

@@ -18,6 +18,7 @@ from polypod.results.bearings import static_loads
 from polypod.results.figures import force_speed
 from polypod.tables import table
 from support.command_line import polypod
+from support.refusals import refused
 from support.robots.slides import ACROSS, ARM, DOWN, MASS, MOMENT, hinge, sine, slide
 
 SIZE, TURNS = 0.02, 1.5
@@ -179,11 +180,7 @@ def test_equivalent_loads_by_factors_of_a_catalogue():
     assert (both == radial).any()
     row = next(row for row in bearings(result).records() if row["joint"] == "hinge")
     assert row["mean_load"] == pytest.approx(np.cbrt(np.trapezoid(both**3, result.time.values)), rel=1e-9)
-    with pytest.raises(
-        ValueError,
-        match=r"1 validation error for Bearing\
-  Value error, radial_factor: X and axial_factor Y must be",
-    ):
+    with refused(ValueError, "radial_factor axial_factor"):
         Bearing(dynamic_load_rating=1.0, radial_factor=0.5)
 
 
@@ -203,11 +200,7 @@ def test_static_safety_by_hand():
     # without factors the whole force counts
     plain = next(one for one in static_loads(sine(hinge({"static_load_rating": "1.5 kN"}), 0.3, 1.0)))
     assert plain.load == pytest.approx(size.max(), rel=EXACT)
-    with pytest.raises(
-        ValueError,
-        match=r"1 validation error for Bearing\
-  Value error, static_radial_factor: X0 and",
-    ):
+    with refused(ValueError, "static_radial_factor"):
         Bearing(static_load_rating=1.0, static_radial_factor=0.5)
 
 

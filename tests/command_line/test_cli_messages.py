@@ -22,6 +22,7 @@ from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.checking import check
 from support.command_line import polypod
+from support.refusals import refused
 
 ROBOT, MOTION = template("robot", "my-hexapod"), template("motion", "lift")
 LEG_1 = ROBOT[ROBOT.index("  - base: [0.4891, -0.1040") : ROBOT.index("  - base: [0.4891, 0.1040")]
@@ -320,7 +321,7 @@ def test_a_singular_home_that_the_file_does_not_give_is_reported_at_the_legs(her
 
 def test_a_robot_that_is_no_file_has_no_lines():
     robot = pp.loads(ROBOT.replace("0.0, 0.6]", "0.0, 0.0]"))
-    with pytest.raises(RobotFileError, match="robot 'my-hexapod' is not a valid robot:\n  home: ") as caught:
+    with refused(RobotFileError, "my-hexapod home") as caught:
         pp.Model(robot)
     assert caught.value.faults[0].line is None
     with pytest.raises(RobotFileError) as again, with_file_lines(robot):
@@ -330,7 +331,7 @@ def test_a_robot_that_is_no_file_has_no_lines():
 
 def test_states_without_an_answer_keep_what_they_carry(here):
     Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
-    with pytest.raises(StateError, match=r"\(lift\.yaml, line \d+: trajectory\.poses\.1\)") as caught:
+    with refused(StateError, "lift.yaml trajectory.poses.1") as caught:
         study("my-hexapod.yaml", "lift.yaml")
     assert 0.0 < caught.value.time < 0.8
     assert caught.value.reasons
@@ -471,13 +472,13 @@ def test_a_study_takes_names_and_files(here):
             assert (study(robot, motion, certify=False).force == wanted.force).all()
     assert study("my-hexapod.yaml", certify=False).attrs["motion"] == "around-home"
     Path("bad.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
-    with pytest.raises(StateError, match=r"\(bad\.yaml, line \d+: trajectory\.poses\.1\)"):
+    with refused(StateError, "bad.yaml trajectory.poses.1"):
         study("my-hexapod.yaml", "bad.yaml")
     for robot, motion, message in (
-        (3, "lift.yaml", "model: must be a polypod.Model, a robot, its name or its file, got int"),
-        (model, 3, "motion: must be a published motion's name, a motion file or its path, or a trajectory, got 3"),
+        (3, "lift.yaml", "model polypod.Model int"),
+        (model, 3, "motion 3"),
     ):
-        with pytest.raises(InputError, match=re.escape(message)):
+        with refused(InputError, message):
             study(robot, motion)
 
 

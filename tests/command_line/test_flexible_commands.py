@@ -27,6 +27,7 @@ from polypod.simulation import simulate_tracking
 from polypod.simulation.elastic_spectrum import spectral_radius
 from support.command_line import polypod
 from support.compare import assert_close
+from support.refusals import refused
 from support.states import mostly_long
 
 
@@ -146,9 +147,7 @@ def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
     mass = model.mass_matrix(model.robot.home.matrix)
     stiffness = np.diag(np.r_[np.zeros(6), model.modes.stiffness])
     assert rate == pytest.approx(np.sqrt(eigh(stiffness, mass, eigvals_only=True)[-1]), rel=1e-3)
-    with pytest.raises(
-        pp.errors.InputError, match=r"step: got 0.01 s, but the platform's fastest mode .* leave step out"
-    ):
+    with refused(pp.errors.InputError, "step 0.01"):
         pp.simulate(model, duration=0.1, rate=100.0, step=0.01)
     assert pp.simulate(model, np.zeros(6), duration=0.001, rate=1000.0).attrs["ended"] == "duration reached"
 
@@ -185,9 +184,9 @@ def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
     model = pp.Model(robot)
     bare = pp.Model(model.robot.on_modes(replace(model.modes, origin_shape=None)))
     push = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
-    with pytest.raises(pp.errors.InputError, match=r"wrench: a force acts .* give origin_shape"):
+    with refused(pp.errors.InputError, "wrench origin_shape"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=push)
-    with pytest.raises(pp.errors.PolypodError, match=r"give origin_shape \(at t = 0\.00"):
+    with refused(pp.errors.PolypodError, "origin_shape"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=lambda t, m: push if t > 0.0045 else 0 * push)
 
 
@@ -220,7 +219,7 @@ def test_every_flexible_function_can_be_exported(robot: Path) -> None:
     for function in available_functions(model):
         _, header, _ = export_c(model, function)
         assert "Output:" in header
-    with pytest.raises(pp.errors.UnknownNameError, match="Did you mean 'steady_shape'"):
+    with refused(pp.errors.UnknownNameError, near="steady_shape"):
         export_c(model, "steady_shap")
 
 

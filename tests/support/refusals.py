@@ -3,7 +3,7 @@
 ``refused(InputError, "step 0.01", code="too_long")`` asks for the class, for the names and numbers as whole words
 anywhere in the message, and for attributes of the error. Data are what the caller gave or what is at fault: arguments,
 fields, options, legs, paths, numbers, units; never sentences. How messages read is recorded in one place,
-``tests/data/messages.md``.
+``tests/data/messages.md``. In tables of cases, which hold one text each, ``"step 0.01 #too_long"`` stands for the same.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from polypod.errors import FileError, InputError, PolypodError, StateError, Stat
 _GENERAL = {Exception, ValueError, TypeError, RuntimeError, PolypodError, InputError, FileError, StateError}
 """Classes that say too little alone: a test that asks for one of them names a code or something of the case too."""
 _GENERAL |= {StateWarning, UserWarning, Warning}
+_CODE = re.compile(r"#[a-z][a-z_]*")
 
 
 def names(text: str, *data: object) -> bool:
@@ -38,7 +39,11 @@ def names(text: str, *data: object) -> bool:
 
 def missing(text: str, *data: object) -> list[str]:
     """Words of the data that a message does not have."""
-    return [word for datum in data for word in str(datum).split() if not _has(text, word)]
+    return [word for word in _words(data) if not _has(text, word)]
+
+
+def _words(data: tuple[object, ...]) -> list[str]:
+    return [word for datum in data for word in str(datum).split()]
 
 
 def _has(text: str, word: str) -> bool:
@@ -49,7 +54,10 @@ def _has(text: str, word: str) -> bool:
 
 def _lacks(error: BaseException, data: tuple[object, ...], attributes: dict[str, Any]) -> list[str]:
     """What an error or a warning does not name, and attributes that differ."""
-    lost = [f"names no {word!r}" for word in missing(str(error), *data)]
+    words = [word for word in _words(data) if not _CODE.fullmatch(word)]
+    lost = [f"names no {word!r}" for word in missing(str(error), *words)]
+    asked = {word[1:] for word in _words(data) if _CODE.fullmatch(word)}
+    lost += [f"its codes are {codes(error)}, not {code!r}" for code in asked - codes(error)]
     for name, wanted in attributes.items():
         got = codes(error) if name == "code" else getattr(error, name, None)
         allowed = wanted if isinstance(wanted, tuple) else (wanted,)

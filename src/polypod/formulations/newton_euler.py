@@ -589,7 +589,9 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
             leg = owners[worst] if worst < len(owners) else mechanism.robot.name
             raise InputError(
                 f"newton-euler: {leg}: place() prescribes a motion that its joints leave free (such as the spin "
-                "of a strut between two spherical joints), and no moment causes it"
+                "of a strut between two spherical joints), and no moment causes it; constrain it by a joint, or use "
+                "virtual-power",
+                code="idle_motion",
             )
 
 

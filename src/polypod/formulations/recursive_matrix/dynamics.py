@@ -413,7 +413,8 @@ class Connectivity:
                     return conditions
         raise tree.error(
             "the platform's motion does not determine the rates of its joints (can a body spin freely?); "
-            "constrain that body by a joint"
+            "constrain that body by a joint",
+            "idle_motion",
         )
 
     def drives(self) -> list[int]:
@@ -428,7 +429,8 @@ class Connectivity:
                 driven = [name for name, kind in kinds.items() if kind in ("prismatic", "revolute")]
                 raise tree.error(
                     f"actuator {actuator.name!r} acts in {actuator.joint!r}; it must name a prismatic or revolute "
-                    f"joint, one of {driven}"
+                    f"joint, one of {driven}",
+                    "joint_kind",
                 )
             (number,) = tree.rates_of(actuator.joint)
             rate = samples.values(ca.jacobian(actuator.coordinate, samples.inputs)) @ carry @ samples.twists
@@ -436,7 +438,8 @@ class Connectivity:
             if not np.abs(rate - own).max() <= 1e-9 * max(np.abs(rate).max(), np.abs(own).max()):
                 raise tree.error(
                     f"the coordinate of actuator {actuator.name!r} does not change by its ratio times the "
-                    f"displacement of joint {actuator.joint!r}; set the ratio dq/ds and the joint that it drives"
+                    f"displacement of joint {actuator.joint!r}; set the ratio dq/ds and the joint that it drives",
+                    "ratio",
                 )
             result.append(number)
         return result
