@@ -19,7 +19,7 @@ from polypod.identification.geometry import Geometry
 from polypod.identification.measured import predicted
 from polypod.identification.new_robot import Change, with_changes
 from polypod.identification.sampling import random_poses
-from support.refusals import refused
+from support.refusals import refused, says
 
 DATA = json.loads((Path(__file__).parent.parent / "data" / "hexapod_calibration_42.json").read_text())
 NUMBERS = ("legs.*.base", "legs.*.platform")
@@ -138,7 +138,7 @@ def test_unknown_frames_leave_what_can_be_seen_exact() -> None:
                       numbers=NUMBERS, frames=True)  # fmt: skip
     assert np.abs(found.residuals).max() < 1e-9 * MM
     assert (found.base.count, len(found.base.numbers)) == (42, 54)
-    assert "42 combinations of 54 parameters" in " ".join(found.notes)
+    says(" ".join(found.notes), "42 54")
 
 
 @pytest.mark.parametrize("kind", ["position", "tilt", "distance"])

@@ -26,7 +26,7 @@ from polypod.export.fmu.variables import Variable, Variables, quoted
 from polypod.files import dumps, loads
 from polypod.motion import make_task
 from support.command_line import polypod
-from support.refusals import refused
+from support.refusals import refused, says
 from test_export_c import flexible
 
 fmpy = pytest.importorskip("fmpy", reason="fmpy is not installed")
@@ -210,7 +210,7 @@ def test_what_has_no_answer_is_an_error_with_the_reason(make: Make, capsys: Any)
     with refused(Exception, "status 3"):
         inverse.step(0.0, 0.1)
     output = capsys.readouterr().out
-    assert "no solution at t = 0 s: " in output
+    says(output, "t = 0 s:")
     assert "leg" in output.lower() or "rail" in output
     inverse.set(x=np.zeros(3))
     assert (inverse.get("force") == before).all()

@@ -18,7 +18,7 @@ from polypod.exchange.embedded import embedded_robot, left_out
 from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
 from polypod.files import dumps
 from support.command_line import polypod
-from support.refusals import refused
+from support.refusals import failed, refused
 from support.robots.every_field import rich_chain, rich_joints, rich_struts
 from support.same_robot import assert_same
 
@@ -335,4 +335,4 @@ def test_the_commands(tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf"}
     again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
-    assert "exists; add --force" in again.stderr
+    failed(again, "--force")

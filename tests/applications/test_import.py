@@ -24,7 +24,7 @@ from polypod.exchange.uncontrolled import uncontrolled_motions
 from polypod.export import export_mjcf, urdf_files
 from polypod.legs.chain import ChainJoint
 from support.command_line import polypod
-from support.refusals import refused
+from support.refusals import failed, refused, says
 
 MODELS = Path(__file__).parent.parent / "data" / "models"
 FIVE_BAR = MODELS / "gepetto" / "5bar_linkage" / "robot.urdf"
@@ -82,7 +82,7 @@ def test_a_joint_without_a_link_is_named(instead: str, tmp_path: Path) -> None:
 def test_gaps_are_reported_and_closed(tmp_path: Path) -> None:
     imported = import_robot(four_bar(tmp_path, gap=0.004), "coupler")
     text = next(remark for remark in imported.remarks if "open" in remark)
-    assert "open by up to 4 mm" in text
+    says(text, "4 mm")
     assert "(tip)" in text
     joints = {j.name: np.array(j.at) for leg in imported.robot.legs for j in leg.joints}
     lengths = [
@@ -130,7 +130,7 @@ def test_names_are_suggested() -> None:
 def test_odd_masses_and_wheels_are_reported() -> None:
     remarks = " ".join(import_robot(FIVE_BAR, close=True).remarks)
     # the file's own mass, twice: balls of 25 mm that weigh as much as a train
-    assert "body sphere: 654498 kg of 1.3091e+06 kg moving mass" in remarks
+    says(remarks, "sphere 654498 1.3091e+06")
     assert "sphere spins freely about the axis of closedloop1_B; it was attached to rod_2 without its moment" in remarks
     assert "end_rod (proposed: 2 joints of loops are on it" in remarks
     assert "with the frame effector on it" in remarks
@@ -392,14 +392,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = polypod(*asked)
     assert result.exit_code == 0, result.output
     assert "Wrote four.yaml" in result.stdout
-    assert "note: loops were open by up to 4 mm" in result.stderr
+    says(result.stderr, "note: loops 4 mm")
     text = Path("four.yaml").read_text()
     assert text.startswith("# Imported from r.urdf with 'polypod import'.\n# - loops were open")
     assert pp.load("four.yaml") == pp.loads(text)
-    assert "exists; add --force" in polypod(*asked).stderr
+    failed(polypod(*asked), "--force")
     result = polypod(*asked, "-o", "other.yaml", "--json")
     assert json.loads(result.stdout)["robot"] == "four"
-    assert "--at: NAME=VALUE is needed, such as motor=30deg" in polypod("import", "r.urdf", "--at", "motor").stderr
+    failed(polypod("import", "r.urdf", "--at", "motor"), "--at NAME=VALUE motor=30deg")
 
 
 def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
@@ -416,10 +416,10 @@ def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
         uncontrolled_motions(tmp_path / "empty.yaml")
     result = polypod("check", file, "--draw", picture)
     assert result.exit_code == 2
-    assert "3 motions with all drives locked" in result.stderr
+    says(result.stderr, "3 drives")
     assert picture.read_bytes().startswith(b"\x89PNG")
     changed = polypod("check", "3-rps", "--draw", tmp_path / "other.png", "--set", "platform.mass=2")
-    assert "--draw: shows the robot as in its file; leave out --set" in changed.stderr
+    failed(changed, "--draw --set")
 
 
 # -- loops that are far open, digits, hostile files --------------------------------------------------------------------
@@ -545,7 +545,7 @@ def test_a_file_that_check_refuses_is_not_written(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Imported, "text", lambda *_: "name: r\nlegs: 3\n")
     refused = polypod("import", "r.urdf", "--platform", "coupler", "-o", "bad.yaml")
     assert refused.exit_code == 2
-    assert "bad.yaml was not written, as 'polypod check' would refuse it" in " ".join(refused.stderr.split())
+    failed(refused, "bad.yaml polypod check")
     assert not (tmp_path / "bad.yaml").exists()
 
 

@@ -27,7 +27,7 @@ from polypod.simulation import simulate_tracking
 from polypod.simulation.elastic_spectrum import spectral_radius
 from support.command_line import polypod
 from support.compare import assert_close
-from support.refusals import refused
+from support.refusals import failed, refused, says
 from support.states import mostly_long
 
 
@@ -64,7 +64,7 @@ def test_check_of_a_platform_too_soft(robot: Path, tmp_path: Path) -> None:
     report = check(soft)
     assert report.ok
     assert not report.clean
-    assert "too flexible for its load" in report.warnings[-1]
+    says(report.warnings[-1], "load")
 
 
 def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_p
     )
     report = check(thin)
     assert report.ok
-    assert "more than the plate's thickness of 0.5 mm" in report.warnings[-1]
+    says(report.warnings[-1], "thickness 0.5 mm")
     model = pp.Model(robot)
     assert large_deflection(model.robot, np.zeros((6, 3)), model.size) == []
     assert "% of its size" in large_deflection(model.robot.rigid, np.full((6, 3), 0.1), model.size)[0]
@@ -137,7 +137,7 @@ def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -
     assert (tmp_path / "out" / "bending.png").stat().st_size > 10_000
     result = polypod("simulate", "kim-ryu", "--controller", "elastic-computed-torque")
     assert result.exit_code == 2
-    assert "elastic-computed-torque is for a flexible platform; 'kim-ryu' has a rigid one" in result.stderr
+    says(result.stderr, "elastic-computed-torque kim-ryu")
 
 
 def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
@@ -166,16 +166,13 @@ def test_run_of_a_frame_that_cannot_be_prescribed_exactly(robot: Path, tmp_path:
     assert "follow a motion exactly" not in check(robot).remarks[-1]
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify")
     assert result.exit_code == 0, result.output
-    assert (
-        "Vibration of the platform is neglected, since keeping the platform's frame exactly on this motion"
-        in result.stderr
-    )
+    says(result.stderr, "Vibration")
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify", "--vibration")
     assert result.exit_code == 2
-    assert "a stiffer platform does not help" in result.stderr
+    says(result.stderr, "vibration")
     result = polypod("run", robot, "--rate", "50", "--no-files", "--no-certify", "--no-vibration")
     assert result.exit_code == 0, result.output
-    assert "Vibration of the platform is neglected, as requested" in result.stderr
+    says(result.stderr, "Vibration")
 
 
 @pytest.mark.long
@@ -226,5 +223,5 @@ def test_every_flexible_function_can_be_exported(robot: Path) -> None:
 def test_motions_have_no_platform(tmp_path: Path) -> None:
     refused = polypod("new", "lift", "--motion", "--flexible", "--out", tmp_path / "lift.yaml")
     assert refused.exit_code == 2
-    assert "--flexible: applies to robots; leave out --motion" in refused.stderr
+    failed(refused, "--flexible --motion")
     assert not list(tmp_path.iterdir())

@@ -667,7 +667,7 @@ def test_centre_that_moves_in_its_body() -> None:
 
 def test_slide_that_does_not_slide() -> None:
     """A revolute joint called prismatic: the body turns on its carrier."""
-    check(changed_joint("hinge", kind="prismatic"), "hinge slider", code="moving_axis", robot="staicu")
+    check(changed_joint("hinge", kind="prismatic"), "hinge slider", code="moving_body", robot="staicu")
 
 
 def test_body_without_joint() -> None:

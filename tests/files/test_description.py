@@ -19,7 +19,7 @@ from polypod.errors import RobotFileError, UnknownNameError, UnphysicalWarning
 from polypod.files import dumps
 from polypod.files.schema import robot_model_at
 from polypod.papers.shared import operations
-from support.refusals import refused
+from support.refusals import refused, says
 from support.states import papers_robots
 
 ROBOTS = ("kim-ryu", "long", "lopes", "pedrammehr", "staicu")
@@ -94,7 +94,7 @@ def test_opting_out_of_the_physical_check_is_visible(name):
     else:
         (message,) = output
         assert f"{name!r} has {UNPHYSICAL[name]} bodies" in message
-        assert "leg1.lower.inertia: is not positive definite" in message
+        says(message, "leg1.lower.inertia")
 
 
 # Derived numbers of the files, from the definitions in their comments
@@ -569,7 +569,7 @@ def test_slips_of_syntax_are_explained_in_plain_words(slip, line, words):
 def test_an_angle_where_a_cone_is_meant_does_not_ask_for_a_number():
     with pytest.raises(RobotFileError) as caught:
         pp.loads(text_of("pedrammehr").replace(CONE[0], "  base_cone: 40 deg\n" + CONE[0], 1))
-    assert "must be a mapping of axis, half_angle, got '40 deg'" in str(caught.value)
+    says(str(caught.value), "axis half_angle 40 deg")
     assert "plain number" not in str(caught.value)
 
 

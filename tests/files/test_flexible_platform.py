@@ -21,7 +21,7 @@ from polypod.papers.long.cases import hexagon_modes, hexagon_points
 from polypod.plates import plate_modes
 from polypod.platforms.modes import _computed
 from support.compare import assert_close
-from support.refusals import refused, warned
+from support.refusals import refused, says, warned
 
 HEXAGON = {
     "outline": hexagon_points()[:, :2].round(15).tolist(),
@@ -233,24 +233,24 @@ def test_faults_of_a_plate_name_field_and_line() -> None:
 
 
 def test_faults_of_a_mode_file_name_it(tmp_path: Path) -> None:
-    assert "platform.modes: the mode file" in fault({"kind": "flexible", "modes": "none.yaml"}, tmp_path)
+    says(fault({"kind": "flexible", "modes": "none.yaml"}, tmp_path), "platform.modes none.yaml")
     (tmp_path / "bad.yaml").write_text(to_text(hexagon_modes(2)).replace("stiffness: ", "stiffness: -", 1), "utf-8")
     message = fault({"kind": "flexible", "modes": "bad.yaml"}, tmp_path)
     assert "bad.yaml" in message
-    assert "stiffness: entry [0] is -" in message
+    says(message, "stiffness [0]")
     five = hexagon_modes(2)
     few = Modes(**{**five.__dict__, **{n: getattr(five, n)[:5] for n in five.__dict__ if n.startswith("attach")}})
     save_modes(few, tmp_path / "few.npz")
     message = fault({"kind": "flexible", "modes": "few.npz"}, tmp_path)
-    assert "platform.modes: 6 attachment points are needed, one per leg, got 5" in message
+    says(message, "platform.modes 6 5")
 
 
 def test_faults_of_the_kind() -> None:
-    assert "unknown platform kind 'flexibel'" in fault({"kind": "flexibel", "plate": HEXAGON}).lower()
-    assert "Did you mean 'flexible'" in fault({"kind": "flexibel", "plate": HEXAGON})
-    assert "either a plate or modes" in fault({"kind": "flexible"})
+    says(fault({"kind": "flexibel", "plate": HEXAGON}).lower(), "flexibel")
+    says(fault({"kind": "flexibel", "plate": HEXAGON}), "flexible")
+    says(fault({"kind": "flexible"}), "plate modes")
     message = fault({"kind": "flexible", "plate": HEXAGON, "mass": 3.0})
-    assert "platform.mass: is computed from the plate or the modes" in message
+    says(message, "platform.mass")
 
 
 def test_lower_mobility_robots_cannot_have_one() -> None:

@@ -40,7 +40,7 @@ from polypod.results.figures.picture import write_picture
 from polypod.results.report import FILES, atomic_folder
 from polypod.tables import table
 from support.command_line import polypod
-from support.refusals import refused, warned
+from support.refusals import failed, refused, says, warned
 
 RIGID = template("robot", "mine")
 NAMES = [
@@ -118,7 +118,7 @@ def test_a_picture_that_is_named_is_replaced_with_force_only(tmp_path, monkeypat
     victim.write_bytes(b"mine")
     refused = polypod("show", "five-bar", "--picture", victim)
     assert refused.exit_code == 2
-    assert "victim.png: exists; add --force to replace it" in refused.stderr
+    failed(refused, "victim.png --force")
     assert victim.read_bytes() == b"mine"
     assert polypod("show", "five-bar", "--picture", victim, "--force").exit_code == 0
     for _ in range(2):  # one below polypod's own folder is replaced
@@ -346,7 +346,7 @@ def test_no_fault_quotes_a_file_at_length(long):
         loads_motion(f"name: m\nrobot: lopes\ntrajectory: {long}\n")
     (fault,) = caught.value.faults
     assert fault.line == 3
-    assert "a mapping with a 'kind' (axis, coordinates" in fault.message
+    says(fault.message, "kind axis coordinates")
     assert len(str(fault)) < 2100
 
 

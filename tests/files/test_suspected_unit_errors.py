@@ -19,7 +19,7 @@ from polypod.files.templates import template
 from polypod.platforms.modes import modes_of
 from polypod.results.checking import check
 from polypod.yaml12 import read_yaml
-from support.refusals import warned
+from support.refusals import says, warned
 from support.states import papers_robots
 
 RIGID, BENDY = template("robot", "r"), template("robot", "b", "flexible")
@@ -172,4 +172,4 @@ def test_limits_in_millimetres_are_reported_with_what_to_write(tmp_path):
     assert report.ok
     assert not report.clean
     (text,) = [text for text in report.warnings if "length" in text]
-    assert "write 450 mm and 850 mm, or 0.45 and 0.85, if mm are meant" in text
+    says(text, "450 mm 850 0.45 0.85")

@@ -39,6 +39,10 @@ _WANTED = {
 _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
 
+_CODES = {"missing": "missing", "extra_forbidden": "unknown"}
+"""Codes of faults by pydantic's name of the error."""
+
+
 def validation_faults(
     error: ValidationError,
     document: dict[str, Any],
@@ -58,10 +62,10 @@ def validation_faults(
         location, message = _message(details, location, document, models or robot_model_at)
         leg = location[:2]  # of the legs written out
         location = _in_defaults(in_file(location), lines)
-        code = getattr(details.get("ctx", {}).get("error"), "code", "")
+        code = _CODES.get(details["type"]) or getattr(details.get("ctx", {}).get("error"), "code", "")
         fault = Fault(".".join(map(str, location)), message, _line(location, lines), code)
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
-        missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
+        missing = code in _CODES.values() and location[:1] == ("legs",) and len(location) == 3
         key = location[2:] if location[:1] == ("legs",) else location
         alike[(message, None if missing else fault.line, *key)].setdefault(leg, fault)
     legs = len(document.get("legs") or ()) if isinstance(document.get("legs"), list) else 0

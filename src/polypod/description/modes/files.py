@@ -389,7 +389,8 @@ def _check(archive: zipfile.ZipFile, packed: int, known: Collection[str]) -> Non
             claimed = _claimed(file)
         if claimed != member.file_size:
             raise InputError(
-                f"{name}: its header announces {claimed} bytes, the file has {member.file_size}; it is cut off or damaged, write it again"
+                f"{name}: its header announces {claimed} bytes, the file has {member.file_size}; it is cut off or "
+                "damaged: write it again"
             )
 
 
