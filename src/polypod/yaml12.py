@@ -125,11 +125,21 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
 
 def _check_characters(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
-        raise YamlTextError([Fault("", f"{len(text)} characters; the limit is {MAX_CHARACTERS}. Keep large tables in CSV files", code="too_long")])
+        raise YamlTextError(
+            [
+                Fault(
+                    "",
+                    f"{len(text)} characters; the limit is {MAX_CHARACTERS}. Keep large tables in CSV files",
+                    code="too_long",
+                )
+            ]
+        )
     strange = _UNPRINTABLE.search(text)
     if strange:
         line = len(text[: strange.start() + 1].splitlines())
-        raise YamlTextError([Fault("", f"not YAML: control character U+{ord(strange[0]):04X}; remove it", line, "not_yaml")])
+        raise YamlTextError(
+            [Fault("", f"not YAML: control character U+{ord(strange[0]):04X}; remove it", line, "not_yaml")]
+        )
 
 
 def _check_events(text: str) -> None:
@@ -266,12 +276,19 @@ def syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
         if mark and re.fullmatch(
             r"[A-Za-z_]\w* [-+.\d\[].*", before
         ):  # 'mass 30.0' is a text, to which this line cannot belong
-            return Fault("", f"not YAML: a colon is missing after {before.split()[0]!r}; write '{before.split()[0]}: ...'", mark.line, "not_yaml")
+            return Fault(
+                "",
+                f"not YAML: a colon is missing after {before.split()[0]!r}; write '{before.split()[0]}: ...'",
+                mark.line,
+                "not_yaml",
+            )
     for number in range(mark.line, max(mark.line - 3, -1), -1) if mark else ():
         if number < len(lines) and _NO_SPACE.match(
             lines[number]
         ):  # 'mass:3' is a text, and the lines after it are lost
-            return Fault("", "not YAML: a space is missing after the colon; write 'name: value'", number + 1, "not_yaml")
+            return Fault(
+                "", "not YAML: a space is missing after the colon; write 'name: value'", number + 1, "not_yaml"
+            )
     if not _ADVISED.search(problem):
         problem += "; check the indentation, quotes and brackets of this line and of the one before"
     return Fault("", f"not YAML: {problem}", mark.line + 1 if mark else None, "not_yaml")

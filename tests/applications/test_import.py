@@ -223,7 +223,7 @@ def test_reachy_mini_remarks() -> None:
         (('value="1.0"', 'value="-1"'), '-1.0'),
         (('xyz="0 1 0"', 'xyz="0 1"'), '3 0 1'),
         (("<robot", "<model"), 'XML'),
-        (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), 'elbow motor'),
+        (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "elbow #gear"),
         (('<child link="rocker"/>', '<child link="crank"/>'), 'crank'),
         (('<child link="rocker"/>', '<child link="rock"/>'), 'pivot rock'),
         (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), 'elbow friction.viscous'),

@@ -585,7 +585,7 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
         ({"duration": 1.0, "elastic": [0.0]}, "elastic kim-ryu"),
         ({"duration": 1.0, "saturation": [1.0, 2.0]}, "saturation"),
         ({"duration": 1.0, "events": {"limit": "panic"}}, "events limit stop log ignore panic"),
-        ({"duration": 1e9, "rate": 1e6}, "rate duration 2000000"),
+        ({"duration": 1e9, "rate": 1e6}, "duration 1e+09 20000000"),
     ],
 )
 def test_bad_arguments(model_of: ModelOf, arguments: dict[str, Any], message: str) -> None:

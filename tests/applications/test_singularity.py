@@ -148,7 +148,7 @@ def test_what_is_no_pose_has_no_singularity(model):
     for ask in (singularity, nearest_singularity):
         for pose, words in (
             (stretched, "pose #not_a_rotation"),
-            (unknown, "#not_finite"),
+            (unknown, "pose nan"),
             (np.eye(3), "pose 4 3"),
         ):
             with refused(InputError, words):

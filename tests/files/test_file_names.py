@@ -139,7 +139,7 @@ def packed(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED, name: st
         (header((3,)) + bytes(16), "nodes 152 144"),
         (header((3,)) + bytes(32), "nodes 152 160"),
         (header((-1, 8)), "modes.npz"),
-        (header((1,), "|O") + b"cos\nsystem\n", "nodes"),
+        (header((1,), "|O") + b"cos\nsystem\n", "modes.npz Python"),
         (b"\x93NUMPY\x09\x00" + bytes(100), "9.0 1.0 2.0"),
         (b"no array", "#not_an_archive"),
         (b"", "#not_an_archive"),

@@ -310,9 +310,9 @@ SLIPS = {
     "friction coefficient": ("{viscous: 100.0}", "{coulomb: 5}", "coulomb 5"),
     "viscous friction": ("{viscous: 100.0}", "{viscous: 1e9}", "viscous"),
     "drag": ("{viscous: 100.0}", "{drag: 1e9}", "drag"),
-    "rotor": ("rotor_mass: 30.0", "rotor_mass: 1e9", "rotor_mass"),
-    "cross": ("rotor_mass: 30.0", "cross_inertia: 1e9", "cross_inertia"),
-    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "-1"),
+    "rotor": ("rotor_mass: 30.0", "rotor_mass: 1e9", "rotor_mass 1e9"),
+    "cross": ("rotor_mass: 30.0", "cross_inertia: 1e9", "cross_inertia 1e9"),
+    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "length -0.37 0"),
 }
 
 

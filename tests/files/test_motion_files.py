@@ -230,7 +230,7 @@ FAULTS = [
     ("0, 0.4]", "0, 0.4, 1]", 9, "end start"),
     ("end: [0.3, 0, 0.6]", "end: [a, 0, 0.6]", 9, "a"),
     ("speed: 0.08", "speeed: 0.08", 9, "speed"),
-    ("speed: 0.08", "speed: 0.8", 9, "0.094"),
+    ("speed: 0.08", "speed: 0.8", 9, "law.speed 0.8"),
     ("kind: trapezoid", "kind: trapeze", 9, "trapezoid"),
     ("wrench: [0, 0, -10, 0, 0, 0]", "wrench: [0, 0, -10]", 11, "fx fy fz mx my mz"),
     ("wrench: [0, 0, -10, 0, 0, 0]", "wrench: {csv: none.csv}", 11, "none.csv"),

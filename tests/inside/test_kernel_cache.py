@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_written_warns_and_works(tmp_path: Path, monkeyp
     wanted = twice(tmp_path / "good", monkeypatch)
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    with warned(UserWarning, "file"):
+    with warned(UserWarning, "file POLYPOD_CACHE"):
         assert np.array_equal(twice(blocked, monkeypatch), wanted)
     assert blocked.read_text() == "not a folder"
     with warned(UserWarning, "POLYPOD_CACHE"):

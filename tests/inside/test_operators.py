@@ -32,7 +32,7 @@ def test_tests_run_on_them() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with refused(RuntimeError, "ismatch"):
+    with refused(RuntimeError, "mismatch"):
         A + ca.SX.sym("b", 2)
     with refused(TypeError, "operand"):
         A + "text"

@@ -23,6 +23,7 @@ from polypod.errors import FileError, InputError, PolypodError, StateError, Stat
 _GENERAL = {Exception, ValueError, TypeError, RuntimeError, PolypodError, InputError, FileError, StateError}
 """Classes that say too little alone: a test that asks for one of them names a code or something of the case too."""
 _GENERAL |= {StateWarning, UserWarning, Warning}
+_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)(?!\.\d)")
 _CODE = re.compile(r"#[a-z][a-z_]*")
 
 
@@ -47,8 +48,13 @@ def _words(data: tuple[object, ...]) -> list[str]:
 
 
 def _has(text: str, word: str) -> bool:
-    before = r"(?<![\w-])(?<!\d\.)" if re.match(r"[\w-]", word) else ""
-    after = r"(?![\w-])(?!\.\d)" if re.search(r"\w$", word) else ""
+    """Whether a word stands in a text, not as part of a longer one; a number also in other digits, 0 as 0.0."""
+    if _NUMBER.fullmatch(word) and any(float(found) == float(word) for found in _NUMBER.findall(text)):
+        return True
+    before = r"(?<![\w-])" if re.match(r"[\w-]", word) else ""
+    after = r"(?![\w-])" if re.search(r"\w$", word) else ""
+    before += r"(?<!\d\.)" if word[0].isdigit() else ""
+    after += r"(?!\.\d)" if word[-1].isdigit() else ""
     return re.search(before + re.escape(word) + after, text) is not None
 
 

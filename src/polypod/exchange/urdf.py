@@ -151,7 +151,11 @@ class _File:
     def _joint(self, joint: ET.Element) -> ChainJoint:
         name, kind = _name(joint), joint.get("type", "")
         if joint.find("mimic") is not None:
-            raise InputError(f"joint {name}: it mimics another joint (a gear), which polypod cannot represent")
+            raise InputError(
+                f"joint {name}: it mimics another joint (a gear), which polypod cannot represent; remove <mimic> and "
+                "drive it by a joint of its own, or hold it",
+                code="gear",
+            )
         parent, child = self._key(_link(joint, "parent")), self._key(_link(joint, "child"))
         frame = self.frames[_link(joint, "child")]
         common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}

@@ -60,7 +60,7 @@ def exact_poses(poses: Array, name: str, batched: bool) -> Array:
     if not np.isfinite(matrix).all():
         raise InputError(f"{name}: finite numbers are needed, got {matrix.tolist()}{where}")
     if not np.array_equal(matrix[3], [0, 0, 0, 1]):
-        raise InputError(f"{name}: the last row must be 0 0 0 1, got {matrix[3].tolist()}{where}")
+        raise InputError(f"{name}: the last row must be 0 0 0 1, got {matrix[3].tolist()}{where}", code="not_a_pose")
     rotation = matrix[:3, :3]
     off = np.abs(rotation.T @ rotation - np.eye(3)).max()
     problem = (

@@ -305,7 +305,8 @@ class LinkTree:
         value = self.samples.fixed(expression, self.samples.length if length else 1.0)
         if value is None:
             raise self.error(
-                f"the {what} of joint {joint.name!r} moves in {body!r}, where it must be fixed", f"moving_{what.split()[-1]}"
+                f"the {what} of joint {joint.name!r} moves in {body!r}, where it must be fixed",
+                f"moving_{what.split()[-1]}",
             )
         return value
 
