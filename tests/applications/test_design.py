@@ -546,7 +546,7 @@ def test_workspaces_that_are_none_are_refused(tmp_path):
     for old, new, text in (
         ("x: [-30 mm, 30 mm]", "w: [1, 2]", "w x y z"),
         ("x: [-30 mm, 30 mm]", "x: [30 mm, -30 mm]", "x 30 -30"),
-        ("x: [-30 mm, 30 mm]", "x: [-30 kg, 30 mm]", "x m 30 kg"),
+        ("x: [-30 mm, 30 mm]", "x: [-30 kg, 30 mm]", "x m -30 kg"),
         ("points: 3", "points: 200", "1000000"),
     ):
         (tmp_path / "study.yaml").write_text(BOXES.replace(old, new))

@@ -123,7 +123,7 @@ def test_a_request_that_cannot_be_met_is_refused_with_the_reason(options: dict, 
 
 
 def test_names_are_suggested() -> None:
-    with refused(UnknownNameError, name="effector"):
+    with refused(UnknownNameError, near="effector"):
         import_robot(FIVE_BAR, "efector", close=True)
 
 

@@ -114,7 +114,10 @@ class Robot(Data):
         for number, leg in enumerate(self.legs):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
-                raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
+                raise ValueError(
+                    f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}. "
+                    "Move home, or change the leg"
+                )
             faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")

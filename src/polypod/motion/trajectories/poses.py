@@ -98,7 +98,9 @@ class Poses(Placed):
 
     def prepare(self, folder: FilePath) -> None:
         if bool(self.poses) == (self.csv is not None):
-            raise InputError("poses: give poses or csv, not both" if self.poses else "poses: missing: poses or csv")
+            raise InputError(
+                "poses: give poses or csv, not both" if self.poses else "poses: missing; give poses or csv"
+            )
         check_convention(self.convention)
         if self.csv is None:
             self._check_times()
