@@ -357,7 +357,7 @@ def read_arrays(path: Path, known: Collection[str]) -> dict[str, Any]:
         raise
     except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise InputError(
-            f"not a NumPy archive of plain arrays: {error}; write it with numpy.savez or polypod.save_modes",
+            f"not a NumPy archive of plain arrays: {error}; write it with numpy.savez",
             code="not_an_archive",
         ) from error
 
