@@ -134,7 +134,6 @@ def test_kinds_of_other_robots_are_distinguished(model_of):
     closed = np.isfinite(planar.inverse_kinematics(poses, errors="nan")).all(axis=1)
     stretched = singularity(planar, poses[int(closed.argmin()) - 1])
     assert stretched.kind == "leg"
-    assert "does not follow the platform" in str(stretched)
     tripod = singularity(model_of("3-rps"))
     assert 0 < tripod.constraint <= 1
     with refused(InputError, "planar-4-rrr", code="redundant"):

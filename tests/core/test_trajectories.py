@@ -608,7 +608,7 @@ BAD = {
     "negative duration": (lambda: line(duration=-1.0), "duration 0 -1"),
     "zero duration": (lambda: line(duration=0.0, law="cosine"), "duration 0"),
     "infinite duration": (lambda: line(duration=np.inf), "duration"),
-    "no duration": (lambda: line(), "duration.missing"),
+    "no duration": (lambda: line(), "duration"),
     "duration of two": (
         lambda: tr.Rest(point=1.0, duration=[1.0, 2.0]),
         "duration [1.0, 2.0]",
@@ -637,7 +637,7 @@ BAD = {
     ),
     "one number": (
         lambda: line(law=tr.Trapezoid(ramp=0.5)),
-        "duration.missing",
+        "duration",
     ),
     "no number": (lambda: tr.Trapezoid(), "ramp missing"),
     "three numbers": (

@@ -6,16 +6,15 @@ import re
 
 _ALLOWED = (
     r"must|needs?|needed|required|allowed|at most|at least|the limit is|known|one of|takes|greater than|"
-    r"expected|such as"
+    r"expected|such as|requires?|only"
 )
 _DO = (
     r"write|use|give|name|set|remove|leave|choose|add|pass|check|install|fill|move|make|start|save|export|compute|put|"
     r"change|state|shorten|lower|raise|increase|reduce|widen|allow|try|take|connect|close|rename|replace|indent|keep|"
     r"define|include|list|swap|stay|fix|say|load|open|measure|correct|query|Did you mean|are .* meant"
 )
-_ADVICE = re.compile(
-    rf"\b(?:{_ALLOWED})\b|(?:^|[;.:,(?]\s*(?:or |and |then |please )?|\bor |: )(?:{_DO})\b", re.IGNORECASE
-)
+_BEFORE = r"(?:^|[;.:,(?]\s*(?:or |and |then )?|\bor )"
+_ADVICE = re.compile(rf"\b(?:{_ALLOWED})\b|{_BEFORE}(?:{_DO})\b", re.IGNORECASE | re.MULTILINE)
 
 
 def has_advice(message: str) -> bool:

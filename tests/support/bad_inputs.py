@@ -95,14 +95,12 @@ ROBOT = [
     ("gravity: [0.0, 0.0, -9.81]", "gravity: down"),
     ("gravity: [0.0, 0.0, -9.81]", "gravity: [0.0, 0.0, -9.81"),
     ("name: hexapod", "nam: hexapod"),
-    ("name: hexapod", "name: a/b"),
     ("name: hexapod", "name: ''"),
     ("name: hexapod", "name: @x"),
     ("kind: UPS", "kind: UPPS"),
     ("kind: UPS", "kind: [UPS]"),
     ("length: [0.37, 0.53]", "length: [0.53, 0.37]"),
     ("length: [0.37, 0.53]", "length: 0.53"),
-    ("length: [0.37, 0.53]", "length: [370, 530]"),
     ("{viscous: 100.0}", "{viscous: -1}"),
     ("{viscous: 100.0}", "{viscos: 100}"),
     ("{viscous: 100.0}", "{viscous: 20 N m s/rad}"),
@@ -162,6 +160,8 @@ def _tables() -> Iterator[BadInput]:
     for name, (document, _) in UNUSABLE.items():
         yield BadInput("Legs that cannot close", name, partial(pp.loads, to_yaml(document)))
     for name, (robot, change, _) in CHAINS.items():
+        if name in BUILT:
+            continue
         yield BadInput("Chain legs", f"{robot}: {name}", partial(chain, robot, change))
     for old, new, _, _ in MOTIONS:
         yield BadInput("Motion files", f"{old} -> {new or 'nothing'}",
@@ -170,6 +170,12 @@ def _tables() -> Iterator[BadInput]:
         yield BadInput("Trajectories", name, make)
 
 
+BUILT = {
+    "two drives of three", "degrees of freedom not stated", "one degree of freedom too few",
+    "a degree of freedom that legs do not leave", "one axis of a planar robot is off",
+    "degrees of freedom of a robot of six",
+}  # fmt: skip
+"""Chain legs that are refused only when a model is built, which takes half a second each."""
 CSV = [
     "x,y\n1,2\n", "time,x\n0,1\n1,b\n", "time,x\n0,1\n1\n", "time,x\n0,1\n0,2\n", "time,x [inch]\n0,1\n1,1\n",
     "time,x\n",
@@ -265,7 +271,7 @@ def _arguments() -> Iterator[BadInput]:
 def _simulation() -> Iterator[BadInput]:
     model = pp.Model("kim-ryu")
     for arguments in (
-        {"duration": -1.0}, {"duration": "1"}, {"duration": 1.0, "rate": 0.0}, {"duration": 1.0, "step": 0.0},
+        {"duration": -1.0}, {"duration": "1"}, {"duration": 1.0, "rate": 0.0},
         {"duration": 1.0, "reference": "kim-ryu-circle"}, {"duration": 1.0, "delay": -1.0},
         {"duration": 1.0, "delay": 0.01}, {"duration": 1.0, "breaks": [2.0]}, {"duration": 1.0, "force": [1.0, 2.0]},
         {"duration": 1.0, "twist": [1.0]}, {"duration": 1.0, "elastic": [0.0]}, {"duration": 1.0, "saturation": [1, 2]},
@@ -327,7 +333,7 @@ check kim-ryu-circel
 check hexapod --set platform.mas=3
 check hexapod --set platform.mass=3lb
 check hexapod --set platform.mass
-check --draw hexapod --set platform.mass=3
+check hexapod --draw a.png --set platform.mass=3
 check hexapod --with none.py
 run hexapod none.yaml
 run hexapod kim-ryu-circel
@@ -342,7 +348,6 @@ new mine --motion --flexible
 new mine --kind tripod --arm 3
 new mine --kind delta --arm -3
 new mine --kind delta --arm 3kg
-compare hexapod
 compare hexapod hexapod
 calibrate hexapod
 calibrate hexapod none.csv
@@ -350,7 +355,6 @@ identify hexapod none.csv
 simulate hexapod around-home --controller pd
 simulate hexapod around-home --animation
 simulate hexapod around-home --rate -1
-simulate hexapod around-home --duration 0
 view hexapod --speed 3
 view none.nc
 workspace hexapod --at q=3
@@ -359,8 +363,7 @@ workspace hexapod --at z
 workspace hexapod --full 0
 stiffness hexapod --wrench "0 0 1"
 stiffness hexapod --drive 20mm
-singularity planar-4-rrr
-modes hexapod --at z=1
+modes
 fastest hexapod around-home --max-force 3mm
 fastest hexapod around-home --max-speed 1kg
 accuracy hexapod
@@ -406,17 +409,6 @@ def _exports() -> Iterator[BadInput]:
 
 def bad_inputs() -> list[BadInput]:
     """All of them, by section."""
-    parts = (
-        _robot_files,
-        _tables,
-        _csv_files,
-        _mode_files,
-        _arguments,
-        _simulation,
-        _studies,
-        _imports,
-        _exports,
-        _commands,
-    )
+    parts = (_robot_files, _tables, _csv_files, _mode_files, _arguments, _simulation, _studies, _imports, _exports)
     found = [bad for part in (*parts, _commands) for bad in part()]
     return sorted(found, key=lambda bad: list(dict.fromkeys(one.section for one in found)).index(bad.section))

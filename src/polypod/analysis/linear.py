@@ -160,7 +160,10 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     n, count = system.modes, len(system.actuators)
     twist, force, wrench, elastic, rate = given
     if not n and (elastic is not None or rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     vectors = [("twist", twist, 6), ("force", force, count), ("wrench", wrench, 6)]
     vectors += [("elastic", elastic, n), ("elastic_rate", rate, n)] if n else []
     rows, shape = state_rows(system.robot, pose, vectors)

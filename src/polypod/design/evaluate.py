@@ -638,7 +638,7 @@ def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern
     wanted = PATTERNS[pattern].shape
     if wanted is not None and shapes != {wanted}:
         what = "points" if wanted == (3,) else "ranges"
-        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches other parameters")
+        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches others, use pattern: value")
     if len(shapes) != 1:
         raise InputError(f"vary.{k}.numbers: {numbers!r} matches parameters of several shapes {sorted(shapes)}")
 

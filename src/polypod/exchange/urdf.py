@@ -87,7 +87,9 @@ class _File:
         for joint in joints:
             child = _link(joint, "child")
             if child not in self.links:
-                raise InputError(f"{path}: joint {_name(joint)}: its child link {child!r} does not exist")
+                raise InputError(
+                    f"{path}: joint {_name(joint)}: its child link {child!r} does not exist; name a <link> of the file"
+                )
             if child in children:
                 raise InputError(
                     f"{path}: link {child!r} is the child of two joints, but URDF is a tree; give the loop in a "
@@ -276,7 +278,7 @@ def _inertial(link: ET.Element) -> Body:
             tensor[i, j] = tensor[j, i] = _number(moments, key)
     value = 0.0 if mass is None else _number(mass, "value")
     if value < 0.0:
-        raise InputError(f"link {_name(link)}: its mass is {value} kg")
+        raise InputError(f"link {_name(link)}: its mass must be at least 0 kg, got {value}")
     return moved(body(value, np.zeros(3), tensor), where)
 
 
@@ -417,10 +419,13 @@ def _checked(data: dict[str, Any], path: Path) -> None:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"]))
         message = fault["msg"].replace("Input should be", "must be")
+        if fault["type"] == "extra_forbidden":
+            message = "unknown field; remove it or check its spelling"
         raise InputError(f"{path}: {field}: {message}, got {short_repr(fault['input'])}") from error
     if len(loops.closed_loop) != len(loops.type):
         raise InputError(
-            f"{path}: closed_loop has {len(loops.closed_loop)} pairs but type has {len(loops.type)} entries"
+            f"{path}: closed_loop has {len(loops.closed_loop)} pairs but type has {len(loops.type)} entries; "
+            "each pair needs a type"
         )
     if len(loops.joint_name) != len(loops.joint_type):
         raise InputError(f"{path}: joint_name and joint_type must have the same number of entries")

@@ -64,7 +64,9 @@ def batch(arguments: Sequence[Argument]) -> Batch:
         shape = different.pop() if len(different) == 1 else np.broadcast_shapes(*different)
     except ValueError as error:
         listed = ", ".join(f"{argument.name} {a.shape}" for a, argument in zip(arrays, arguments, strict=True))
-        raise InputError(f"batch axes do not fit together: {listed}", code="batch_axes") from error
+        raise InputError(
+            f"batch axes do not fit together: {listed}; give equal leading axes, or one state", code="batch_axes"
+        ) from error
     rows = []
     for array, lead, argument in zip(arrays, leads, arguments, strict=True):
         if lead != shape and prod(lead) != 1:

@@ -60,7 +60,7 @@ class ModelPart:
             self._refuse_elastic(name)
 
     def _refuse_elastic(self, name: str) -> NoReturn:
-        raise InputError(f"{name}: elastic: {self.robot.name!r} has a rigid platform", code="rigid")
+        raise InputError(f"{name}: elastic: {self.robot.name!r} has a rigid platform; leave it out", code="rigid")
 
     def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:

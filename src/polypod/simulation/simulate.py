@@ -252,7 +252,10 @@ def _start(
         model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     try:
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))

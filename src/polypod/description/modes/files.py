@@ -90,10 +90,10 @@ def _read_text(path: Path) -> Modes:
 def parse_modes(data: Any) -> Modes:
     """Modes from the mapping that a mode file holds."""
     if not isinstance(data, dict):
-        raise InputError(f"a mode file is a mapping, got {type(data).__name__}")
+        raise InputError(f"a mode file must be a mapping, got {type(data).__name__}")
     for mark, kind in (("trajectory", "motion"), ("legs", "robot")):
         if mark in data:
-            raise InputError(f"this is a {kind} file; a mode file has nodes, modes and attachments")
+            raise InputError(f"this is a {kind} file; name a mode file, which has nodes, modes and attachments")
     try:
         document = Document.model_validate(data)
     except ValidationError as error:
@@ -107,7 +107,8 @@ def _fault(error: Any) -> str:
         return f"{field}: missing, this field is required"
     if error["type"] == "extra_forbidden":
         return f"{field}: unknown field; remove it or check its spelling"
-    return f"{field}: {error['msg']}, got {short_repr(error['input'])}"
+    message = error["msg"].replace("Input should be", "must be").partition(", unable")[0]
+    return f"{field}: {message}, got {short_repr(error['input'])}"
 
 
 def _write_text(modes: Modes, path: Path) -> None:
@@ -266,7 +267,9 @@ def _point(
     if given:
         raise InputError(f"{where}.{given[0]}: node {point.node} already has one; give only one of them")
     if point.node not in row:
-        raise InputError(f"{where}.node: got {point.node}, which is not in nodes ({min(row)} to {max(row)})")
+        raise InputError(
+            f"{where}.node: got {point.node}, which is not in nodes; name one of them ({min(row)} to {max(row)})"
+        )
     index = row[point.node]
     return nodes[index], shapes[index], None if rotations is None else rotations[index]
 
@@ -276,7 +279,8 @@ def _by_node(field: str, table: TableData, widths: tuple[int, ...]) -> tuple[lis
     try:
         rows = np.loadtxt(io.StringIO(table), ndmin=2) if isinstance(table, str) else np.array(table, dtype=float)
     except ValueError as error:
-        raise InputError(f"{field}: not a table of numbers: {error}") from error
+        reason = str(error).partition(". ")[0]
+        raise InputError(f"{field}: not a table of numbers ({reason}); rows need as many numbers each") from error
     if rows.ndim != 2 or rows.shape[1] - 1 not in widths or len(rows) == 0:
         allowed = " or ".join(str(width + 1) for width in widths)
         shape = f"{rows.shape[0]} rows of {rows.shape[-1]} columns" if rows.size else "no rows"
