@@ -17,6 +17,10 @@ AS_RIGID = "take its platform as rigid (model.rigid)"
 """What to do with a flexible platform where only rigid ones have an answer."""
 
 
+_MOST_KNOWN = 40
+"""So many known names are listed in a message; the error itself has all of them."""
+
+
 def short_repr(value: Any) -> str:
     """A value as a message quotes it: ``repr`` cut to 80 characters, ``nothing`` for None."""
     text = "nothing" if value is None else repr(value)
@@ -27,6 +31,33 @@ def _readable(text: str, most: int = 2000) -> str:
     """A text that quotes a file, without words of more than 300 characters; its beginning and end if it is long."""
     text = re.sub(r"\S{301,}", lambda word: f"{word[0][:77]}...", text)
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 4 :]}"
+
+
+_PLAIN = (
+    (r"^Value error, ", ""),
+    (r"^(?:Input|String|Tuple|List|Dictionary|Value) should (be|have)\b", r"must \1"),
+    (r" after validation, not \d+", ""),
+    (r", unable to parse string as an? \w+", ""),
+    (r"\ba valid (?:tuple|list)\b", "a list"),
+    (r"\ba valid string\b", "a text"),
+    (r"\ba valid dictionary\b", "a mapping"),
+    (r"\ba valid integer\b", "a whole number"),
+    (r"\ba valid number\b", "a number"),
+)
+"""pydantic's wording, and ours."""
+
+
+def plain(message: str) -> str:
+    """A message of pydantic in the words of the others.
+
+    Examples
+    --------
+    >>> plain("Tuple should have at least 1 item after validation, not 0")
+    'must have at least 1 item'
+    """
+    for pattern, words in _PLAIN:
+        message = re.sub(pattern, words, message)
+    return message
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:
@@ -149,7 +180,9 @@ class UnknownNameError(PolypodError, KeyError):
         self.what, self.name, self.known = what, name, tuple(known)
         self.near = tuple(near_names(str(name), known))
         hint = f" Did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
-        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
+        more = f" and {len(self.known) - _MOST_KNOWN} more" if len(self.known) > _MOST_KNOWN + 1 else ""
+        listed = ", ".join(self.known[:_MOST_KNOWN] if more else self.known) or "none"
+        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {listed}{more}.")
 
     def __str__(self) -> str:
         return str(self.args[0])

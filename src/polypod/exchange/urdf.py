@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..description import Body
 from ..description.quantities import LARGEST_NUMBER
-from ..errors import InputError, RobotFileError, short_repr
+from ..errors import InputError, RobotFileError, plain, short_repr
 from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
@@ -418,7 +418,7 @@ def _checked(data: dict[str, Any], path: Path) -> None:
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"]))
-        message = fault["msg"].replace("Input should be", "must be")
+        message = plain(fault["msg"])
         if fault["type"] == "extra_forbidden":
             message = "unknown field; remove it or check its spelling"
         raise InputError(f"{path}: {field}: {message}, got {short_repr(fault['input'])}") from error

@@ -17,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..description.units import advice
-from ..errors import Fault, FileError, UnknownNameError, short_repr
+from ..errors import Fault, FileError, UnknownNameError, plain, short_repr
 from .documents import parse
 from .schema import LOOKUP_ERRORS, Location, Models, fields_of, owner_hint, robot_model_at, unit_at
 from .short_forms import short_fields
@@ -145,7 +145,7 @@ def _message(error: Any, location: Location, document: dict[str, Any], models: M
             return location, message + _angles_meant(location, error["input"])
         return (*location, *place_of(blamed[1])), blamed[2]
     got = error["ctx"]["text"] if error["type"] == "number_text" else _as_written(location, document, error["input"])
-    wanted = _WANTED.get(error["type"], message.replace("Input should be", "must be"))
+    wanted = _WANTED.get(error["type"], plain(message))
     unit = unit_at(location, document, models)
     if error["type"] == "number_text" and "rad" not in unit:
         wanted = _WANTED["float_type"]  # no angle can stand there

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, short_repr
 
 PoseLike = Any
 _DOUBLE = np.dtype(np.float64)
@@ -91,7 +91,7 @@ def _array(argument: Argument) -> Array:
     except (TypeError, ValueError) as error:
         raise InputError(f"{argument.name}: an array of numbers is needed, got {type(value).__name__}") from error
     if array.dtype.kind not in "fiu":  # NumPy would also read texts and drop imaginary parts
-        got = f"{type(value).__name__} of {array.dtype}"
+        got = short_repr(value) if array.dtype.kind in "US" else f"{type(value).__name__} of {array.dtype}"
         raise InputError(f"{argument.name}: an array of real numbers is needed, got {got}")
     array = array.astype(np.float64, copy=False)
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):

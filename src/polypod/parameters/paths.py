@@ -120,7 +120,7 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
         )
     if any(fnmatchcase(path, plain) for path in robot.numbers()):
         raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")
-    raise UnknownNameError("number", pattern, known)
+    raise UnknownNameError("parameter", pattern, known)
 
 
 def bodies_of(robot: Robot, paths: Iterable[str]) -> list[str]:

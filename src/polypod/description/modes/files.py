@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Sequence
@@ -40,7 +41,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...arrays import Array
-from ...errors import InputError, short_repr
+from ...errors import InputError, plain, short_repr
 from ...yaml12 import MAX_CHARACTERS, YamlTextError, read_yaml, to_yaml
 from .modes import Modes
 
@@ -107,8 +108,7 @@ def _fault(error: Any) -> str:
         return f"{field}: missing, this field is required"
     if error["type"] == "extra_forbidden":
         return f"{field}: unknown field; remove it or check its spelling"
-    message = error["msg"].replace("Input should be", "must be").partition(", unable")[0]
-    return f"{field}: {message}, got {short_repr(error['input'])}"
+    return f"{field}: {plain(error['msg'])}, got {short_repr(error['input'])}"
 
 
 def _write_text(modes: Modes, path: Path) -> None:
@@ -279,7 +279,7 @@ def _by_node(field: str, table: TableData, widths: tuple[int, ...]) -> tuple[lis
     try:
         rows = np.loadtxt(io.StringIO(table), ndmin=2) if isinstance(table, str) else np.array(table, dtype=float)
     except ValueError as error:
-        reason = str(error).partition(". ")[0]
+        reason = re.split(r"[.;] |\.$", str(error))[0]
         raise InputError(f"{field}: not a table of numbers ({reason}); rows need as many numbers each") from error
     if rows.ndim != 2 or rows.shape[1] - 1 not in widths or len(rows) == 0:
         allowed = " or ".join(str(width + 1) for width in widths)
