@@ -20,6 +20,7 @@ ONLY = {
     "symbols": {"arrays", "errors", "lazy"},
     "kernels": {"arrays", "errors", "lazy", "symbols"},
 }
+MAX_LINES = 1200
 
 # Known circles of modules within packages, in the same way.
 KNOWN_CIRCLES: set[tuple[str, ...]] = set()

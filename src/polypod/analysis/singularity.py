@@ -21,7 +21,7 @@ from ..kernels import Expression, Iteration, Port, port
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
-from ..model.checks import exact_poses
+from ..model.arguments import exact_poses
 from ..tables import Table, table
 from .certified.boxes import Boxes
 from .certified.implicit import enclosure_of

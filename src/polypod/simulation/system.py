@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,8 +21,8 @@ from ..kernels import COMPILING, CheckedCall, Expression, Iteration, Kernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
-from ..model import Model
-from ..model.checks import check_wrench
+from ..model import Energy, Model
+from ..model.arguments import check_wrench
 from ..model.kernels import Kernels, check_rotations
 from ..platforms import DegreesOfFreedom
 from . import kernels as graphs
@@ -36,14 +36,6 @@ STICK_TIME = 1e-4
 deceleration."""
 Graph = Callable[[Dynamics], Expression | Iteration]
 Derived = TypeVar("Derived")
-
-
-class Energies(NamedTuple):
-    """Kinetic, gravity's and elastic energy (n,) [J]."""
-
-    kinetic: Array
-    potential: Array
-    elastic: Array
 
 
 class CompiledDynamics:
@@ -113,10 +105,9 @@ class System:
         """Keywords of a flexible robot's calls; none for a rigid one."""
         return given if self.modes else {}
 
-    def energy(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energies:
+    def energy(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energy:
         """Energies of n states."""
-        found = self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
-        return Energies(found.kinetic, found.potential, found.elastic if self.modes else np.zeros_like(found.kinetic))
+        return self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
 
     def static_equilibrium(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
         """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench."""
