@@ -45,7 +45,7 @@ class FrictionStatus(IntEnum):
     UNKNOWN = 4
 
     @property
-    def advice(self) -> str:
+    def message(self) -> str:
         """What it means and what to do."""
         return {
             FrictionStatus.UNIQUE: "exactly one solution, proven",

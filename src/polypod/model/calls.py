@@ -9,6 +9,7 @@ broadcast against the states like any input. One state or a few in plain arrays 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import prod
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -52,6 +53,22 @@ Result = TypeVar("Result")
 first: Callable[[list[Array]], Array] = itemgetter(0)
 """The first of a function's results."""
 NOT_ALLOWED = "the design's legs do not allow this pose or motion"
+
+
+class Function:
+    """A function that calls name by itself, not by what it says: its kernel's name, and the inputs given, in order."""
+
+    __slots__ = ("inputs", "name")
+
+    def __init__(self, name: str, *inputs: str) -> None:
+        self.name, self.inputs = name, inputs
+
+    def with_inputs(self, *inputs: str) -> Function:
+        """The same function with more inputs given, always the same object."""
+        return _function(self.name, *self.inputs, *inputs)
+
+
+_function = cache(Function)
 
 
 class States:
@@ -253,12 +270,12 @@ class Calls:
 
     def __init__(self, kernels: Kernels, dof: DegreesOfFreedom, size: float) -> None:
         self.kernels, self.dof, self.size = kernels, dof, size
+        self._short = kernels.plain
         self.own = generalized_coordinates(dof, size, kernels)
 
     def call(
         self,
-        name: str,
-        names: tuple[str, ...],
+        function: Function,
         values: tuple[Any, ...],
         errors: Errors | None = None,
         parameters: Parameters | None = None,
@@ -266,9 +283,10 @@ class Calls:
         formulation: str = "virtual-power",
         answer: Callable[[list[Array]], Result] = first,  # type: ignore[assignment]
     ) -> Result:
-        """What ``answer`` makes of the results of a function of states, given by their names (None: left out)."""
+        """What ``answer`` makes of the results of a function of states, whose inputs may be left out (None)."""
+        key = function, friction, formulation
         if parameters is None:
-            plain = self.kernels.plain.known.get((name, friction, formulation, names))
+            plain = self._short.known.get(key)
             if plain is not None:
                 results = plain(values)
                 if results is not None:
@@ -276,6 +294,7 @@ class Calls:
                         check_policy(errors)
                     return answer(results)
         check_policy(errors)
+        name, names = function.name, function.inputs
         given = dict(zip(names, values, strict=True))
         if self.kernels.robot.flexible:
             check_wrench(self.kernels.robot, given.get("wrench"))
@@ -284,7 +303,7 @@ class Calls:
         designs = None if parameters is None else self.designs(parameters)
         functions = self.kernels if designs is None else designs.kernels
         kernel = functions.get(name, friction, formulation, verdict=True)
-        known, key = functions.plain.known, (name, friction, formulation, names)
+        known = functions.plain.known
         if key not in known:
             known[key] = self._plain(kernel, names)
         results = None
@@ -300,12 +319,12 @@ class Calls:
         looked_at = "wrench" in names and not takes_wrench(self.kernels.robot)
         return PlainCall(kernel, names, presets, DIAGNOSTICS, ("wrench",) if looked_at else ())
 
-    def plain(self, name: str, names: tuple[str, ...], values: tuple[Any, ...]) -> list[Array] | None:
+    def plain(self, function: Function, values: tuple[Any, ...]) -> list[Array] | None:
         """Results of a function of one state or a few by the short way; None if the states must be looked at."""
-        known, key = self.kernels.plain.known, (name, False, "virtual-power", names)
-        if key not in known:
-            known[key] = self._plain(self.kernels.get(name, verdict=True), names)
-        return known[key](values)
+        known = self._short.known
+        if function not in known:
+            known[function] = self._plain(self.kernels.get(function.name, verdict=True), function.inputs)
+        return known[function](values)
 
     def of(
         self,
@@ -337,7 +356,7 @@ class Calls:
         """Results of a kernel made elsewhere, with the robot's numbers; its outputs end with the verdict."""
         check_policy(errors)
         key = kernel, tuple(given)
-        known = self.kernels.plain.known
+        known = self._short.known
         if key not in known:
             known[key] = self._plain(kernel, tuple(given))
         results = known[key](tuple(given.values()))

@@ -23,7 +23,7 @@ from .kernels import Functions
 Errors = Literal["raise", "warn", "nan"]
 NOT_CONVERGED = "the friction iteration did not converge: "
 TOO_STRONG = NOT_CONVERGED + "friction coefficients too large for this pose"
-_HUGE = "numbers of the state are too large to count with"
+_HUGE = "input values overflow"
 
 
 def check_policy(errors: str | None) -> None:
@@ -76,7 +76,7 @@ def motion_solutions(
 ) -> FrictionSolutions:
     """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench.
 
-    Nothing is known (UNKNOWN) where loads are too large to count with.
+    Nothing is known (UNKNOWN) where loads overflow.
     """
     mechanism, dry = kernels.mechanism, kernels.options.dry
     make = partial(coupled_loads, mechanism, dry, direct)

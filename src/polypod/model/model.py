@@ -45,7 +45,7 @@ from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
-from .calls import NOT_ALLOWED, Calls, Parameters, States, first
+from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
@@ -83,15 +83,29 @@ RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 _NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
 _PLAIN = "virtual-power"
 _REST = np.zeros(6)
-# Inputs of functions, in the order of the methods' arguments.
+# Functions and the inputs that the methods give, in the order of their arguments.
 _POSE = ("pose", "elastic")
 _VELOCITY = ("pose", "twist", "elastic", "elastic_rate")
-_ACCELERATION = ("pose", "twist", "acceleration", "elastic", "elastic_rate", "elastic_acceleration")
-_QDOT = ("pose", "qdot")
-_QDDOT = ("pose", "twist", "qddot")
 _MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate")
 _SHARES = ("weights", "preload")
-_FORCES = ("pose", "twist", "force", "wrench", "elastic", "elastic_rate")
+_INVERSE_KINEMATICS = Function("inverse_kinematics", *_POSE)
+_JACOBIAN = Function("jacobian", *_POSE)
+_RATES = Function("rates", *_VELOCITY)
+_ACCELERATIONS = Function(
+    "accelerations", "pose", "twist", "acceleration", "elastic", "elastic_rate", "elastic_acceleration"
+)
+_TWIST = Function("twist", "pose", "qdot")
+_ACCELERATION = Function("acceleration", "pose", "twist", "qddot")
+_BODIES = Function("bodies", *_POSE)
+_CONDITIONING = Function("conditioning", *_POSE)
+_DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
+_MASS_MATRIX = Function("mass_matrix", *_POSE)
+_BIAS = Function("bias", *_VELOCITY)
+_ENERGY = Function("energy", *_VELOCITY)
+_RATE_MAP = Function("rate_map", "pose")
+_FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
+_INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
+_REACTIONS = Function("reactions", *_MOTION)
 _third: Any = itemgetter(2)
 
 
@@ -261,7 +275,7 @@ class Model:
         errors: Errors | None = None,
     ) -> Array:
         """Actuated coordinates q (..., n) [m or rad] of a pose."""
-        return self._calls.call("inverse_kinematics", _POSE, (pose, elastic), errors, parameters)
+        return self._calls.call(_INVERSE_KINEMATICS, (pose, elastic), errors, parameters)
 
     def jacobian(
         self,
@@ -278,7 +292,7 @@ class Model:
         coordinate has the joint's rate. ``rate_map`` gives u from the rates of the coordinates that ``motion``
         takes. Of a flexible robot J is (..., n, 6 + N).
         """
-        return self._calls.call("jacobian", _POSE, (pose, elastic), errors, parameters)
+        return self._calls.call(_JACOBIAN, (pose, elastic), errors, parameters)
 
     def rates(
         self,
@@ -291,7 +305,7 @@ class Model:
         errors: Errors | None = None,
     ) -> Array:
         """Rates qdot (..., n) [m/s or rad/s] of the actuated coordinates."""
-        return self._calls.call("rates", _VELOCITY, (pose, twist, elastic, elastic_rate), errors, parameters)
+        return self._calls.call(_RATES, (pose, twist, elastic, elastic_rate), errors, parameters)
 
     def accelerations(
         self,
@@ -307,14 +321,14 @@ class Model:
     ) -> Array:
         """Accelerations qddot (..., n) [m/s^2 or rad/s^2] of the actuated coordinates."""
         values = pose, twist, acceleration, elastic, elastic_rate, elastic_acceleration
-        return self._calls.call("accelerations", _ACCELERATION, values, errors, parameters, False, _PLAIN, _third)
+        return self._calls.call(_ACCELERATIONS, values, errors, parameters, False, _PLAIN, _third)
 
     def twist(
         self, pose: PoseLike, qdot: ArrayLike, *, parameters: Parameters | None = None, errors: Errors | None = None
     ) -> Array:
         """Twist (..., 6) of the platform from the rates qdot (..., n) of the actuated coordinates: J u = qdot."""
         self._needs_rigid("twist")
-        return self._calls.call("twist", _QDOT, (pose, qdot), errors, parameters)
+        return self._calls.call(_TWIST, (pose, qdot), errors, parameters)
 
     def acceleration(
         self,
@@ -327,7 +341,7 @@ class Model:
     ) -> Array:
         """Acceleration (..., 6) of the platform from accelerations of the coordinates: J udot = qddot - Jdot u."""
         self._needs_rigid("acceleration")
-        return self._calls.call("acceleration", _QDDOT, (pose, twist, qddot), errors, parameters)
+        return self._calls.call(_ACCELERATION, (pose, twist, qddot), errors, parameters)
 
     def bodies(
         self,
@@ -345,7 +359,7 @@ class Model:
             own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*placed.shape[:-3], 4, 4))
             return {"platform": own.copy(), **found}
 
-        return self._calls.call("bodies", _POSE, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+        return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
     @overload
     def forward_kinematics(
@@ -404,7 +418,7 @@ class Model:
         start = self._home if guess is None else guess
         if parameters is None and not along and not full_output:
             check_policy(errors)
-            found = self._calls.plain("forward_kinematics", ("q", "pose", "elastic"), (q, start, elastic))
+            found = self._calls.plain(_FORWARD_KINEMATICS, (q, start, elastic))
             if found is not None:
                 return found[0]
         self._calls.refuse_elastic("forward_kinematics", {"elastic": elastic})
@@ -436,9 +450,7 @@ class Model:
 
         Gears and screws do not count, rotations are arcs at the platform's size (``Conditioning``).
         """
-        return self._calls.call(
-            "conditioning", _POSE, (pose, elastic), "warn", parameters, False, _PLAIN, _conditioning
-        )
+        return self._calls.call(_CONDITIONING, (pose, elastic), "warn", parameters, False, _PLAIN, _conditioning)
 
     def null_space(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
         """Actuator forces (..., n, n - m) that do not move the platform: J^T f = 0, orthonormal.
@@ -503,7 +515,7 @@ class Model:
         """
         self._needs_dof("rate_map")
         if self._kernels.mechanism.platform.is_constrained:
-            return self._calls.call("rate_map", ("pose",), (pose,), None, parameters)
+            return self._calls.call(_RATE_MAP, (pose,), None, parameters)
         states = self._calls.states([Argument("pose", pose, (4, 4))], parameters)
         unit = np.tile(np.eye(self._dof.count), (states.size, 1, 1))
         return states.finalise("rate_map", [unit], None, first)
@@ -596,12 +608,12 @@ class Model:
         says otherwise. ``full_output`` returns an ``InverseDynamics``: the forces, and the elastic accelerations
         of a flexible robot.
         """
-        names: tuple[str, ...] = _MOTION
+        function = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            names, values = (*names, *_SHARES), (*values, *self._shares(distribution))
+            function, values = function.with_inputs(*_SHARES), (*values, *self._shares(distribution))
         answer: Any = _inverse_dynamics if full_output else first
-        return self._calls.call("inverse_dynamics", names, values, errors, parameters, friction, formulation, answer)
+        return self._calls.call(function, values, errors, parameters, friction, formulation, answer)
 
     @overload
     def direct_dynamics(
@@ -655,7 +667,7 @@ class Model:
         """
         values = pose, twist, force, wrench, elastic, elastic_rate
         answer: Any = _direct_dynamics if full_output else first
-        return self._calls.call("direct_dynamics", _FORCES, values, errors, parameters, friction, _PLAIN, answer)
+        return self._calls.call(_DIRECT_DYNAMICS, values, errors, parameters, friction, _PLAIN, answer)
 
     def mass_matrix(
         self,
@@ -669,7 +681,7 @@ class Model:
 
         u is that of ``jacobian``; ``rate_map`` gives it from the rates of a robot's generalized coordinates.
         """
-        return self._calls.call("mass_matrix", _POSE, (pose, elastic), errors, parameters)
+        return self._calls.call(_MASS_MATRIX, (pose, elastic), errors, parameters)
 
     def bias(
         self,
@@ -683,7 +695,7 @@ class Model:
         errors: Errors | None = None,
     ) -> Array:
         """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
-        return self._calls.call("bias", _VELOCITY, (pose, twist, elastic, elastic_rate), errors, parameters, friction)
+        return self._calls.call(_BIAS, (pose, twist, elastic, elastic_rate), errors, parameters, friction)
 
     def gravity(
         self,
@@ -708,7 +720,7 @@ class Model:
     ) -> Energy:
         """Kinetic, potential and elastic energy [J]; the last is that of a flexible platform, else zero."""
         return self._calls.call(
-            "energy", _VELOCITY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
+            _ENERGY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
         )
 
     def reactions(
@@ -733,11 +745,11 @@ class Model:
         def by_name(parts: list[Array]) -> Reactions:
             return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions, friction)
 
-        names: tuple[str, ...] = _MOTION
+        function = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            names, values = (*names, *_SHARES), (*values, *self._shares(distribution))
-        return self._calls.call("reactions", names, values, errors, parameters, friction, _PLAIN, by_name)
+            function, values = function.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+        return self._calls.call(function, values, errors, parameters, friction, _PLAIN, by_name)
 
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
