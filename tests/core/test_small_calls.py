@@ -14,7 +14,7 @@ from polypod.errors import InputError, StateError
 from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.mechanism.verdict import BAD_INPUT, NO_ANSWER
 from polypod.model import ForwardKinematicsStatus
-from polypod.model.calls import Calls
+from polypod.model.calls import Calls, function
 from polypod.papers.long.cases import hexagon_modes
 from polypod.symbols.linear import MAX_ITERATIONS, extreme_singular_values
 from support import states as sample
@@ -220,7 +220,7 @@ def test_inputs_are_known_by_name_and_not_by_their_place(flexible: pp.Model) -> 
     assert np.array_equal(wanted, flexible.inverse_dynamics(home, still, still, elastic=shape, elastic_rate=rate))
     turned = dict(reversed(given.items()))
     calls = flexible._calls
-    got = calls.call("inverse_dynamics", tuple(turned), tuple(turned.values()), friction=True)
+    got = calls.call(function("inverse_dynamics", *turned), tuple(turned.values()), friction=True)
     assert np.array_equal(got, wanted)
 
 

@@ -63,12 +63,9 @@ class Function:
     def __init__(self, name: str, *inputs: str) -> None:
         self.name, self.inputs = name, inputs
 
-    def with_inputs(self, *inputs: str) -> Function:
-        """The same function with more inputs given, always the same object."""
-        return _function(self.name, *self.inputs, *inputs)
 
-
-_function = cache(Function)
+function = cache(Function)
+"""``Function`` of a name and inputs, the same object each time."""
 
 
 class States:

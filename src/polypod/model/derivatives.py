@@ -22,7 +22,7 @@ from ..parameters.paths import matching_paths, value_at
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike, check_wrench, takes_wrench
-from .calls import Function, first
+from .calls import first, function
 from .diagnosis import Errors, check_policy
 from .interpreted_derivatives import InterpretedDerivatives, MotionDerivatives, needs_interpretation
 from .port_jacobian import JOINT_FIELDS, ParametricRobot
@@ -213,7 +213,7 @@ class DerivativeFunctions:
             states = self._calls.states(arguments, design.values)
             numbers = design.rows(parametric.mechanism.numbers)[states.which]
         values = None if design is None else design.values
-        result = self._calls.call(Function(name).with_inputs(*given), tuple(given.values()), errors, values, friction)
+        result = self._calls.call(function(name, *given), tuple(given.values()), errors, values, friction)
         at = states.rows
         parts = dict(zip(derivatives.blocks, derivatives(at, numbers), strict=True))
         if motion is not None:

@@ -19,7 +19,7 @@ from ..friction.solutions import FrictionSolutions, FrictionStatus
 from ..friction.static_force_range import StaticForceRange, stiction_range
 from ..mechanism.closing import closed
 from .arguments import Argument, PoseLike, batch
-from .calls import Calls, Parameters, States
+from .calls import Calls, Parameters, States, function
 from .diagnosis import Errors, motion_solutions
 from .kernels import Functions
 
@@ -39,7 +39,7 @@ def static_force_range(
 def _static_force_range(
     calls: Calls, given: Mapping[str, Any], parameters: Parameters | None, errors: Errors | None
 ) -> StaticForceRange:
-    force: Array = calls.call("inverse_dynamics", tuple(given), tuple(given.values()), errors, parameters)
+    force: Array = calls.call(function("inverse_dynamics", *given), tuple(given.values()), errors, parameters)
     states = _states(calls, {name: given[name] for name in ("pose", "wrench")}, parameters)
     joints = dry_joints(states.mechanism)
     keys = tuple(key for key, _ in joints)
@@ -74,7 +74,7 @@ def friction_solutions(
     """``polypod.Model.friction_solutions``, by calls of a model that does not bend."""
 
     def ask(policy: Errors | None) -> FrictionSolutions:
-        force: Array = calls.call("inverse_dynamics", tuple(given), tuple(given.values()), policy, parameters)
+        force: Array = calls.call(function("inverse_dynamics", *given), tuple(given.values()), policy, parameters)
         states = _states(calls, given, parameters)
         keys = loaded_joints(states.mechanism)
         code = np.full(states.size, int(FrictionStatus.UNIQUE))

@@ -45,7 +45,7 @@ from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
-from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first
+from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first, function
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
@@ -608,12 +608,12 @@ class Model:
         says otherwise. ``full_output`` returns an ``InverseDynamics``: the forces, and the elastic accelerations
         of a flexible robot.
         """
-        function = _INVERSE_DYNAMICS
+        called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            function, values = function.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+            called, values = function(called.name, *called.inputs, *_SHARES), (*values, *self._shares(distribution))
         answer: Any = _inverse_dynamics if full_output else first
-        return self._calls.call(function, values, errors, parameters, friction, formulation, answer)
+        return self._calls.call(called, values, errors, parameters, friction, formulation, answer)
 
     @overload
     def direct_dynamics(
@@ -745,11 +745,11 @@ class Model:
         def by_name(parts: list[Array]) -> Reactions:
             return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions, friction)
 
-        function = _REACTIONS
+        called = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            function, values = function.with_inputs(*_SHARES), (*values, *self._shares(distribution))
-        return self._calls.call(function, values, errors, parameters, friction, _PLAIN, by_name)
+            called, values = function(called.name, *called.inputs, *_SHARES), (*values, *self._shares(distribution))
+        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
 
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
