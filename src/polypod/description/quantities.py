@@ -71,6 +71,13 @@ class Data(BaseModel):
         check_text(value, str(info.field_name))
         return in_si(value, field_schemas(cls)[str(info.field_name)].unit)
 
+    def _complete(self, **fields: Any) -> None:
+        """Set fields that validation derives from others, before anybody has the object: from then on it is frozen.
+
+        The only way past pydantic's lock: ``model_copy`` makes another object than the one that ``__init__`` gives.
+        """
+        self.__dict__.update(fields)
+
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
         """Names of the fields that a file may give."""

@@ -412,15 +412,14 @@ class CompiledCode:
 
     def _compiled(self, part: Part) -> machine.Compiled:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
-        compiled = machine.load(key)
-        if compiled is None:
+
+        def make() -> machine.Compiled:
             program = self.expression.program
             if part != "prepare":
                 announce(self.expression.name, sum(graph.count for graph in program.graphs), self._level)
-            code = _object_code(part, program, self._level)
-            compiled = machine.Compiled(_description(self.expression), code)
-            machine.keep(key, compiled)
-        return compiled
+            return machine.Compiled(_description(self.expression), _object_code(part, program, self._level))
+
+        return machine.compiled(key, make)
 
 
 def _width(part: Part, level: int) -> int:
@@ -514,13 +513,13 @@ def _method() -> tuple[_Method, Any, machine.Linked]:
     machine.name_address(_POINTER_OF, python.PyLong_AsVoidPtr)
     machine.name_address(_INCREASE, python.Py_IncRef)
     key = machine.key_of(_CODE.encode(), 1)
-    compiled = machine.load(key)
-    if compiled is None:
+
+    def make() -> machine.Compiled:
         module = Module()
         module.add(_CODE)
-        compiled = machine.Compiled({}, machine.compile_module(module))
-        machine.keep(key, compiled)
-    linked = machine.Linked(compiled.code)
+        return machine.Compiled({}, machine.compile_module(module))
+
+    linked = machine.Linked(machine.compiled(key, make).code)
     new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", python)
     )

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..description.robot import AT_ORIGIN
 from ..errors import InputError
-from ..lazy import lazy
+from ..lazy import Kept, lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
 from ..mobility.mobility import known_mobility
 from ..parameters import Parameter, ParameterVector
@@ -23,7 +23,7 @@ from .leg_at_state import LegAtState
 from .simplify import Simplification
 
 
-class Mechanism:
+class Mechanism(Kept):
     """Symbols of a robot; formulations read it, kernels never see it.
 
     With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
@@ -38,6 +38,7 @@ class Mechanism:
         specialise: bool = False,
         free: bool = False,
     ) -> None:
+        super().__init__()
         self.robot, self.simplify = robot, simplify
         for leg in robot.legs:
             if not isinstance(leg, Leg):

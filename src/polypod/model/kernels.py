@@ -6,9 +6,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
-from importlib import metadata, resources
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError, KernelSizeError, UnknownNameError
+from ..fingerprint import fingerprint
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
@@ -63,8 +62,9 @@ _SOURCES = (
     "mechanism",
     "friction",
     "formulations",
+    "model/kernels.py",
 )
-"""Folders whose code makes graphs: a change there makes every kernel anew."""
+"""Whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
 _SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 
@@ -247,8 +247,8 @@ class Kernels:
         own = any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs)
         if own or self.options.specialise or self._chooses(mechanism, key):
             return None
-        parts = [mechanism.numbers.structure, repr((tuple(key), self.options)), metadata.version("casadi")]
-        return hashlib.sha256("\n".join(parts).encode() + _source_digest()).digest()
+        parts = [mechanism.numbers.structure, repr((tuple(key), self.options))]
+        return hashlib.sha256("\n".join(parts).encode() + fingerprint(*_SOURCES)).digest()
 
     def _chooses(self, mechanism: Mechanism, key: _Key) -> bool:
         if key.formulation == "recursive-matrix":
@@ -382,15 +382,3 @@ def check_rotations(mechanism: Mechanism) -> None:
             f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
             "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False"
         )
-
-
-@cache
-def _source_digest() -> bytes:
-    """Fingerprint of the code that makes graphs."""
-    digest = hashlib.sha256()
-    root = Path(str(resources.files(_PACKAGE)))
-    for folder in _SOURCES:
-        for file in sorted((root / folder).rglob("*.py")):
-            digest.update(file.read_bytes())
-    digest.update(Path(__file__).read_bytes())
-    return digest.digest()

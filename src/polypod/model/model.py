@@ -34,7 +34,7 @@ from ..formulations.dry_friction import DryFriction
 from ..friction.solutions import FrictionSolutions
 from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
-from ..lazy import lazy
+from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.kinematics import body_names
@@ -131,7 +131,7 @@ def _with_elastic(results: list[Array]) -> list[Array]:
     return results if len(results) == 2 else [*results, np.zeros((*results[0].shape[:-1], 0))]
 
 
-class Model:
+class Model(Kept):
     """Kinematics and dynamics of a robot. Immutable, safe in threads; kernels compile when first used.
 
     Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``; twists, accelerations and wrenches are (..., 6), those of
@@ -166,6 +166,7 @@ class Model:
         friction_coupling: Literal["implicit", "explicit"] = "implicit",
         specialise: bool = False,
     ) -> None:
+        super().__init__()
         self.robot = robot if isinstance(robot, Robot) else load(robot)
         if friction_width is None:
             friction_width = FLEXIBLE_FRICTION_WIDTH if self.robot.flexible else RIGID_FRICTION_WIDTH
