@@ -15,7 +15,7 @@ from ..description import Robot
 from ..errors import InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
 from ..model import Model
-from ..model.reactions import Reactions
+from ..model.results import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
 from .bearings import joint_travel
