@@ -184,6 +184,7 @@ ABOUT = {
     "bias": "generalized force of all but the acceleration",
     "direct_dynamics": "acceleration of the platform from actuator forces",
     "inverse_dynamics": "actuator forces for a motion of the platform",
+    "base_wrench": "wrench of the robot on its base for a motion of the platform",
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
     "twist": "twist of the platform from the rates of the actuators",
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
