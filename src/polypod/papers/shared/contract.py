@@ -1,20 +1,23 @@
 """The contract of a paper's study: claims and errata with their numbers, tables and figures, each from a function.
 
-A paper is a folder of ``polypod.papers`` with three modules:
+A paper is a folder of ``polypod.papers`` with a file and three modules:
 
+- ``paper.yaml``: all that is said about it: choices, claims, errata and captions, with the numbers to be expected
 - ``printed``: its equations in plain arrays, corrected, and as printed where they are wrong, and the numbers they take
 - ``cases``: its motions by the library and by its equations, computed once each
-- ``study``: its claims, errata and figures, and ``STUDY``, which holds everything
+- ``study``: the numbers of each claim and erratum, by a function of that name, tables and figures, and ``STUDY``
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ...pages import template_text
 from ...tables import Table
+from ...yaml12 import read_yaml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -146,3 +149,70 @@ class PaperStudy:
     errata: tuple[Callable[[], Erratum], ...]
     tables: tuple[Callable[[], Table], ...]
     figures: tuple[Drawing, ...]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A study from its file and its functions.
+
+Values = dict[str, float]
+"""Numbers of a claim or an erratum by name."""
+
+
+def read_study(
+    package: str,
+    functions: Mapping[str, Any],
+    tables: tuple[Callable[[], Table], ...],
+    figures: Mapping[str, Callable[[], Figure]],
+) -> PaperStudy:
+    """The study of a package's ``paper.yaml``.
+
+    The numbers of a claim or an erratum come from the function that has its name, and figures are drawn in the order
+    of their captions. Choices may have names of ``functions`` in braces.
+    """
+    text: Any = read_yaml(template_text(package, "paper.yaml"))[0]
+    return PaperStudy(
+        text["name"],
+        text["title"],
+        text["reference"],
+        tuple(choice.format_map(functions) for choice in text["choices"]),
+        tuple(_line(Claim, name, entry, functions[name]) for name, entry in text["claims"].items()),
+        tuple(_line(Erratum, name, entry, functions[name]) for name, entry in text["errata"].items()),
+        tables,
+        tuple(Drawing(name, caption, figures[name]) for name, caption in text["figures"].items()),
+    )
+
+
+def _line(kind: Callable[..., Any], name: str, entry: dict[str, Any], function: Callable[[], Values]) -> Any:
+    """A function of the line's name that makes it: texts as they are, measures with their values."""
+
+    def make() -> Any:
+        values = function()
+        measures = {role: entry.get(role, ()) for role in ("asked", "measured") if role in kind.__annotations__}
+        labels = [text for role in measures.values() for m in role for text in (m.get("of", ""), m["label"])]
+        unused = [value for value in values if value not in labels and not any(f"{{{value}" in text for text in labels)]
+        assert not unused, f"{name}: no measure has {', '.join(unused)}"
+        found = {role: tuple(_measure(values, **m) for m in all_) for role, all_ in measures.items()}
+        return kind(**(entry | found))
+
+    make.__name__ = name
+    return make
+
+
+def _measure(values: Values, label: str, of: str = "", unit: str = "1", **known: Any) -> Measure:
+    """The value ``of`` that name (the label, if not said) beside what is known of it; labels may have values in
+    braces."""
+    value, label = float(values[of or label]), label.format_map(values)
+    match known:
+        case {"stated": digits}:
+            return stated(label, value, unit, digits)
+        case {"recorded": expected}:
+            return recorded(label, value, unit, expected)
+        case {"counted": expected}:
+            return counted(label, value, expected, unit)
+        case {"at_most": bound, "reason": reason}:
+            return at_most(label, value, unit, bound, reason)
+        case {"at_least": bound, "reason": reason}:
+            return at_least(label, value, unit, bound, reason)
+        case {"equals": expected, "within": tolerance, "reason": reason}:
+            return Measure(label, value, unit, expected, tolerance, reason)
+    raise ValueError(f"{label}: nothing is known of it")
