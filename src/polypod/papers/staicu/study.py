@@ -137,7 +137,6 @@ def efficiency() -> Values:
         "Newton-Euler over recursive": counts["newton-euler"] / own,
         "Lagrange over recursive": counts["lagrange"] / own,
         "Newton-Euler over recursive on lopes": six,
-        "recursive matrices": own,
         "virtual power, derived, over recursive": counts["virtual-power"] / own,
         "time for a state, slowest formulation": max(cost.duration("staicu", name) for name in FORMULATIONS),
     }
