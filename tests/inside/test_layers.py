@@ -18,7 +18,7 @@ ONLY = {
     "errors": set(),
     "lazy": set(),
     "symbols": {"arrays", "errors", "lazy"},
-    "kernels": {"arrays", "errors", "lazy", "symbols"},
+    "kernels": {"arrays", "errors", "lazy", "fingerprint", "symbols"},
 }
 MAX_LINES = 1200
 

@@ -9,6 +9,7 @@ ORDER = (
     "arrays",
     "errors",
     "lazy",
+    "fingerprint",
     "output",
     "yaml12",
     "symbols",

@@ -412,15 +412,14 @@ class CompiledCode:
 
     def _compiled(self, part: Part) -> machine.Compiled:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
-        compiled = machine.load(key)
-        if compiled is None:
+
+        def make() -> machine.Compiled:
             program = self.expression.program
             if part != "prepare":
                 announce(self.expression.name, sum(graph.count for graph in program.graphs), self._level)
-            code = _object_code(part, program, self._level)
-            compiled = machine.Compiled(_description(self.expression), code)
-            machine.keep(key, compiled)
-        return compiled
+            return machine.Compiled(_description(self.expression), _object_code(part, program, self._level))
+
+        return machine.compiled(key, make)
 
 
 def _width(part: Part, level: int) -> int:
@@ -514,13 +513,13 @@ def _method() -> tuple[_Method, Any, machine.Linked]:
     machine.name_address(_POINTER_OF, python.PyLong_AsVoidPtr)
     machine.name_address(_INCREASE, python.Py_IncRef)
     key = machine.key_of(_CODE.encode(), 1)
-    compiled = machine.load(key)
-    if compiled is None:
+
+    def make() -> machine.Compiled:
         module = Module()
         module.add(_CODE)
-        compiled = machine.Compiled({}, machine.compile_module(module))
-        machine.keep(key, compiled)
-    linked = machine.Linked(compiled.code)
+        return machine.Compiled({}, machine.compile_module(module))
+
+    linked = machine.Linked(machine.compiled(key, make).code)
     new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", python)
     )
@@ -588,7 +587,8 @@ class PlainCall:
             kernel = kernel.at(np.zeros(kernel.parameters.shape))
             self._numbers, self._prepare = kernel.values, kernel.preparation()
         self._kernel = kernel
-        self._evaluate = kernel.bind(*(parts[n].reshape(1, *p.shape) for n, p in ports.items()), out=outputs)
+        self._bound = [parts[n].reshape(1, *p.shape) for n, p in ports.items()], outputs
+        self._evaluate: Callable[[], None] = self._bind_and_evaluate
         ends = np.cumsum([0, *(ports[n].length if n in ports else 0 for n in names)]).tolist()
         whole = state.data.cast("B")
         self._given = [whole[: 8 * end] for end in ends]
@@ -641,6 +641,12 @@ class PlainCall:
         if self._verdict[0]:
             return None
         return [self._result.copy()] if self._result is not None else [a.copy() for a in self._results]
+
+    def _bind_and_evaluate(self) -> None:
+        """The first call with one state: the code for it is made then, not for those who only have batches."""
+        inputs, outputs = self._bound
+        self._evaluate = self._kernel.bind(*inputs, out=outputs)
+        self._evaluate()
 
     def _completed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Values of one state with those left out before others; None if some are not of one state."""

@@ -22,7 +22,12 @@ from ..symbols.vectors import Frame, orthonormalised
 
 PoseLike = Any
 _DOUBLE = np.dtype(np.float64)
-OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})
+OPTIONAL = frozenset(
+    {
+        "wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload", "base_twist",
+        "base_acceleration",
+    }
+)  # fmt: skip
 """Inputs that may be left out."""
 
 

@@ -58,10 +58,15 @@ NOT_ALLOWED = "the design's legs do not allow this pose or motion"
 class Function:
     """A function that calls name by itself, not by what it says: its kernel's name, and the inputs given, in order."""
 
-    __slots__ = ("inputs", "name")
+    __slots__ = ("inputs", "moving_base", "name")
 
     def __init__(self, name: str, *inputs: str) -> None:
         self.name, self.inputs = name, inputs
+        self.moving_base = "base_twist" in inputs
+
+    def with_inputs(self, *more: str) -> Function:
+        """The same function with more inputs, always the same object."""
+        return function(self.name, *self.inputs, *more)
 
 
 function = cache(Function)
@@ -299,7 +304,7 @@ class Calls:
             self.refuse_elastic(name, given)
         designs = None if parameters is None else self.designs(parameters)
         functions = self.kernels if designs is None else designs.kernels
-        kernel = functions.get(name, friction, formulation, verdict=True)
+        kernel = functions.get(name, friction, formulation, verdict=True, moving_base=function.moving_base)
         known = functions.plain.known
         if key not in known:
             known[key] = self._plain(kernel, names)

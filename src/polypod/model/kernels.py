@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, partial
-from importlib import metadata, resources
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -18,6 +16,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError, KernelSizeError, UnknownNameError
+from ..fingerprint import fingerprint
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
@@ -63,8 +62,9 @@ _SOURCES = (
     "mechanism",
     "friction",
     "formulations",
+    "model/kernels.py",
 )
-"""Folders whose code makes graphs: a change there makes every kernel anew."""
+"""Whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
 _SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 
@@ -76,6 +76,7 @@ class _Key(NamedTuple):
     friction: bool
     formulation: str
     verdict: bool
+    moving_base: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,19 @@ class Kernels:
         self._fixed: dict[tuple[str, ...], tuple[list[int], Array, list[Place]]] = {}
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function with the robot's numbers; ``friction`` and ``formulation`` where it takes them.
 
-        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``).
+        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``); with
+        ``moving_base`` its inputs end with the motion of the base.
         """
-        key = self._key(name, friction, formulation, verdict)
+        key = self._key(name, friction, formulation, verdict, moving_base)
         if key in self._known:
             return self._known[key]
         with COMPILING:
@@ -189,13 +196,18 @@ class Kernels:
         function = symbolic.merged([*(self._bare(mechanism, key) for key in keys), *others])
         return closed(mechanism, with_verdict(mechanism, function) if verdict else function)
 
-    def _key(self, name: str, friction: bool, formulation: str, verdict: bool) -> _Key:
+    def _key(self, name: str, friction: bool, formulation: str, verdict: bool, moving_base: bool = False) -> _Key:
         if name not in FUNCTIONS:
             raise UnknownNameError("kernel", name, FUNCTIONS)
         if formulation not in FORMULATIONS:
             raise UnknownNameError("formulation", formulation, tuple(FORMULATIONS))
+        if moving_base and formulation not in _SMALLER:
+            raise InputError(
+                f"base_twist, base_acceleration: the formulation {formulation!r} is of a base that stands still; use "
+                f"{' or '.join(_SMALLER)}"
+            )
         formulation = formulation if name == "inverse_dynamics" else ""
-        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict)
+        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
         """The compiled function, from this process if another robot of the same topology has it."""
@@ -247,8 +259,8 @@ class Kernels:
         own = any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs)
         if own or self.options.specialise or self._chooses(mechanism, key):
             return None
-        parts = [mechanism.numbers.structure, repr((tuple(key), self.options)), metadata.version("casadi")]
-        return hashlib.sha256("\n".join(parts).encode() + _source_digest()).digest()
+        parts = [mechanism.numbers.structure, repr((tuple(key), self.options))]
+        return hashlib.sha256("\n".join(parts).encode() + fingerprint(*_SOURCES)).digest()
 
     def _chooses(self, mechanism: Mechanism, key: _Key) -> bool:
         if key.formulation == "recursive-matrix":
@@ -258,11 +270,15 @@ class Kernels:
         return free_bodies and not mechanism.platform.elastic and not newton_euler.has_closed_form(mechanism)
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
+        if key.moving_base:
+            mechanism = mechanism.on_moving_base
         function = self._bare(mechanism, key)
+        if mechanism.base is not None:
+            function = replace(function, inputs=(*function.inputs, *mechanism.base.ports))
         return closed(mechanism, with_verdict(mechanism, function) if key.verdict else function)
 
     def _bare(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
-        name, friction, formulation, _ = key
+        name, friction, formulation, *_ = key
         if name in _PLAIN:
             return _PLAIN[name](mechanism)
         if friction:
@@ -294,10 +310,15 @@ class OpenedKernels:
         self._columns: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function, as ``Kernels.get`` names it."""
-        key = self.kernels._key(name, friction, formulation, verdict)
+        key = self.kernels._key(name, friction, formulation, verdict, moving_base)
         if key not in self._known:
             self._known[key] = self.kernels._shared(self.mechanism, key)
         return self._known[key]
@@ -323,10 +344,15 @@ class RowKernels:
         self.mechanism, self.options = kernels.mechanism, kernels.kernels.options
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function for the n rows, as ``Kernels.get`` names it."""
-        return self._bound(self._kernels.get(name, friction, formulation, verdict))
+        return self._bound(self._kernels.get(name, friction, formulation, verdict, moving_base))
 
     def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere of the symbols of ``mechanism``, as ``Kernels.custom``."""
@@ -382,15 +408,3 @@ def check_rotations(mechanism: Mechanism) -> None:
             f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
             "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False"
         )
-
-
-@cache
-def _source_digest() -> bytes:
-    """Fingerprint of the code that makes graphs."""
-    digest = hashlib.sha256()
-    root = Path(str(resources.files(_PACKAGE)))
-    for folder in _SOURCES:
-        for file in sorted((root / folder).rglob("*.py")):
-            digest.update(file.read_bytes())
-    digest.update(Path(__file__).read_bytes())
-    return digest.digest()

@@ -34,7 +34,7 @@ from ..formulations.dry_friction import DryFriction
 from ..friction.solutions import FrictionSolutions
 from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
-from ..lazy import lazy
+from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.kinematics import body_names
@@ -45,7 +45,7 @@ from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
-from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first, function
+from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
@@ -88,6 +88,7 @@ _POSE = ("pose", "elastic")
 _VELOCITY = ("pose", "twist", "elastic", "elastic_rate")
 _MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate")
 _SHARES = ("weights", "preload")
+_BASE = ("base_twist", "base_acceleration")
 _INVERSE_KINEMATICS = Function("inverse_kinematics", *_POSE)
 _JACOBIAN = Function("jacobian", *_POSE)
 _RATES = Function("rates", *_VELOCITY)
@@ -131,7 +132,7 @@ def _with_elastic(results: list[Array]) -> list[Array]:
     return results if len(results) == 2 else [*results, np.zeros((*results[0].shape[:-1], 0))]
 
 
-class Model:
+class Model(Kept):
     """Kinematics and dynamics of a robot. Immutable, safe in threads; kernels compile when first used.
 
     Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``; twists, accelerations and wrenches are (..., 6), those of
@@ -145,6 +146,10 @@ class Model:
     ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a StateError that
     carries the other states' results, ``warn`` and return NaN in their rows, or only return NaN (``nan``). By default
     one state raises and a batch warns.
+
+    Dynamic calls take the motion of the base itself, of ships, vehicles and stages below: ``base_twist`` and
+    ``base_acceleration`` (..., 6) of the origin of {B} in space, in base axes. Pose, twist and acceleration of the
+    platform stay relative to {B}.
 
     ``parameters`` gives other values to numbers of the robot, by path as ``parameters`` names them: arrays
     (..., *shape) whose leading axes are a batch of designs, broadcast against the states. Functions are compiled for
@@ -166,6 +171,7 @@ class Model:
         friction_coupling: Literal["implicit", "explicit"] = "implicit",
         specialise: bool = False,
     ) -> None:
+        super().__init__()
         self.robot = robot if isinstance(robot, Robot) else load(robot)
         if friction_width is None:
             friction_width = FLEXIBLE_FRICTION_WIDTH if self.robot.flexible else RIGID_FRICTION_WIDTH
@@ -562,6 +568,8 @@ class Model:
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[False] = False,
@@ -580,6 +588,8 @@ class Model:
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[True],
@@ -597,6 +607,8 @@ class Model:
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: bool = False,
@@ -611,7 +623,9 @@ class Model:
         called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = function(called.name, *called.inputs, *_SHARES), (*values, *self._shares(distribution))
+            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _inverse_dynamics if full_output else first
         return self._calls.call(called, values, errors, parameters, friction, formulation, answer)
 
@@ -626,6 +640,8 @@ class Model:
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[False] = False,
@@ -642,6 +658,8 @@ class Model:
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[True],
@@ -657,6 +675,8 @@ class Model:
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: bool = False,
@@ -665,9 +685,12 @@ class Model:
 
         ``full_output`` returns a ``DirectDynamics``: with it the elastic accelerations of a flexible robot.
         """
-        values = pose, twist, force, wrench, elastic, elastic_rate
+        called = _DIRECT_DYNAMICS
+        values: tuple[Any, ...] = pose, twist, force, wrench, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _direct_dynamics if full_output else first
-        return self._calls.call(_DIRECT_DYNAMICS, values, errors, parameters, friction, _PLAIN, answer)
+        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, answer)
 
     def mass_matrix(
         self,
@@ -691,11 +714,17 @@ class Model:
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
         """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
-        return self._calls.call(_BIAS, (pose, twist, elastic, elastic_rate), errors, parameters, friction)
+        called = _BIAS
+        values: tuple[Any, ...] = pose, twist, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        return self._calls.call(called, values, errors, parameters, friction)
 
     def gravity(
         self,
@@ -734,6 +763,8 @@ class Model:
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Reactions:
@@ -743,12 +774,16 @@ class Model:
         """
 
         def by_name(parts: list[Array]) -> Reactions:
-            return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions, friction)
+            return Reactions.of(
+                self._kernels.mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction
+            )
 
         called = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = function(called.name, *called.inputs, *_SHARES), (*values, *self._shares(distribution))
+            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
 
     @lazy

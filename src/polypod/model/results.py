@@ -277,11 +277,13 @@ class JointReaction:
 class Reactions:
     """Reactions of every joint: ``legs[leg][joint]``, the actuator forces, and the numbers statics leaves open.
 
-    ``indeterminate`` names them as (leg, joint, number); they are NaN.
+    ``indeterminate`` names them as (leg, joint, number); they are NaN. ``base`` (..., 6) is the wrench of the whole
+    robot on its base, moment about the origin of {B}, base axes: what the foundation carries.
     """
 
     legs: dict[str, dict[str, JointReaction]]
     force: Array
+    base: Array
     indeterminate: tuple[tuple[str, str, str], ...]
 
     @property
@@ -296,6 +298,7 @@ class Reactions:
         wrenches: Array,
         axes: Array,
         force: Array,
+        base: Array,
         open_numbers: NDArray[np.bool_],
         friction: bool = True,
     ) -> Reactions:
@@ -316,7 +319,7 @@ class Reactions:
                 )  # fmt: skip
                 indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
-        return Reactions(legs, force, tuple(indeterminate))
+        return Reactions(legs, force, base, tuple(indeterminate))
 
 
 def perpendicular(vector: Array, axes: Array) -> Array:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -37,8 +36,6 @@ from ..tolerances import Tolerance, Tolerances
 
 _DIRECTIONS = ("axis", "axes", "rail_direction", "guide_normal", "rotation")
 """Fields that are directions or rotations."""
-_KNOWN: WeakKeyDictionary[Model, dict[tuple[str, ...], Closures]] = WeakKeyDictionary()
-"""Of each model as long as it is: a budget, robots drawn at random and bounds ask for the same."""
 
 
 class Source(NamedTuple):
@@ -72,10 +69,8 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
             raise InputError(
                 f"tolerances: {path}: a direction has length 1, so its components cannot vary independently"
             )
-    known = _KNOWN.setdefault(model, {})
-    if tuple(paths) not in known:
-        known[tuple(paths)] = Closures(model, paths)
-    closures = known[tuple(paths)]
+    # a budget, robots drawn at random and bounds ask for the same
+    closures = model.kept((__name__, *paths), lambda: Closures(model, paths))
     if paths and not closures.by_legs:
         raise InputError(
             f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the degrees of freedom of its "
