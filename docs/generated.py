@@ -49,7 +49,7 @@ from polypod.motion.contract import INTERVALS
 from polypod.motion.fields import COLUMN_UNITS
 from polypod.motion.json_schema import schema
 from polypod.motion.sampling import MAX_SAMPLES
-from polypod.papers import MODULES, Measure
+from polypod.papers import MODULES
 from polypod.papers.shared.report import shown
 from polypod.view.extras import EXTRAS
 
@@ -259,8 +259,7 @@ def errata() -> str:
     parts = [
         "# Errata of the papers\n",
         "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
-        "proof in a line, and what the slip costs, computed when this page was written. Numbers marked *recorded* have "
-        "no source but this library.\n",
+        "proof in a line, and what the slip costs, computed when this page was written.\n",
         "The sources are machine-read texts of the papers: dots, primes, signs and indices may have been lost in "
         "reading them. What is called printed here is what those texts have; compare with the paper before quoting.\n",
     ]
@@ -273,13 +272,9 @@ def errata() -> str:
             parts += [f"### {erratum.equation}\n"]
             parts += [f"- **Printed:** {erratum.printed}", f"- **Right:** {erratum.corrected}"]
             parts += [f"- **Proof:** {erratum.proof}", f"- **Effect:** {erratum.effect}"]
-            parts += [f"- {m.label}: {shown(m)} {m.unit}{_recorded(m)}" for m in erratum.measured]
+            parts += [f"- {m.label}: {shown(m)} {m.unit}" for m in erratum.measured]
             parts += [""]
     return "\n".join(parts)
-
-
-def _recorded(measure: Measure) -> str:
-    return " (*recorded*)" if measure.is_recorded else ""
 
 
 def _inertias() -> list[str]:
