@@ -66,7 +66,7 @@ def fastest(
             found = fastest(model, prepare_grid(model, file, points), Limits(**bounds), friction=friction)
     samples = found.grid.samples.pose
     outside = [*model.limits(samples).violations(), *long_strokes(model, samples)]
-    leaves = f"The path leaves the robot's own limits: {'; '.join(outside[:3])}."
+    leaves = f"The path leaves the limits of the robot: {'; '.join(outside[:3])}."
     length, before = found.grid.path.length, file.trajectory.duration
     return Answer(
         [
