@@ -26,6 +26,7 @@ ORDER = (
     "formulations",
     "kernels",
     "assembly",
+    "limits",
     "model",
     "motion",
     "datasets",

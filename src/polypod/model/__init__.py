@@ -1,5 +1,6 @@
 """The numeric face of a robot."""
 
+from ..limits import LimitReport
 from .actuators import ActuatorInfo
 from .assembly_results import AssemblyModes, Completeness, Reachability
 from .bounds import ErrorBound
@@ -18,7 +19,6 @@ from .results import (
     ForwardKinematics,
     ForwardKinematicsStatus,
     InverseDynamics,
-    LimitReport,
     PlatformMotion,
 )
 from .stiction import StaticForceRange

@@ -12,12 +12,13 @@ from ..arrays import Array
 from ..assembly import Solutions, pose_solver
 from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
+from ..limits import LimitReport
 from .arguments import Argument, batch, check_finite
 from .assembly_designs import assembly_modes_of_designs
 from .assembly_results import AssemblyModes, Completeness, Flags, Reachability
 from .forward import forward_kinematics
 from .model_part import ModelPart, Parameters
-from .results import ForwardKinematicsStatus, LimitReport
+from .results import ForwardKinematicsStatus
 
 _GUESSES = 400
 """Starts of Newton's iteration for robots without known equations."""

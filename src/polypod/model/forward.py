@@ -77,7 +77,7 @@ def forward_kinematics_of_designs(
         poses = np.where(np.isnan(result.pose), pose_matrix(guess), result.pose)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", StateWarning)  # of designs that cannot be, which follows
-            limited = model.limits(poses, elastic=elastic, parameters=parameters)
+            limited = model.joint_ranges(poses, elastic=elastic, parameters=parameters)
         outside = ~limited.inside.all(axis=-1).ravel()
         code[(code == ForwardKinematicsStatus.CONVERGED) & outside] = ForwardKinematicsStatus.OUTSIDE_LIMITS
         result = result._replace(status=code.reshape(run.shape))

@@ -8,7 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..errors import AS_RIGID, InputError
+from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, check_finite, pose_matrix
 from .closing import closing_codes, closing_of_designs
@@ -16,7 +19,7 @@ from .diagnosis import Errors, check_policy, reasons, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .generalized_coordinates import GeneralizedCoordinates
 from .model_part import ModelPart, Parameters
-from .results import Closure, Conditioning, LimitReport, PlatformMotion
+from .results import Closure, Conditioning, PlatformMotion
 
 _NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
 
@@ -169,11 +172,52 @@ class KinematicCalls(ModelPart):
                 return pose
         return forward_kinematics(self, q, start, elastic, along, errors, full_output)
 
+    @lazy
+    def robot_limits(self) -> RobotLimits:
+        """All limits of the robot file as data: of drives, legs, joints and the platform."""
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+
     def limits(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        friction: bool = True,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+    ) -> LimitReport:
+        """Use of every limit of the robot, by name: 1 where a limit is reached.
+
+        Parameters
+        ----------
+        pose : poses (..., 4, 4): judged are ranges and cones of legs and joints
+        twist, acceleration : motion (..., 6) of the platform; a twist adds speeds of drives, motors and platform, an
+            acceleration forces, powers, accelerations and joint loads
+        wrench : external wrench (..., 6) on the platform
+        time : times (T,) of states along the last axis of the batch: adds limits of whole motions (continuous force,
+            stroke, bearing life)
+        friction : whether joints have friction
+        elastic : elastic coordinates (..., N) of a flexible platform; its poses are judged, not its motion
+        parameters : other values of the robot's numbers, designs along leading axes
+
+        Returns
+        -------
+        LimitReport : names, values, bounds and uses (..., k), and the limits that were left out, with the reason
+        """
+        if elastic is None and not self.robot.flexible:
+            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+        if twist is not None:
+            raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
+        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
-        self._check_elastic("limits", elastic)
+        self._check_elastic("joint_ranges", elastic)
         if parameters is not None:
             run = self._calls.of_possible_designs(
                 "limited", {"pose": pose, "elastic": elastic}, parameters, ("values",)

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..friction import friction_pairs
+from ..limits.loads import perpendicular
 from ..mechanism import Mechanism
 
-_ROUNDING = 1e-12
-"""Entries of a projection below this are zeros of directions along the base axes."""
 _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -96,15 +95,3 @@ class Reactions:
                 indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
         return Reactions(legs, force, tuple(indeterminate))
-
-
-def perpendicular(vector: Array, axes: Array) -> Array:
-    """A vector (..., 3) less its parts along directions (..., k, 3) that are perpendicular to each other.
-
-    P v with P = 1 - sum a a^T: a number that is open leaves those of the result open that depend on it.
-    """
-    matrix = np.eye(3) - np.einsum("...ki,...kj->...ij", axes, axes)
-    matrix = np.where(np.abs(matrix) < _ROUNDING, 0.0, matrix)
-    with np.errstate(invalid="ignore"):
-        parts = np.where(matrix == 0.0, 0.0, matrix * vector[..., None, :])
-    return np.asarray(parts.sum(axis=-1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .results import LimitReport
+from ..limits import LimitReport
 
 _FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}
 

@@ -191,7 +191,7 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
     ]
     report.remarks += _mobility(model)
-    at_home = model.limits(robot.home.matrix)
+    at_home = model.joint_ranges(robot.home.matrix)
     report.within_limits = at_home.ok
     report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
     report.remarks += _missing_sources(robot, sources)

@@ -9,10 +9,11 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import QUANTITIES
 from ..errors import PolypodError, StateError
-from ..model import ActuatorInfo, Model
+from ..limits import DRIVE_KINDS
+from ..model import Model
 from ..motion import Task
-from ..tables import called, short
-from .verdict import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
+from ..tables import short
+from .verdict import PROOF_TOLERANCE
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _ROUGH = 0.01  # of a force: what it is above the largest at samples by more is worth a word
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
-_UNITS = {"speed": "{}/s", "acceleration": "{}/s^2", "stroke": "{}"}
 
 
 class IntersampleCheck(NamedTuple):
@@ -89,7 +89,7 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> I
     if ok:
         return IntersampleCheck(True, f"meets its kinematic limits, verified between samples{but}")
     assert task.trajectory is not None
-    kept = model.limits(task.trajectory.at(open_).pose)
+    kept = model.joint_ranges(task.trajectory.at(open_).pose)
     if not kept.ok:
         broken = tuple(kept.violations())
         return IntersampleCheck(False, f"violates limits between samples: {'; '.join(broken)}", broken)
@@ -104,32 +104,24 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> I
 def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
     """Limits of drives that are broken somewhere, and those of which it is not proven that they are kept."""
     broken, open_ = [], []
-    for name in DRIVE_LIMITS:
-        for k, actuator in enumerate(model.actuators):
-            allowed = drive_limit(actuator.drive, name)
-            most = float(bounds.upper_bound[name][k])
-            if allowed is None or most <= allowed * (1 + PROOF_TOLERANCE):
-                continue
-            what = f"{called(name, actuator.force_unit)} of {actuator.name}"
-            observed, unit = float(bounds.observed[name][k]) if name in bounds.observed else 0.0, _unit(name, actuator)
-            limit = f"{short(allowed, 6)} {unit}".rstrip()
-            if observed > allowed * (1 + 1e-12):
-                when = f"at t = {bounds.time[name][k]:.6g} s"
-                broken.append(f"{what} is {short(observed, 6)} {unit} {when}, {limit} are allowed")
-            else:
-                open_.append(
-                    f"it could not be verified that {what} stays within its limit between samples: it is at most "
-                    f"{short(most, 6)} {unit}, {limit} are allowed"
-                )
+    for one in model.robot_limits.limits:
+        if one.kind not in bounds.upper_bound:
+            continue
+        allowed, most = one.high, float(bounds.upper_bound[one.kind][one.index])
+        if most <= allowed * (1 + PROOF_TOLERANCE):
+            continue
+        what, unit = f"{one.quantity} of {one.where}", "of its curve" if one.kind == "force at speed" else one.unit
+        observed = float(bounds.observed[one.kind][one.index]) if one.kind in bounds.observed else 0.0
+        limit = f"{short(allowed, 6)} {unit}".rstrip()
+        if observed > allowed * (1 + 1e-12):
+            when = f"at t = {bounds.time[one.kind][one.index]:.6g} s"
+            broken.append(f"{what} is {short(observed, 6)} {unit} {when}, {limit} are allowed")
+        else:
+            open_.append(
+                f"it could not be verified that {what} stays within its limit between samples: it is at most "
+                f"{short(most, 6)} {unit}, {limit} are allowed"
+            )
     return broken, open_
-
-
-def _unit(name: str, actuator: ActuatorInfo) -> str:
-    if name == "force at speed":
-        return "of its curve"
-    if name == "power":
-        return "W"
-    return _UNITS[name].format(actuator.unit) if name in _UNITS else actuator.force_unit
 
 
 def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool) -> xr.Dataset:
@@ -144,9 +136,9 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
         forces = (f"Forces are checked at samples and midpoints only: {found.reason}", *forces)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
-        rows = np.stack([found.bounds.upper_bound[name] for name in DRIVE_LIMITS])
+        rows = np.stack([found.bounds.upper_bound[name] for name in DRIVE_KINDS])
         known = QUANTITIES["upper_bound"]
-        result = result.assign_coords(drive_limit=list(DRIVE_LIMITS))
+        result = result.assign_coords(drive_limit=list(DRIVE_KINDS))
         result["upper_bound"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}

@@ -121,7 +121,7 @@ def _payload(body: Payload) -> dict[str, Any]:
 
 
 def _limits(model: Model) -> list[dict[str, Any]]:
-    report = model.limits(model.robot.home.matrix)
+    report = model.joint_ranges(model.robot.home.matrix)
     angles = [limit.angle for _, limit in model.kernels.mechanism.limits]
     return [
         {"leg": model.legs.index(leg), "name": name, "unit": unit, "low": float(low), "high": float(high),
