@@ -26,6 +26,8 @@ NEEDS = {
     "condition": "it needs the Jacobian", "distance": "it needs the Jacobian",
 }  # fmt: skip
 """Why a limit is not judged where a model's output is not known."""
+OPEN = "inner stresses leave its reaction open"
+"""Why a joint of an overconstrained robot is not judged."""
 LEAST_NORM = "forces of redundant actuators are shared by least norm"
 BEST_SHARING = "forces of redundant actuators are shared so that their limits are used least"
 """Which of many possible forces are judged where there are more actuators than degrees of freedom."""

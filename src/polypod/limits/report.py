@@ -179,7 +179,7 @@ def used(value: Array, low: Array, high: Array, sides: Sequence[str]) -> Array:
 
 
 def within_all(count: int, not_given: Iterable[str] = (), left_out: Mapping[str, str] | None = None) -> str:
-    """ "within all N limits", and what the file gives no limit for, and what was left out and why.
+    """The sentence "within all N limits", and what the file gives no limit for, and what was left out and why.
 
     Examples
     --------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
@@ -11,7 +12,7 @@ import xarray as xr
 
 from ..datasets import robot_of
 from ..lazy import lazy
-from ..limits import KINDS, LEAST_NORM, LimitReport, LimitUse, RobotLimits, within_all
+from ..limits import KINDS, LEAST_NORM, OPEN, LimitReport, LimitUse, RobotLimits, left_out_text, within_all
 from ..limits.limits import ActuatorData, JointData, RangeData
 from ..tables import Table, practical_unit, short, table
 from .read import actuator_names, drives, limit_report, reactions
@@ -53,7 +54,7 @@ def judged_limits(result: xr.Dataset) -> LimitReport:
 
 
 def limit_uses(result: xr.Dataset) -> list[LimitUse]:
-    """Every limit at its worst, with what is proven between samples; loads of bearings that are open are left out."""
+    """Every limit at its worst, with what is proven between samples; loads of joints that are open are left out."""
     report = judged_limits(result)
     at_most = _proven_bounds(result)
     found = []
@@ -87,13 +88,14 @@ class Verdict:
     """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits.
 
     ``between`` are limits that are kept at samples and broken between them, where that was looked at; ``note`` says
-    which forces were judged where they are not unique.
+    which forces were judged where they are not unique; ``left_out`` which limits were not judged, and why.
     """
 
     uses: tuple[LimitUse, ...]
     unjudged: tuple[str, ...]
     between: str = ""
     note: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @lazy
     def rows(self) -> tuple[LimitUse, ...]:
@@ -146,6 +148,8 @@ class Verdict:
         )
         if self.unjudged and self.uses:
             notes.append(f"No limit given for: {', '.join(self.unjudged)}.")
+        if self.left_out:
+            notes.append(f"Not judged: {left_out_text(self.left_out)}.")
         if self.note:
             notes.append(f"{self.note[:1].upper()}{self.note[1:]}.")
         return table("Verdict", columns, rows, " ".join(notes))
@@ -181,6 +185,7 @@ class Verdict:
             "judged": len(self.uses),
             "headline": self.headline,
             "unjudged": list(self.unjudged),
+            "left_out": dict(self.left_out),
             "uses": self.details.records(),
         }
 
@@ -229,4 +234,7 @@ def verdict(result: xr.Dataset) -> Verdict:
     """
     limits = limits_of(result)
     between = str(result.attrs.get("broken_between_samples", ""))
-    return Verdict(tuple(limit_uses(result)), limits.not_given, between, LEAST_NORM if limits.redundant else "")
+    uses = tuple(limit_uses(result))
+    known = {(one.quantity, one.where) for one in uses}
+    left_out = {f"{o.quantity} of {o.where}": OPEN for o in limits.limits if (o.quantity, o.where) not in known}
+    return Verdict(uses, limits.not_given, between, LEAST_NORM if limits.redundant else "", left_out)
