@@ -444,7 +444,7 @@ def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, 
     assert rows[1].endswith(",,no,no robot")
     with pytest.raises(InputError, match=r"limits: none of \d+ designs satisfies all limits; violated: peak force \d+"):
         optimise("study.yaml", generations=2, population=8)
-    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: home.position, pattern: z, "
+    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: legs.*.base, pattern: z, "
     with pytest.raises(InputError, match="minimise: missing"):
         optimise(loads_study(far + "range: [0.4, 0.5]}]}"))
 

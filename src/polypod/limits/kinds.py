@@ -86,7 +86,10 @@ def envelope_use(corners: Sequence[tuple[Any, Any]], speed: Any, force: Any) -> 
 
 def curve_corners(curves: Sequence[Sequence[tuple[float, float]]]) -> Array:
     """Corners (k, m, 2) of force-speed curves, each ended at zero force; shorter ones repeat their first corner."""
-    rows = [[*map(tuple, points), *([(points[-1][0], 0.0)] if points[-1][1] > 0 else [])] for points in curves]
+    rows = []
+    for points in curves:
+        row = list(dict.fromkeys((float(v), float(f)) for v, f in points))  # each once
+        rows.append([*row, *([(row[-1][0], 0.0)] if row[-1][1] > 0 else [])])
     most = max((len(row) for row in rows), default=2)
     return np.array([[row[0]] * (most - len(row)) + row for row in rows], dtype=np.float64).reshape(-1, most, 2)
 

@@ -171,6 +171,16 @@ class RobotLimits:
             found[limit.index] = limit.high
         return found
 
+    @property
+    def forces_at_rest(self) -> Array:
+        """The largest forces (n,) at rest: of max_force, of the curve at zero speed, of the motor behind its losses."""
+        found = self.bounds("force")
+        for limit in self.of_kind("force at speed"):
+            points = self.actuators[limit.index].drive.force_speed or ((0.0, np.inf),)
+            found[limit.index] = min(found[limit.index], points[0][1])
+        held = self.bounds("motor torque") * self.numbers["ratio"] * self.numbers["efficiency"]
+        return np.minimum(found, held)
+
     def stated(self, **bounds: float) -> RobotLimits:
         """With limits that a study or a command states: ``condition_number`` at most, ``distance_to_singularity`` at
         least."""
