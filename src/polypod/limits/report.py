@@ -184,7 +184,7 @@ def within_all(count: int, not_given: Iterable[str] = (), left_out: Mapping[str,
     Examples
     --------
     >>> within_all(12, ["power"], {"bearing": "needs a motion"})
-    'within all 12 limits (no limit given for: power; not judged: bearing, needs a motion)'
+    'within all 12 limits (no limit given for: power; not judged: bearing (needs a motion))'
     """
     missing = list(not_given)
     parts = [f"no limit given for: {', '.join(missing)}"] * bool(missing)
@@ -198,4 +198,4 @@ def left_out_text(left_out: Mapping[str, str] | None) -> str:
     by_reason: dict[str, list[str]] = {}
     for name, reason in (left_out or {}).items():
         by_reason.setdefault(reason, []).append(name)
-    return "; ".join(", ".join([*names, reason] if reason else names) for reason, names in by_reason.items())
+    return "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())

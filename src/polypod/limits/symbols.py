@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 
 from ..mechanism import Mechanism
-from ..symbols.expression import Expression, Iteration, port
+from ..symbols.expression import Expression, Iteration, Port, port
 from .kinds import KINDS
 from .limits import NEEDS, NEEDS_MOTION, Limit, RobotLimits
 
@@ -59,22 +59,34 @@ def uses_expression(kernels: Any, mechanism: Mechanism, limits: RobotLimits, fri
 
     ``kernels`` merges a model's functions in symbols; the bounds are constants.
     """
-    judged, _ = state_limits(limits)
     function = kernels.merged(mechanism, ["rates", "accelerations", "limited", "inverse_dynamics"], friction)
     known = {p.name: p.symbols for p in (*function.inputs, *function.outputs)}
     given = {name: known[output] for name, output in OUTPUTS.items() if output in known}
     given |= {name: known[name] for name in ("twist", "acceleration")}
-    given |= motor_numbers(mechanism)
-    given["efficiency"] = ca.SX(ca.DM(limits.numbers["efficiency"]))
-    ranges = range_uses(mechanism, given["limited"][1:])
-    uses = [ca.SX(0), *(_use(one, judged, given, ranges) for one in judged.limits)]
     about = [p for p in function.outputs if p.name.rpartition(".")[2] in _ABOUT]
     named: dict[str, Any] = {}
     for p in about:  # the worst of several
         short = p.name.rpartition(".")[2]
         named[short] = p.symbols if short not in named else ca.fmin(named[short], p.symbols)
-    outputs = [port("use", ca.vertcat(*uses)), *(port(name, value, ()) for name, value in named.items())]
+    outputs = [port("use", _uses(mechanism, limits, given)), *(port(name, value, ()) for name, value in named.items())]
     return replace(function, name="limits", outputs=tuple(outputs))
+
+
+def uses_of_outputs(mechanism: Mechanism, limits: RobotLimits) -> Expression:
+    """(force, qdot, qddot, limited, twist, acceleration) -> use (k), for what a program knows of a state already."""
+    count, size = len(mechanism.actuators), 1 + len(mechanism.limits)
+    shapes = {"force": count, "qdot": count, "qddot": count, "limited": size, "twist": 6, "acceleration": 6}
+    given = {name: ca.SX.sym(name, length) for name, length in shapes.items()}
+    inputs = tuple(Port(name, symbols, (shapes[name],)) for name, symbols in given.items())
+    return Expression("limit_uses", inputs, (port("use", _uses(mechanism, limits, given)),), mechanism.port)
+
+
+def _uses(mechanism: Mechanism, limits: RobotLimits, known: Mapping[str, ca.SX]) -> ca.SX:
+    """Uses (1 + k) of the limits of a state, after a zero."""
+    judged, _ = state_limits(limits)
+    given = dict(known) | motor_numbers(mechanism) | {"efficiency": ca.SX(ca.DM(limits.numbers["efficiency"]))}
+    ranges = range_uses(mechanism, given["limited"][1:])
+    return ca.vertcat(0, *[_use(one, judged, given, ranges) for one in judged.limits])
 
 
 def _use(one: Limit, limits: RobotLimits, given: Mapping[str, ca.SX], ranges: ca.SX) -> ca.SX:

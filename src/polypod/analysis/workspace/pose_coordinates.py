@@ -239,7 +239,7 @@ class WorkspaceTest:
         at_rest, found = ("force", "force at speed", "motor torque"), {}
         for one in self.space.model.robot_limits.limits:
             if one.kind in at_rest and not self.requirements.drives:
-                found[one.quantity] = "forces at rest are judged with the drives' limits (drives) or a largest force"
+                found[one.quantity] = "forces are judged on request only"
             elif KINDS[one.kind].of == "joint":
                 found[one.quantity] = "reactions are not computed"
             elif one.kind not in at_rest and KINDS[one.kind].of != "range":
