@@ -92,6 +92,10 @@ class KernelSizeError(InputError):
         return KernelSizeError, (self.name, self.operations, self.limit, self._advice)
 
 
+MOST_LISTED, NEAREST = 60, 10
+"""Known names that a message lists in full, and how many of them, the nearest, where there are more."""
+
+
 class UnknownNameError(PolypodError, KeyError):
     """A name that is not known, with those that are and those that are near.
 
@@ -106,7 +110,13 @@ class UnknownNameError(PolypodError, KeyError):
         self.what, self.name, self.known = what, name, tuple(known)
         near = near_names(str(name), known)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
+        listed = f"Known: {', '.join(known) or 'none'}."
+        if len(known) > MOST_LISTED:
+            nearest = sorted(
+                known, key=lambda k: -SequenceMatcher(None, str(k).lower(), str(name).lower()[:200]).ratio()
+            )
+            listed = f"The {NEAREST} nearest of {len(known)}: {', '.join(nearest[:NEAREST])}."
+        super().__init__(f"unknown {what} {short_repr(name)}.{hint} {listed}")
 
     def __str__(self) -> str:
         return str(self.args[0])

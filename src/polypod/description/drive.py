@@ -21,7 +21,7 @@ _LIMIT_UNITS = {
     "max_stroke": ("m", "rad"),
 }
 """Units of a drive's limits: of one that pushes, and of one that turns."""
-_TORQUE_NAMES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
+TORQUE_NAMES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
 """Other names of limits, for drives that turn."""
 _OF_MOTORS = ("gear", "rotor_inertia", "torque_constant", "efficiency", "max_motor_torque", "rms_motor_torque",
               "max_motor_speed")  # fmt: skip
@@ -190,7 +190,7 @@ def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
     Raises for fields, and units of texts, of the other kind of drive: one that ``turns``, or one that pushes.
     """
     found = dict(value)
-    for name, plain in _TORQUE_NAMES.items():
+    for name, plain in TORQUE_NAMES.items():
         if name not in found:
             continue
         if not turns:

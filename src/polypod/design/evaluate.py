@@ -79,7 +79,8 @@ class Evaluator:
         self._paths = varied_paths(study, model.robot)
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
         self.own = model.robot_limits
-        self.judged = limit_quantities(self.own) if study.robot_limits else {}
+        varied = [path for paths in self._paths for path in paths]
+        self.judged = limit_quantities(self.own, varied) if study.robot_limits else {}
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
         self.targets = {name: self._target(name, value) for name, value in study.target.items()}
         self.limits |= dict.fromkeys(self.judged, 1.0)
@@ -309,9 +310,10 @@ class Evaluator:
         return Results(values, reason[:, None])
 
 
-def _worst(quantity: Quantity | LimitQuantity, values: Array) -> Array:
-    """The worst (D,) of values (D, k) of actuators or joints."""
-    return np.asarray(quantity.worst(quantity.uses(values) if isinstance(quantity, LimitQuantity) else values, axis=1))
+def _worst(quantity: Quantity | LimitQuantity, values: Array, ranges: Array | None = None) -> Array:
+    """The worst (D,) of values (D, k) of actuators or joints; ``ranges`` (D, all, 2) are those of designs."""
+    found = quantity.uses(values, ranges) if isinstance(quantity, LimitQuantity) else values
+    return np.asarray(quantity.worst(found, axis=1))
 
 
 def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
@@ -420,14 +422,15 @@ _DOUBLINGS = 5
 
 
 def ranges(mechanism: Mechanism) -> Expression:
-    """Uses (1 + k) of ranges and cones at a pose, after a zero, and the largest: 0 in the middle, 1 at the edge."""
+    """Values (1 + k) of ranges and cones at a pose, after a zero, and the largest use, 1 at the edge of one."""
     pose = mechanism.inputs().pose
     found = Quantities.at(mechanism, pose.symbols)
-    uses = range_uses(mechanism, ca.vertcat(*[r.value for r in found.requirements], ca.SX(0, 1)))
+    values = ca.vertcat(*[r.value for r in found.requirements], ca.SX(0, 1))
+    uses = range_uses(mechanism, values)
     largest = ca.SX(0)
     for k in range(uses.numel()):
         largest = ca.fmax(largest, uses[k])
-    outputs = (port("uses", ca.vertcat(0, uses)), port("use", largest, ()), port("quality", found.closing, ()))
+    outputs = (port("values", ca.vertcat(0, values)), port("use", largest, ()), port("quality", found.closing, ()))
     return Expression("ranges", (pose,), outputs, mechanism.port)
 
 
@@ -576,6 +579,13 @@ class Folding:
         friction: bool,
     ) -> None:
         self._asked = dict(asked)
+        self._ranges = functions.kernels.mechanism.limit_ranges_of
+        folded = {q.key: name for name, q in asked.items() if isinstance(q, Quantity)}
+        self._shared = {
+            name: folded[q.folded_as]
+            for name, q in asked.items()
+            if isinstance(q, LimitQuantity) and q.folded_as in folded
+        }
         self._ratings = {name: rows for q in asked.values() for name, rows in q.inputs.items()}
         kernels, mechanism = functions.kernels.kernels, functions.kernels.mechanism
         verdict = mechanism.platform.is_constrained
@@ -591,6 +601,8 @@ class Folding:
             }
             outputs, folds = [], []
             for name, quantity in asked.items():
+                if name in self._shared:
+                    continue
                 value = quantity.expression(known, mechanism, given)
                 for number, (fold, of) in enumerate(_REDUCED[quantity.reduce].folds):
                     outputs.append(port(f"{name} {number}", ca.densify(of(value))))
@@ -618,8 +630,13 @@ class Folding:
         result = {}
         for name, quantity in self._asked.items():
             reduced = _REDUCED[quantity.reduce]
-            parts = [found[f"{name} {number}"] for number in range(len(reduced.folds))]
-            result[name] = _worst(quantity, reduced.finish(*parts))
+            own = self._shared.get(name, name)
+            parts = [found[f"{own} {number}"] for number in range(len(reduced.folds))]
+            folded = reduced.finish(*parts)
+            if own != name:
+                folded = folded[:, [one.index for one in quantity.limits]]  # type: ignore[union-attr]
+            cones = isinstance(quantity, LimitQuantity) and quantity.kind == "cone" and not quantity.alike
+            result[name] = _worst(quantity, folded, self._ranges(values) if cones else None)
         return result | {name: found[name][:, None] for name in found if name.rpartition(".")[2] in _ABOUT}
 
 

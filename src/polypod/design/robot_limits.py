@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,14 @@ from ..arrays import Array
 from ..kernels import Port
 from ..limits import KINDS, Limit, RobotLimits
 from ..limits.loads import equivalent_load
-from ..limits.symbols import OUTPUTS, motor_numbers
+from ..limits.symbols import OUTPUTS, motor_numbers, range_uses
 from ..mechanism import Mechanism
 from .quantities import QUANTITIES
 
 PREFIX = "use of "
 _FUNCTIONS = {
     "q": "inverse_kinematics", "qdot": "rates", "qddot": "accelerations", "force": "inverse_dynamics",
-    "limited": "ranges", "load": "reactions",
+    "limited": "limited", "load": "reactions",
 }  # fmt: skip
 _REDUCED = {"instant": "peak", "rms": "rms", "span": "span", "mean": "mean"}
 
@@ -32,6 +32,8 @@ class LimitQuantity:
     name: str
     limits: tuple[Limit, ...]
     own: RobotLimits
+    alike: bool = False
+    """Whether all these cones have one half angle, in every design."""
 
     @property
     def kind(self) -> str:
@@ -68,8 +70,15 @@ class LimitQuantity:
 
     @property
     def reduce(self) -> str:
-        """How states are reduced."""
+        """How states are reduced: of cones the least cosine, an angle is then taken once."""
+        if self.kind == "cone":
+            return "least"
         return _REDUCED[KINDS[self.kind].over]
+
+    @property
+    def folded_as(self) -> tuple[str, str] | None:
+        """Source and reduction of a quantity of studies that folds the same numbers, of all actuators."""
+        return _SAME.get(self.kind)
 
     @property
     def inputs(self) -> dict[str, Array]:
@@ -83,13 +92,17 @@ class LimitQuantity:
     def key(self) -> str:
         """What determines its expression."""
         index = [one.index for one in self.limits]
-        return repr((self.name, self.kind, index, {name: rows.shape for name, rows in self.inputs.items()}))
+        return repr((self.name, self.kind, self.alike, index, {name: rows.shape for name, rows in self.inputs.items()}))
 
     def expression(self, known: Mapping[str, ca.SX], mechanism: Mechanism, given: Mapping[str, Port]) -> ca.SX:
-        """Values (k) that are compared with the bounds; of ranges their uses."""
+        """Values (k) that are compared with the bounds; of ranges the largest use, of cones cosines."""
         index = [one.index for one in self.limits]
-        if KINDS[self.kind].of == "range":
-            return known["ranges.uses"][[1 + k for k in index]]
+        if self.kind == "cone":
+            cosines = known["limited.values"][[1 + k for k in index]]
+            return ca.mmin(cosines) if self.alike else cosines
+        if self.kind == "range":
+            uses = range_uses(mechanism, known["limited.values"][1:])
+            return ca.mmax(uses[index])
         entry = KINDS[self.kind]
         own: dict[str, Any] = {name: known[OUTPUTS[name]][index] for name in entry.needs}
         own |= {name: numbers[index] for name, numbers in motor_numbers(mechanism).items()}
@@ -129,27 +142,44 @@ class LimitQuantity:
         """Largest use (D,) from reduced values (D, k); over motions (D, m), which are uses, the largest."""
         return np.asarray(np.max(values, axis=axis))
 
-    def uses(self, values: Array) -> Array:
-        """Uses (D, k) from reduced values (D, k); reactions that inner stresses leave open are not judged."""
+    def uses(self, values: Array, ranges: Array | None = None) -> Array:
+        """Uses (D, k) from reduced values (D, k); reactions that inner stresses leave open are not judged.
+
+        Of ranges they are uses already; of cones there are least cosines (D, k) and ``ranges`` (D, all, 2) of designs,
+        angles as cosines.
+        """
+        if self.kind == "range":
+            return values
+        if self.kind == "cone":
+            widest: Array | float = self.limits[0].high
+            if ranges is not None:
+                widest = np.arccos(ranges[:, [one.index for one in self.limits], 0])
+            return np.arccos(np.clip(values, -1.0, 1.0)) / widest
         if KINDS[self.kind].of == "joint":
             values = np.nan_to_num(values, nan=0.0)
         if self.kind == "bearing":
             values = values ** (
                 1.0 / np.array([self.own.joints[one.index].bearing.life_exponent for one in self.limits])
             )
-        return values if KINDS[self.kind].of == "range" else values / np.array([one.high for one in self.limits])
+        return values / np.array([one.high for one in self.limits])
 
 
+_SAME = {
+    "force": ("force", "peak"), "continuous force": ("force", "rms"), "speed": ("speed", "peak"),
+    "power": ("power", "peak"), "stroke": ("length", "span"),
+}  # fmt: skip
 _AXES = {"spherical": 0, "fixed": 0, "universal": 2}
 """Free directions of joints of other kinds than one."""
 
 
-def limit_quantities(limits: RobotLimits) -> dict[str, LimitQuantity]:
-    """The uses that a study computes, by name, in the order of the verdict."""
+def limit_quantities(limits: RobotLimits, varied: Sequence[str] = ()) -> dict[str, LimitQuantity]:
+    """The uses that a study computes, by name, in the order of the verdict; ``varied`` are paths of its numbers."""
+    fixed = not any("cone" in path for path in varied)
     found = {}
     for quantity in limits.quantities:
         chosen = tuple(one for one in limits.limits if one.quantity == quantity)
-        found[f"{PREFIX}{quantity}"] = LimitQuantity(f"{PREFIX}{quantity}", chosen, limits)
+        alike = fixed and chosen[0].kind == "cone" and len({one.high for one in chosen}) == 1
+        found[f"{PREFIX}{quantity}"] = LimitQuantity(f"{PREFIX}{quantity}", chosen, limits, alike)
     return found
 
 
