@@ -283,3 +283,99 @@ def test_limits_that_a_command_states():
     np.testing.assert_allclose(found.use, [conditioning.condition / 50.0, 0.2 / conditioning.distance], rtol=1e-15)
     with pytest.raises(InputError):
         model.robot_limits.stated(condition_number=-1.0)
+
+
+def test_run_agrees_with_every_best_design(tmp_path, monkeypatch):
+    """All best designs of an optimisation fit along its motion: each is written, read again and judged."""
+    from polypod.design.optimise import optimise
+
+    monkeypatch.chdir(tmp_path)
+    text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 20, report: [peak force], minimise: moving mass, "
+    text += "target: {peak force: 200 N}, vary: [{numbers: platform.mass, range: [20 kg, 90 kg]}]}"
+    weak = {"legs.*.max_force": "200 N"}
+    found = optimise(
+        loads_study(text.replace("target: {peak force: 200 N}, ", "")), settings=weak, generations=4, population=8
+    )
+    pp.save(found.robot(0, "best"), "best.yaml")
+    model = pp.Model("best.yaml")
+    assert verdict(study(model, make_task(model, "hexapod-tour", 20.0), certify=False)).ok
+    with pytest.raises(InputError):  # no mass is light enough for these
+        optimise(loads_study(text), settings={"legs.*.max_force": "20 N"}, generations=2, population=8)
+
+
+@pytest.mark.parametrize("goal", ["minimise: dexterity", "maximise: peak force"])
+def test_a_goal_in_the_wrong_direction_is_refused(goal):
+    from polypod.design import StudyFileError
+
+    with pytest.raises(StudyFileError):
+        loads_study("{name: a, robot: hexapod, " + goal + ", vary: [{numbers: platform.mass, range: [20, 60]}]}")
+
+
+def test_an_excitation_keeps_limits_of_power_and_acceleration():
+    """Its search knew force and speed only: the motion it wrote was at 824 % of the power."""
+    from polypod.identification import excite
+
+    model = pp.Model(pp.load("hexapod", {"legs.*.max_power": "5 W", "legs.*.max_acceleration": "0.5 m/s^2"}))
+    found = excite(model, tries=8)
+    judged = verdict(study(model, make_task(model, found.motion, 100.0), certify=False))
+    assert judged.ok
+    assert {"power", "acceleration"} <= {one.quantity for one in judged.uses}
+
+
+def test_a_fastest_motion_is_judged_by_what_it_is_not_held_within():
+    from polypod.fastest.solve import fastest, judged, limits_text
+
+    model = pp.Model(pp.load("hexapod", {"legs.*.max_stroke": "1 mm"}))
+    found = fastest(model, "hexapod-tour", points=100)
+    report = judged(model, found)
+    assert report["stroke"].max() > 1
+    assert "stroke" in limits_text(model, report)
+    assert report["speed"].max() <= 1 + 1e-3
+
+
+def test_a_workspace_names_what_it_leaves_out(rich):
+    from polypod.analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
+
+    test = WorkspaceTest(PoseCoordinates(rich), Requirements(drives=True))
+    judged = {one.quantity for one in rich.robot_limits.limits} - set(test.left_out)
+    kinds = {one.kind for one in rich.robot_limits.limits if one.quantity in judged}
+    assert kinds == {"range", "cone", "force", "force at speed", "motor torque"} & set(rich.robot_limits.kinds)
+    at_rest = rich.robot_limits.forces_at_rest
+    still = {"qdot": np.zeros(len(at_rest)), "qddot": np.zeros(len(at_rest)), "force": at_rest}
+    wanted = rich.robot_limits.only(lambda one: one.kind in ("force", "force at speed", "motor torque"))
+    use = wanted.evaluate(still).use
+    most = [max(u for u, o in zip(use, wanted.limits, strict=True) if o.index == k) for k in range(len(at_rest))]
+    np.testing.assert_allclose(most, 1.0, rtol=EQUAL)
+
+
+def test_a_proof_that_takes_too_long_is_given_up():
+    model = pp.Model("hexapod")
+    result = study(model, make_task(model, "hexapod-tour", 20.0), certify_seconds=0.0)
+    assert result.attrs["certified"] == "not tried"
+    assert not verdict(result).proven
+    assert verdict(result).ok
+
+
+def test_names_of_joints_and_torques_are_paths():
+    robot = pp.load("planar-3-rrr", {"legs.*.joints.motor.max_torque": "40 N m"})
+    assert [leg.joints[0].max_force for leg in robot.legs] == [40.0] * 3
+    assert set(pp.Model(robot).parameters("legs.*.joints.elbow.at")) == {f"legs.{k}.joints.1.at" for k in range(3)}
+    with pytest.raises(pp.errors.UnknownNameError) as unknown:
+        pp.load("planar-3-rrr", {"legs.*.joints.motr.max_torque": 1.0})
+    assert len(str(unknown.value)) < 1000 < len(", ".join(unknown.value.known))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"legs.*.lead": "5 m"}, {"legs.*.rotor_inertia": "1 kg m^2", "legs.*.lead": "5 mm"}]
+)
+def test_screws_and_rotors_beyond_anything_built_warn(settings):
+    with pytest.warns(pp.errors.ImplausibleWarning) as caught:
+        pp.load("hexapod", settings)
+    assert any(path.rpartition(".")[2] in str(one.message) for one in caught for path in settings)
+
+
+def test_springs_too_soft_for_the_load_have_no_frequencies():
+    from polypod.analysis import resonances
+
+    with pytest.raises(pp.errors.StateError):
+        resonances(pp.Model("hexapod"), drive=20.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,22 +42,36 @@ class IntersampleCheck(NamedTuple):
     reason: str = ""
 
 
-def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck:
+def between(
+    model: Model,
+    task: Task,
+    friction: bool = True,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> IntersampleCheck:
     """What is known between its samples of a motion that the robot can make at them.
 
     By bounds along the motion (``polypod.analysis.bound_motion``), forces and the drives' limits included; where a
     motion or robot has no such bounds by boxes around the samples (``polypod.analysis.certify_motion``), made
-    smaller while that may help, which say nothing of forces.
+    smaller while that may help, which say nothing of forces. A proof that takes more than ``seconds`` is given up, and
+    limits are then known at the samples.
     """
-    from ..analysis import bound_motion  # much to import, which results to read have no use for
+    from ..analysis.certified.bounds import (  # much to import, which results to read have no use for
+        BudgetError,
+        bound_motion,
+    )
 
     if task.trajectory is None:
         text = "arrays have no values between samples"
         return IntersampleCheck(None, f"meets its limits at the samples; {text}", reason=text)
     try:
-        bounds = bound_motion(model, task, friction)
+        bounds = bound_motion(model, task, friction, seconds, progress)
+    except BudgetError as error:
+        return IntersampleCheck(
+            None, f"meets its limits at the samples; not verified between them: {error}", reason=str(error)
+        )
     except PolypodError as error:
-        return _by_boxes(model, task)._replace(reason=str(error))
+        return _by_boxes(model, task, seconds)._replace(reason=str(error))
     bends = "the platform bends" if model.robot.flexible else ""
     found = _kinematics(model, task, bounds.certain, bounds.open, ", platform taken as rigid" if bends else "")
     if bends:
@@ -66,15 +82,17 @@ def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck
     return found._replace(broken=(*found.broken, *broken), warnings=(*found.warnings, *open_), bounds=bounds)
 
 
-def _by_boxes(model: Model, task: Task) -> IntersampleCheck:
+def _by_boxes(model: Model, task: Task, seconds: float | None) -> IntersampleCheck:
     """What boxes around the samples prove of the kinematics."""
     from ..analysis import certify_motion
 
-    count, duration = len(task.time), float(task.time[-1])
+    count, duration, began = len(task.time), float(task.time[-1]), monotonic()
     try:
         for finer in (1, 4, 16, 64):
             found = certify_motion(model, task.trajectory, (count - 1) * finer / duration, most=1)
-            if found.ok or 4 * len(found.time) > _LOOKED_AT:
+            # the next look takes four times as long
+            late = seconds is not None and 5 * (monotonic() - began) > seconds
+            if found.ok or late or 4 * len(found.time) > _LOOKED_AT:
                 break
     except PolypodError as error:
         return IntersampleCheck(None, f"meets its limits at the samples; not verified between them: {error}")
@@ -124,13 +142,20 @@ def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
     return broken, open_
 
 
-def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool) -> xr.Dataset:
+def judged_between(
+    result: xr.Dataset,
+    model: Model,
+    task: Task,
+    friction: bool,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> xr.Dataset:
     """A study with what is known of its motion between samples, in words: ``between_samples`` among its attributes.
 
     ``upper_bound`` is what drives are asked at every instant at most, where that is proven; else forces are looked at
     half-way between samples too.
     """
-    found = between(model, task, friction)
+    found = between(model, task, friction, seconds, progress)
     if found.bounds is None:
         forces: tuple[str, ...] = _half_way(result.force.values, model, task, friction)
         forces = (f"Forces are checked at samples and midpoints only: {found.reason}", *forces)

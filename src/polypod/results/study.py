@@ -41,6 +41,7 @@ def study(
     progress: Progress = lambda step: None,
     vibration: bool | None = None,
     certify: bool = True,
+    certify_seconds: float | None = 60.0,
 ) -> xr.Dataset:
     """Inverse dynamics of a robot along a task: an ``xarray.Dataset``, see ``polypod.datasets``.
 
@@ -52,7 +53,8 @@ def study(
     one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
 
     With ``certify`` the motion is judged between its samples too, by proof where there is one
-    (``polypod.results.intersample``); without, the result and its verdict are those of the samples, and say so.
+    (``polypod.results.intersample``); without, or if a proof takes longer than ``certify_seconds``, the result and its
+    verdict are those of the samples, and say so.
 
     The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
     are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
@@ -78,7 +80,7 @@ def study(
     if not certify:
         return result
     progress("between the samples")
-    return judged_between(result, known, chosen, friction)
+    return judged_between(result, known, chosen, friction, certify_seconds, progress)
 
 
 def _study(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> xr.Dataset:

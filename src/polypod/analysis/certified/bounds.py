@@ -6,7 +6,9 @@ bounds do not yet decide is cut, into k parts of which k^2 times as much is know
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -47,6 +49,8 @@ _FIRST, _MOST, _AT_ONCE = 2_000, 16_000, 2_000
 _ITERATIONS, _TIGHTEN = 8, 3
 """Rounds of cutting: to decide a limit, and only to tighten bounds towards what is reached."""
 _CLOSE, _SHARE = 1.01, 0.005
+_BUDGETED = 250
+"""Intervals gone through at once where the time is limited."""
 _PARTS, _TOGETHER = (4, 64), 1_000
 """Parts that an interval is cut into: more where few are left, as long as they make up so many intervals together."""
 _REACHED = 1e-9
@@ -70,6 +74,22 @@ class MotionBounds(NamedTuple):
     certain: bool
     open: Array
     intervals: int
+
+
+class BudgetError(InputError):
+    """The time for a proof is over."""
+
+
+class Budget:
+    """Seconds from now that a proof may take; None: any."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self._end = seconds, None if seconds is None else monotonic() + seconds
+
+    def check(self) -> None:
+        """Raise if they are over."""
+        if self._end is not None and monotonic() > self._end:
+            raise BudgetError(f"the proof took more than the {self.seconds:g} s that it may take")
 
 
 class _TimeIntervals(NamedTuple):
@@ -106,14 +126,20 @@ class _TimeIntervals(NamedTuple):
         )
 
 
-def bound_motion(model: Model, task: Task, friction: bool = True) -> MotionBounds:
+def bound_motion(
+    model: Model,
+    task: Task,
+    friction: bool = True,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> MotionBounds:
     """Bounds of a robot along a motion and its wrench, whatever the rate of its samples; its platform unbent.
 
     An InputError says what of the robot or the motion has no bounds: legs closed by iterating, functions of a
-    program's own. Intervals are cut until they show that every limit of the drives holds, or that it is broken, or
-    there are 16,000 of them.
+    program's own, more than ``seconds``. Intervals are cut until they show that every limit of the drives holds, or
+    that it is broken, or there are 16,000 of them. ``progress`` is called with how far it came.
     """
-    bounder = _MotionBounder(model, task, friction)
+    bounder = _MotionBounder(model, task, friction, Budget(seconds), progress)
     edges = bounder.edges()
     left = bounder.rows(edges[:-1], edges[1:])
     done: list[_TimeIntervals] = []
@@ -134,7 +160,10 @@ def bound_motion(model: Model, task: Task, friction: bool = True) -> MotionBound
 class _MotionBounder:
     """Bounds of intervals of one motion, and what was seen at their middles so far."""
 
-    def __init__(self, model: Model, task: Task, friction: bool) -> None:
+    def __init__(
+        self, model: Model, task: Task, friction: bool, budget: Budget, progress: Callable[[str], None]
+    ) -> None:
+        self.budget, self.progress = budget, progress
         if task.trajectory is None:
             raise InputError("arrays have no values between samples")
         wrench, loaded = task.described_wrench, task.load is not None or task.wrench is not None
@@ -169,9 +198,12 @@ class _MotionBounder:
 
     def rows(self, low: Array, high: Array) -> _TimeIntervals:
         """Bounds over intervals (n,)."""
-        parts = [
-            self._rows(low[k : k + _AT_ONCE], high[k : k + _AT_ONCE]) for k in range(0, max(len(low), 1), _AT_ONCE)
-        ]
+        parts, at_once = [], _AT_ONCE if self.budget.seconds is None else _BUDGETED
+        for k in range(0, max(len(low), 1), at_once):
+            if k:
+                self.progress(f"between the samples, {k} of {len(low)} intervals")
+            self.budget.check()
+            parts.append(self._rows(low[k : k + at_once], high[k : k + at_once]))
         return _joined(parts)
 
     def _rows(self, low: Array, high: Array) -> _TimeIntervals:
