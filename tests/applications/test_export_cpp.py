@@ -38,7 +38,7 @@ def test_headers_compile_together_and_give_the_models_numbers(model_of: Any, tmp
     """Two functions of one robot, called like a word of the language, in one program; the example of one prints."""
     model = renamed(model_of("staicu"), "int")
     home, still = model.robot.home.matrix, np.zeros(6)
-    printed, wanted = [], [model.inverse_dynamics(home, still, still), model.energy(home, still)]
+    printed, wanted = [], [model.inverse_dynamics(home, still, still), model.energy(home, still)[:2]]
     includes = []
     for function in ("inverse_dynamics", "energy", "control_step"):
         ((file, text),) = EXPORTS["c++"].files(model, function, True).items()

@@ -43,7 +43,7 @@ def integrated(model: pp.Model, trajectory: Trajectory, times: np.ndarray, frict
         at = trajectory.at(np.array([t]))
         push = pushing(at)[0] if load else None
         state = at.pose[0], at.twist[0], at.acceleration[0], push, friction
-        answer = model.inverse_dynamics(*state, elastic=y[:n], elastic_rate=y[n:])
+        answer = model.inverse_dynamics(*state, elastic=y[:n], elastic_rate=y[n:], full_output=True)
         return np.concatenate([y[n:], answer.elastic_acceleration])
 
     first = trajectory.at(times[:1])
@@ -65,7 +65,7 @@ def test_against_another_integrator(model: pp.Model, load: bool) -> None:
     assert_close(finer.elastic[None], wanted[None, :, :3], 1e-6)
     wrench = pushing(found.motion) if load else None
     at = found.motion.pose, found.motion.twist, found.motion.acceleration, wrench, False
-    again = model.inverse_dynamics(*at, elastic=found.elastic, elastic_rate=found.elastic_rate)
+    again = model.inverse_dynamics(*at, elastic=found.elastic, elastic_rate=found.elastic_rate, full_output=True)
     np.testing.assert_array_equal(found.force, again.force)
 
 
@@ -94,7 +94,7 @@ def test_steady_shape_does_not_accelerate(model: pp.Model) -> None:
     rng = np.random.default_rng(0)
     pose, twist, acceleration = displaced(model.robot.home.matrix, 0.02 * rng.normal(size=6)), *rng.normal(size=(2, 6))
     shape, force = model.steady_shape(pose, twist, acceleration)
-    answer = model.inverse_dynamics(pose, twist, acceleration, friction=False, elastic=shape)
+    answer = model.inverse_dynamics(pose, twist, acceleration, friction=False, elastic=shape, full_output=True)
     assert_close(answer.force[None], force[None], 1e-10)
     # relative to what the springs alone would give
     assert np.abs(answer.elastic_acceleration).max() < 1e-9 * np.abs(model.modes.stiffness * shape).max()
@@ -160,7 +160,7 @@ def test_steady_shape_with_friction_does_not_accelerate() -> None:
     pose = displaced(robot.home.matrix, 0.01 * rng.normal(size=6))
     twist, acceleration, wrench = 0.3 * rng.normal(size=6), rng.normal(size=6), rng.normal(size=6)
     shape, force = model.steady_shape(pose, twist, acceleration, wrench)
-    answer = model.inverse_dynamics(pose, twist, acceleration, wrench, elastic=shape)
+    answer = model.inverse_dynamics(pose, twist, acceleration, wrench, elastic=shape, full_output=True)
     assert_close(answer.force[None], force[None], 1e-9)
     assert np.abs(answer.elastic_acceleration).max() < 1e-8 * np.abs(model.modes.stiffness * shape).max()
     assert np.abs(force - model.steady_shape(pose, twist, acceleration, wrench, friction=False).force).max() > 0.1
@@ -181,7 +181,7 @@ def test_a_frame_that_cannot_follow_exactly() -> None:
         (a - b) / (2 * step)
         for a, b in (
             (
-                model.inverse_dynamics(home, still, still, elastic=shape + s * e).elastic_acceleration
+                model.inverse_dynamics(home, still, still, elastic=shape + s * e, full_output=True).elastic_acceleration
                 for s in (step, -step)
             )
             for e in np.eye(3)
@@ -193,7 +193,7 @@ def test_a_frame_that_cannot_follow_exactly() -> None:
         follow(model, trajectory, times)
     assert caught.value.time is not None
     path = follow(model, trajectory, times, vibration=False)
-    answer = model.inverse_dynamics(*path.motion[1:], elastic=path.elastic)
+    answer = model.inverse_dynamics(*path.motion[1:], elastic=path.elastic, full_output=True)
     assert_close(path.force[None], answer.force[None], 1e-8)
     done = study(model, Task.of("nod", trajectory, 50.0), certify=False)
     assert "is unstable at" in done.attrs["vibration"]

@@ -154,7 +154,7 @@ def test_flexible_robot() -> None:
     def rates(x: Array) -> Array:
         pose = displaced(home, x[:6])
         shape = {"elastic": elastic + x[6:9], "elastic_rate": rate + x[15:]}
-        return np.concatenate(model.direct_dynamics(pose, twist + x[9:15], force, **shape))
+        return np.concatenate(model.direct_dynamics(pose, twist + x[9:15], force, full_output=True, **shape))
 
     wanted = _columns(rates, 18, 1e-3)
     assert np.abs(linear.a[9:] - wanted).max() < 1e-7 * np.abs(wanted).max()

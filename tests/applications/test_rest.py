@@ -10,8 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from fuzz.exact import Exact
+from polypod.friction.solutions import solutions
 from polypod.model import FrictionStatus
-from polypod.model.coupling import solutions
 from polypod.motion import make_task
 from polypod.results import study
 from polypod.simulation import SimulationError, simulate

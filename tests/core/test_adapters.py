@@ -10,9 +10,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from polypod.adapters import Differentiable
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.files import dumps
-from polypod.model.adapters import Differentiable
 from test_export_c import flexible
 
 NUMBERS = ("platform.mass", "platform.com", "gravity", "legs.1.rail_direction")
@@ -252,7 +252,7 @@ class TestTorch:
     def test_robots_without_a_backward_sweep(self, kind: str, name: str) -> None:
         """gradcheck by all that can change; a mass other than the robot's own counts in both passes."""
         torch = self.torch
-        from polypod.model.adapters.torch_function import TorchFunction
+        from polypod.adapters.torch_function import TorchFunction
 
         model, axes = OTHERS[kind]()
         of = Differentiable(model, name, () if kind == "flexible" else ("platform.mass",))
@@ -361,6 +361,6 @@ class TestBadInput:
     def test_not_installed(self, lopes: pp.Model, monkeypatch: Any, library: str, module: str) -> None:
         """The error says what to install."""
         monkeypatch.setitem(sys.modules, library, None)
-        monkeypatch.delitem(sys.modules, f"polypod.model.adapters.{module}", raising=False)
+        monkeypatch.delitem(sys.modules, f"polypod.adapters.{module}", raising=False)
         with pytest.raises(InputError, match=rf"polypod\[{library}\]"):
             getattr(lopes, library)("inverse_dynamics")

@@ -191,7 +191,7 @@ def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: Mod
     for k in range(2):
         own = modes.pose[k][modes.own_branch[k]]
         assert np.abs(model.inverse_kinematics(own) - q[k]).max() < 1e-9
-        others = model._multistart(q[k : k + 1]).pose[0]
+        others = model._assembly._multistart(q[k : k + 1]).pose[0]
         off = np.abs(others[:, None] - modes.pose[k][None]).max(axis=(2, 3))
         assert np.nanmin(off, axis=1).max() < 1e-6
 

@@ -16,9 +16,9 @@ from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations.derivatives import MOTION
 from polypod.identification.linear_model import LinearModel, MotionRows
-from polypod.model.changed_robots import with_numbers
 from polypod.model.derivatives import derivative_functions
 from polypod.papers.long.cases import hexagon_modes
+from polypod.parameters.changed_robots import with_numbers
 from polypod.platforms.motion import frame_of, pose_of
 from polypod.symbols.vectors import Frame, skew
 from support import compare
@@ -340,7 +340,7 @@ class TestInterpreted:
         got = m.derivatives("direct_dynamics", pose, twist, force, wrt=wrt, **at)
 
         def f(pose: Any, force: Any, **at: Any) -> Any:
-            return np.concatenate(m.direct_dynamics(pose, twist, force, **at), axis=-1)
+            return np.concatenate(m.direct_dynamics(pose, twist, force, full_output=True, **at), axis=-1)
 
         close(got.pose, derivatives(lambda u: f(displaced(pose, u), force, **at), 6))
         close(got.force, derivatives(lambda u: f(pose, force + u, **at), 6))
@@ -403,6 +403,20 @@ def test_derivatives_at_designs_are_those_of_robots_made_so(name: str, friction:
 
 
 @pytest.mark.long
+def test_derivatives_at_designs_by_numbers_that_are_zero_in_the_robot() -> None:
+    """A centre of mass at the origin: second moments do not change with it there, and do at the design."""
+    m, (pose, twist, acceleration, _) = model("lopes"), states("lopes")
+    own, com = m.parameters("platform.com")["platform.com"], np.array([0.05, -0.03, 0.02])
+    assert not own.any()
+    state = pose, twist, acceleration
+    got = m.derivatives("inverse_dynamics", *state, parameters={"platform.com": com}, friction=False)
+
+    def force(shift: Any) -> Any:
+        return m.inverse_dynamics(*state, friction=False, parameters={"platform.com": com + shift})
+
+    close(got.parameters, derivatives(force, 3))
+
+
 def test_designs_of_derivatives_that_cannot_be() -> None:
     m, given = model("lopes"), states("lopes", 2)
     with pytest.warns(StateWarning, match="design 1: platform: no body can have mass -1 kg"):

@@ -457,7 +457,7 @@ def test_slides_in_line_stay_in_line(model_of: Callable[[str], pp.Model]) -> Non
     pose[2, 3] += 0.05
     text = IN_LINE.format(hinge.name)
     with pytest.warns(StateWarning, match=rf"2 of 3 states.*state 1: .* leg2: {text} .* state 2: .* leg1: {text}"):
-        got = np.array(model.energy(pose, upward, parameters=numbers)).T
+        got = np.array(model.energy(pose, upward, parameters=numbers)[:2]).T
     assert np.isnan(got[1:]).all()
     wanted = Functions(changed(model.robot, pick(numbers, 0)))("energy", pose=pose, twist=upward)
     assert_close(got[0], [wanted["kinetic"], wanted["potential"]], TIGHT)

@@ -14,7 +14,8 @@ from polypod.errors import InputError, StateError
 from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.mechanism.verdict import BAD_INPUT, NO_ANSWER
 from polypod.model import ForwardKinematicsStatus
-from polypod.model.calls import Calls
+from polypod.model.calls import Calls, function
+from polypod.papers.long.cases import hexagon_modes
 from polypod.symbols.linear import MAX_ITERATIONS, extreme_singular_values
 from support import states as sample
 from support.compare import assert_close
@@ -149,7 +150,7 @@ def test_a_small_batch_takes_the_short_way(model: pp.Model, monkeypatch: pytest.
         return model.inverse_dynamics(pose, twist, s.acceleration, friction=friction)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Calls, "call_batch", None)
+        patch.setattr(Calls, "run", None)
         wanted = call(s.pose, s.twist)
         whole = model.energy(s.pose, s.twist)
     frozen = s.twist.copy()
@@ -162,6 +163,88 @@ def test_a_small_batch_takes_the_short_way(model: pp.Model, monkeypatch: pytest.
         call(s.pose, np.where(np.arange(6) == 2, np.nan, s.twist))
     with pytest.raises(InputError, match="batch axes do not fit together"):
         call(s.pose, s.twist[:5])
+
+
+@pytest.fixture(scope="module")
+def flexible() -> pp.Model:
+    return pp.Model(pp.load("long").on_modes(hexagon_modes(3)))
+
+
+def test_every_function_takes_the_short_way(flexible: pp.Model, model_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One state, rigid or flexible, with other numbers or without: no bookkeeping, and the numbers of the long way."""
+    for model in (model_of("lopes"), flexible):
+        s = sample.easy(model.rigid, 2)
+        shape = {"elastic": np.array([1e-4, -2e-4, 1e-4])} if model.robot.flexible else {}
+        one, two = s.at(0), s
+
+        def calls(at: Any, model: pp.Model = model, shape: dict[str, Any] = shape, **how: Any) -> list[Any]:
+            return [
+                model.inverse_kinematics(at.pose, **shape, **how),
+                model.rates(at.pose, at.twist, **shape, **how),
+                model.accelerations(at.pose, at.twist, at.acceleration, **shape, **how),
+                model.inverse_dynamics(at.pose, at.twist, at.acceleration, friction=False, **shape, **how),
+                model.direct_dynamics(at.pose, at.twist, at.force, friction=False, **shape, **how),
+                model.bias(at.pose, at.twist, False, **shape, **how),
+                *model.energy(at.pose, at.twist, **shape, **how),
+                model.reactions(at.pose, at.twist, at.acceleration, friction=False, **shape, **how).force,
+            ]
+
+        other = {"gravity": 1.5 * model.parameters("gravity")["gravity"]}
+        calls(one)
+        calls(one, parameters=other)
+        with monkeypatch.context() as patch:
+            patch.setattr(Calls, "run", None)
+            short, design = calls(one), calls(one, parameters=other)
+        for got, wanted in zip(short, calls(sample.States(*(a[None, :1] for a in two))), strict=True):
+            assert np.array_equal(got, np.reshape(wanted, np.shape(got)))
+        for got, wanted in zip(design, calls(one, parameters={"gravity": other["gravity"][None]}), strict=True):
+            assert np.array_equal(got, np.reshape(wanted, np.shape(got)))
+        assert not np.array_equal(short[3], design[3])
+
+
+def test_inputs_are_known_by_name_and_not_by_their_place(flexible: pp.Model) -> None:
+    """Two inputs of one shape in another order, some left out between others: memory of one call is not another's."""
+    home, still = flexible.robot.home.matrix, np.zeros(6)
+    shape, rate = 1e-4 * np.array([1.0, -2.0, 3.0]), np.array([0.1, 0.2, -0.3])
+    given = {
+        "pose": home,
+        "twist": still,
+        "acceleration": still,
+        "wrench": None,
+        "elastic": shape,
+        "elastic_rate": rate,
+    }
+    wanted = flexible.inverse_dynamics(home, still, still, elastic=shape, elastic_rate=rate)
+    assert not np.array_equal(wanted, flexible.inverse_dynamics(home, still, still, elastic=shape))
+    assert not np.array_equal(wanted, flexible.inverse_dynamics(home, still, still))
+    assert np.array_equal(wanted, flexible.inverse_dynamics(home, still, still, elastic=shape, elastic_rate=rate))
+    turned = dict(reversed(given.items()))
+    calls = flexible._calls
+    got = calls.call(function("inverse_dynamics", *turned), tuple(turned.values()), friction=True)
+    assert np.array_equal(got, wanted)
+
+
+def test_results_have_one_type_for_all_robots(flexible: pp.Model, model_of: Any) -> None:
+    for model, count in ((model_of("lopes"), 0), (flexible, 3)):
+        at = sample.easy(model.rigid, 2)
+        force = model.inverse_dynamics(at.pose, at.twist, at.acceleration)
+        full = model.inverse_dynamics(at.pose, at.twist, at.acceleration, full_output=True)
+        assert np.array_equal(full.force, force)
+        assert full.elastic_acceleration.shape == (2, count)
+        moved = model.direct_dynamics(at.pose, at.twist, at.force, full_output=True)
+        assert np.array_equal(moved.acceleration, model.direct_dynamics(at.pose, at.twist, at.force))
+        assert moved.elastic_acceleration.shape == (2, count)
+        assert model.energy(at.pose, at.twist).elastic.shape == (2,)
+
+
+def test_other_numbers_build_the_robot_once(model_of: Any) -> None:
+    """Functions of designs are made once for the zeros they replace, not for their values."""
+    kernels = model_of("lopes").kernels
+    made = [kernels.of_design(kernels.design({"platform.mass": mass})) for mass in (1.0, 2.0)]
+    tilted = [kernels.of_design(kernels.design({"gravity": [x, 0.0, -9.0]})) for x in (0.0, 1.0, 2.0)]
+    assert made[0] is made[1] is tilted[0]
+    assert made[0].mechanism is kernels.mechanism
+    assert tilted[1] is tilted[2] is not tilted[0]
 
 
 def test_a_state_with_printed_digits_is_made_exact(model_of: Any) -> None:

@@ -90,7 +90,10 @@ def test_legs_of_any_kind_hold_a_flexible_platform() -> None:
     first, second = pp.Model(one), pp.Model(two)
     assert first.modes == second.modes == pp.Model(chains.on_modes(first.modes)).modes
     motion = (one.home.matrix, [0.1, -0.2, 0.05, 0.3, 0.1, -0.2], [1.0, 2.0, -1.0, 0.5, 0.2, 1.0])
-    forces, same = (m.inverse_dynamics(*motion, elastic=[1e-4, -2e-4, 3e-4], friction=False) for m in (first, second))
+    forces, same = (
+        m.inverse_dynamics(*motion, elastic=[1e-4, -2e-4, 3e-4], friction=False, full_output=True)
+        for m in (first, second)
+    )
     assert_close(same.force[None], forces.force[None], 1e-12)
     assert_close(same.elastic_acceleration[None], forces.elastic_acceleration[None], 1e-12)
     with pytest.raises(InputError, match="the modes of a flexible platform depend on it"):

@@ -19,8 +19,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
-from ..model.arguments import Argument, PoseLike, batch, check_finite
-from ..model.checks import exact_poses
+from ..model.arguments import Argument, PoseLike, batch, check_finite, exact_poses
 from ..platforms import DegreesOfFreedom
 from ..platforms.constrained import ConstrainedState
 from ..simulation.chart import cayley_rate, pose_of
@@ -285,7 +284,7 @@ def _derived(system: System, states: States) -> Linearised:
         found = model.derivatives(
             "direct_dynamics", *inputs, wrt=blocks, friction=system.friction, errors="raise", **given
         )
-        rates = model.direct_dynamics(*inputs, system.friction, errors="raise", **given)
+        rates = model.direct_dynamics(*inputs, system.friction, errors="raise", full_output=True, **given)
         c = model.jacobian(states.pose, errors="raise", **shape)
     except StateError as error:
         _refuse(error.reasons[0] if error.reasons else str(error), int(np.ravel(error.index)[0]))
@@ -303,8 +302,7 @@ def _derived(system: System, states: States) -> Linearised:
     if n:
         a[:, k:, m:k], a[:, k:, k + m :] = derivatives["elastic"], derivatives["elastic_rate"]
     b, e = (np.concatenate([np.zeros_like(derivatives[f]), derivatives[f]], axis=1) for f in ("force", "wrench"))
-    parts = [states.twist @ inverse.T, states.elastic_rate]
-    parts += [rates[0] @ inverse.T, rates[1]] if n else [rates @ inverse.T]
+    parts = [states.twist @ inverse.T, states.elastic_rate, rates.acceleration @ inverse.T, rates.elastic_acceleration]
     return Linearised(a, b, e, np.concatenate([c, np.zeros_like(c)], axis=2), np.concatenate(parts, axis=1))
 
 

@@ -120,7 +120,7 @@ class FlexiblePlatform(Body):
         if (self.plate is None) == (self.modes is None):
             got = "neither" if self.plate is None else "both"
             raise ValueError(f"a flexible platform needs either a plate or modes (a mode file), got {got}")
-        self.__dict__.update(self._inertia())
+        self._complete(**self._inertia())
         return self
 
     def _inertia(self) -> dict[str, Any]:

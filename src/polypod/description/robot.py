@@ -88,14 +88,14 @@ class Robot(Data):
                 "euler: must be three letters of xyz (fixed axes) or XYZ (moving axes), no two neighbours equal, "
                 f"got {self.euler!r}"
             )
-        self.__dict__["home"] = self.home.with_rotation(self.euler)
+        self._complete(home=self.home.with_rotation(self.euler))
         if self.platform.mass == 0.0:
             raise ValueError("platform.mass: must be positive, got 0")
         names = [leg.name for leg in self.legs]
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: leg names must be unique, got {names}")
-        self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
+        self._complete(legs=tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs)))
         self._resolve_joints()
         dof = len(self.dof) or 6
         check_dof(self.dof)
@@ -143,7 +143,7 @@ class Robot(Data):
             if coordinate.motion not in (None, motion):
                 raise ValueError(f"dof.{k}.motion: the coordinate of {coordinate.joint!r} is a {motion}; leave it out")
             dof[k] = coordinate.model_copy(update={"motion": motion})
-        self.__dict__["legs"], self.__dict__["dof"] = tuple(legs), tuple(dof)
+        self._complete(legs=tuple(legs), dof=tuple(dof))
 
     def coordinate_joints(self) -> list[tuple[int, int]]:
         """For each degree of freedom that is a joint's coordinate its leg and its number among those that the leg

@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.fingerprint import fingerprint
 from ..analysis.workspace import PoseCoordinates
 from ..analysis.workspace.extent import extent
 from ..analysis.workspace.pose_coordinates import WorkspaceTest
@@ -23,6 +22,7 @@ from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
 from ..errors import AS_RIGID, InputError, UnknownNameError
+from ..fingerprint import fingerprint
 from ..formulations.elasticity import springs_of
 from ..kernels import Expression, Kernel, Port, port
 from ..kernels.reduction import Fold, Folds, ReductionKernel
@@ -618,7 +618,7 @@ class Folding:
         what = repr((tuple(names), friction, verdict, [(name, q.key) for name, q in asked.items()]))
         cache_key = kernels.cache_key(what, mechanism)
         if cache_key is not None:
-            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES).encode()).digest()
+            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES)).digest()
         self._folded = ReductionKernel(build, functions.varied, cache_key)
 
     def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:

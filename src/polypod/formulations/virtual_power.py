@@ -26,7 +26,7 @@ from .solution import ForceDistribution, actuator_forces, motion_inputs
 
 def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX) -> ca.SX:
     """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40)."""
-    forces = leg.model.inertia_forces(leg.vectors[2], gravity)
+    forces = leg.model.inertia_forces(leg.absolute_vectors[2], gravity)
     if friction.by_joint:
         forces = forces + friction.overcoming()[0]
     return leg.model.pull_back(leg.values, forces)

@@ -336,7 +336,7 @@ def exchanged_coordinates(model: Model, motion: tuple[Array, Array, Array], meas
 
 def _forces(model: Model, q: Array, qdot: Array, qddot: Array) -> Array:
     pose = model.forward_kinematics(q, full_output=True).pose
-    lost = ~np.isfinite(pose).all(axis=(1, 2))
+    lost = np.asarray(~np.isfinite(pose).all(axis=(1, 2)))
     pose[lost] = model.robot.home.matrix
     twist = model.twist(pose, qdot, errors="nan")
     acceleration = model.acceleration(pose, twist, qddot, errors="nan")

@@ -92,7 +92,7 @@ class FreeBodies:
     def __init__(self, leg: LegAtState, gravity: ca.SX) -> None:
         self.leg, self._gravity = leg, gravity
         model = leg.model
-        self.values, self.rates, self._half = leg.vectors
+        self.values, self.rates, self._half = leg.absolute_vectors
         self.tree = JointTree(model.placement)
         # The attachment point itself as a moving vector, if a body's origin lies there.
         self._tip = next((k for k, c in enumerate(model.columns) if ca.is_equal(c, model.inputs[:3], 1)), None)

@@ -16,7 +16,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
 from ..mechanism.dependent_coordinates import constraints
 from ..platforms import DegreesOfFreedom
-from .row_kernels import Functions
+from .kernels import Functions
 
 _DIRECTIONS = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
 # Motions come from computations with rounding; a real component is larger than this part of the largest.

@@ -207,7 +207,7 @@ class MotionFile(Data):
                 wrench = self.wrench.on_clock(self.trajectory.clock or 0.0, self.trajectory.duration)
             except InputError as error:
                 raise ValueError(f"wrench.{error}") from error
-            self.__dict__["wrench"] = wrench
+            self._complete(wrench=wrench)
         return self
 
     def task(self, model: Model, rate: float | None = None) -> Task:

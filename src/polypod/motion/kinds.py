@@ -63,7 +63,7 @@ class Kind(Data):
     def __eq__(self, other: object) -> bool:
         """Whether the fields are equal; what was worked out from them, lazily or not, is then equal too."""
         return type(self) is type(other) and all(
-            self.__dict__[name] == other.__dict__[name] for name in type(self).model_fields
+            getattr(self, name) == getattr(other, name) for name in type(self).model_fields
         )
 
     @model_validator(mode="after")

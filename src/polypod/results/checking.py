@@ -32,7 +32,7 @@ from ..files.documents import parse, read
 from ..files.faults import line_of, merge_sentences
 from ..files.robot_files import with_file_lines
 from ..model import Model
-from ..model.suspected_unit_errors import suspected_unit_errors
+from ..model.results import suspected_unit_errors
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..platforms.modes import large_deflection
 from ..simulation.elastic_spectrum import growth_rate

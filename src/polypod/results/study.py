@@ -16,7 +16,7 @@ from ..errors import InputError, PolypodError, StateError, UnstableBendingError
 from ..friction import has_dry_friction
 from ..limits.limits import reaction_arrays
 from ..model import Model
-from ..model.reactions import Reactions
+from ..model.results import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
 from .bearings import joint_travel

@@ -18,7 +18,7 @@ from ..errors import InputError, StateError, UnstableBendingError
 from ..kernels import Call, Iteration, Port, port
 from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
-from ..model.checks import check_wrench
+from ..model.arguments import check_wrench
 from ..motion import Motion, Trajectory
 from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Stage, StageDerivative, runge_kutta
 from ..symbols.iterations import converged
@@ -104,7 +104,7 @@ def follow(
     found = np.array(rows)[::parts]
     q, qdot = found[:, :n], found[:, n:]
     at = motion.pose, motion.twist, motion.acceleration, loads, friction
-    forces = model.inverse_dynamics(*at, elastic=q, elastic_rate=qdot, errors="raise")
+    forces = model.inverse_dynamics(*at, elastic=q, elastic_rate=qdot, errors="raise", full_output=True)
     return FlexiblePath(
         motion, q, qdot, forces.elastic_acceleration, forces.force, longest / (parts * stepper.substeps)
     )

@@ -17,8 +17,7 @@ from ..arrays import Array
 from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
 from ..errors import InputError, StateError
-from ..model.arguments import PoseLike, pose_matrix
-from ..model.checks import exact_poses
+from ..model.arguments import PoseLike, exact_poses, pose_matrix
 from ..motion import Trajectory
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .chart import Snapshot, numeric_chart

@@ -237,7 +237,7 @@ class ChainJoint(Drive, Bearing):
         if "at" not in self.model_fields_set and self.kind not in ("prismatic", "fixed"):
             raise ValueError(f"at: a {self.kind} joint needs its position at home, e.g. at: [0.3, 0.0, 0.5]")
         if self.axes is not None:
-            self.__dict__["axes"] = _made_square(*self.axes)
+            self._complete(axes=_made_square(*self.axes))
         if self.actuated and not one:
             raise ValueError(
                 f"actuated: only a revolute, prismatic or cylindrical joint can be actuated, this one is {self.kind}"

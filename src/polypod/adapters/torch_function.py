@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import InputError, MissingPackageError
+from ..errors import InputError, MissingPackageError
 from .differentiable import Differentiable
 from .poses import displaced
 
