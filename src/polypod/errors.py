@@ -17,10 +17,6 @@ AS_RIGID = "take its platform as rigid (model.rigid)"
 """What to do with a flexible platform where only rigid ones have an answer."""
 
 
-_MOST_KNOWN = 40
-"""So many known names are listed in a message; the error itself has all of them."""
-
-
 def short_repr(value: Any) -> str:
     """A value as a message quotes it: ``repr`` cut to 80 characters, ``nothing`` for None."""
     text = "nothing" if value is None else repr(value)
@@ -165,6 +161,10 @@ class KernelSizeError(InputError):
         return KernelSizeError, (self.name, self.operations, self.limit, self._advice)
 
 
+MOST_LISTED, NEAREST = 60, 10
+"""Known names that a message lists in full, and how many of them, the nearest, where there are more."""
+
+
 class UnknownNameError(PolypodError, KeyError):
     """A name that is not known, with those that are and those that are near.
 
@@ -180,9 +180,13 @@ class UnknownNameError(PolypodError, KeyError):
         self.what, self.name, self.known = what, name, tuple(known)
         self.near = tuple(near_names(str(name), known))
         hint = f" Did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
-        more = f" and {len(self.known) - _MOST_KNOWN} more" if len(self.known) > _MOST_KNOWN + 1 else ""
-        listed = ", ".join(self.known[:_MOST_KNOWN] if more else self.known) or "none"
-        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {listed}{more}.")
+        listed = f"Known: {', '.join(known) or 'none'}."
+        if len(known) > MOST_LISTED:
+            nearest = sorted(
+                known, key=lambda k: -SequenceMatcher(None, str(k).lower(), str(name).lower()[:200]).ratio()
+            )
+            listed = f"The {NEAREST} nearest of {len(known)}: {', '.join(nearest[:NEAREST])}."
+        super().__init__(f"unknown {what} {short_repr(name)}.{hint} {listed}")
 
     def __str__(self) -> str:
         return str(self.args[0])

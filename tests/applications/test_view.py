@@ -97,6 +97,7 @@ def state(browser: Browser) -> dict:
         browser.ask("""JSON.stringify((s => ({pose: [...s.pose], x: [...s.x], reachable: s.reachable,
         singular: s.singular, condition: s.condition, distance: s.distance, verdict: s.verdict,
         q: s.q && [...s.q], force: s.force && [...s.force], limits: s.limits && s.limits.map(l => l.value),
+        used: s.used && s.used.map(u => [u.name, u.where, u.share]),
         frames: s.frames && s.frames.map(f => [...f])}))(polypod.state))""")
     )
 
@@ -114,11 +115,16 @@ def agree(model: pp.Model, shown: dict, twist=STILL, acceleration=STILL) -> None
     assert np.abs(np.array(shown["force"]) - force).max() <= SAME * np.abs(force).max()
     bodies = list(model.bodies(pose).values())
     assert np.abs(np.array(shown["frames"][1:]) - np.reshape(bodies, (-1, 16))).max() <= SAME
-    limits, how = model.limits(pose), model.conditioning(pose)
+    limits, how = model.joint_ranges(pose), model.conditioning(pose)
+    judged = model.limits(pose, twist, acceleration)
+    wanted = sorted((q, n[0], float(u)) for q, n, u in zip(judged.quantities, judged.names, judged.use, strict=True))
+    assert [row[:2] for row in sorted(shown["used"])] == [list(row[:2]) for row in wanted]
+    for (*_, use), (*_, expected) in zip(sorted(shown["used"]), wanted, strict=True):
+        assert use == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert np.abs(np.array(shown["limits"]) - limits.value).max(initial=0.0) <= SAME
     assert shown["condition"] == pytest.approx(float(how.condition), rel=SAME)
     assert shown["distance"] == pytest.approx(float(how.distance), rel=SAME)
-    assert (shown["verdict"]["title"] == "Within all limits") == bool(limits.ok and len(limits.names))
+    assert (shown["verdict"]["title"] == "Within all limits") == bool(judged.ok and len(judged.names))
 
 
 @needs_browser
@@ -296,7 +302,7 @@ def test_uses_of_drives_and_assembly_modes(browser, pages, models):
     force = model.inverse_dynamics(model.robot.home.matrix, STILL, STILL)
     assert np.abs(np.array(uses) - np.abs(force) / 400.0).max() <= SAME
     browser.ask("polypod.setLoad(2, -6000)")
-    assert "More than the drives allow" in words(browser)
+    assert "More than is allowed" in words(browser)
     assert browser.ask("document.querySelectorAll('#actuators td.broken').length") == 6
     twist = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
     home = model.robot.home.matrix

@@ -27,6 +27,7 @@ ORDER = (
     "formulations",
     "kernels",
     "assembly",
+    "limits",
     "model",
     "adapters",
     "stages",

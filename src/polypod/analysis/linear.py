@@ -214,8 +214,12 @@ def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     pairs = zip(symmetric.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
     found = [_modes(a, b) for a, b in pairs]
     squares = np.array([values for values, _ in found]).reshape(*lead, k)
-    with np.errstate(invalid="ignore"):
-        frequency: Array = np.sqrt(squares) / (2 * np.pi)
+    if (squares < -_RANK * np.abs(np.where(np.isfinite(squares), squares, 0.0)).max(initial=1.0)).any():
+        raise StateError(
+            "natural_modes: the stiffness matrix is not positive: the robot is not stable there, and has no natural "
+            "frequencies. Are its springs too soft for the load (N/m where N/um are meant), or does it hang over?"
+        )
+    frequency: Array = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
     return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), symmetric, mass)
 
 

@@ -15,6 +15,7 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
 from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
+from .drive import PlatformLimits
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
@@ -47,7 +48,7 @@ class Robot(Data):
     robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given.
+    is rigid if not given. ``platform_limits`` says how fast the platform may move.
     """
 
     name: str = Field(min_length=1)
@@ -61,6 +62,7 @@ class Robot(Data):
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
     base_stiffness: BaseStiffness | None = None
+    platform_limits: PlatformLimits | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")

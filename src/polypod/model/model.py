@@ -37,6 +37,7 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
@@ -64,7 +65,6 @@ from .results import (
     Equilibrium,
     ForwardKinematics,
     InverseDynamics,
-    LimitReport,
     PlatformMotion,
     Reactions,
 )  # fmt: skip
@@ -436,11 +436,52 @@ class Model(Kept):
             return forward_kinematics_of_designs(self._calls, q, start, elastic, along, parameters, errors, full_output)
         return forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
 
+    @lazy
+    def robot_limits(self) -> RobotLimits:
+        """All limits of the robot file as data: of drives, legs, joints and the platform."""
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+
     def limits(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        friction: bool = True,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+    ) -> LimitReport:
+        """Use of every limit of the robot, by name: 1 where a limit is reached.
+
+        Parameters
+        ----------
+        pose : poses (..., 4, 4): judged are ranges and cones of legs and joints
+        twist, acceleration : motion (..., 6) of the platform; a twist adds speeds of drives, motors and platform, an
+            acceleration forces, powers, accelerations and joint loads
+        wrench : external wrench (..., 6) on the platform
+        time : times (T,) of states along the last axis of the batch: adds limits of whole motions (continuous force,
+            stroke, bearing life)
+        friction : whether joints have friction
+        elastic : elastic coordinates (..., N) of a flexible platform; its poses are judged, not its motion
+        parameters : other values of the robot's numbers, designs along leading axes
+
+        Returns
+        -------
+        LimitReport : names, values, bounds and uses (..., k), and the limits that were left out, with the reason
+        """
+        if elastic is None and not self.robot.flexible:
+            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+        if twist is not None:
+            raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
+        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
-        self._calls.refuse_elastic("limits", {"elastic": elastic})
+        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
         return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
 
     def closing(

@@ -194,9 +194,10 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
     ]
     report.remarks += _mobility(model)
-    at_home = model.limits(robot.home.matrix)
+    at_home = model.joint_ranges(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
+    outside = merge_sentences(at_home.violations() if at_home.names else [])
+    report.warnings += [f"at home {text}: every motion from home breaks this limit" for text in outside]
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
