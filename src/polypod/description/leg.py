@@ -110,6 +110,18 @@ class LegData(Data):
         """Names of passive joints with a stiffness about or along them."""
         return ()
 
+    def joint_kinds(self) -> dict[str, str]:
+        """Kinds of the leg's joints by their names; leg kinds know, plain data do not."""
+        return {}
+
+    def limits_joint(self, joint: str) -> bool:
+        """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know, plain data do not."""
+        return False
+
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the leg's bodies; leg kinds know, plain data do not."""
+        return ()
+
     @property
     def constrains(self) -> bool:
         """Whether the leg states constraints on the platform."""

@@ -15,6 +15,7 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
 from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
+from .element import ElementData, parse_element
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
@@ -29,6 +30,7 @@ EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 Positive = Annotated[Number, Field(gt=0)]
 Platform = Annotated[SerializeAsAny[Body | FlexiblePlatform], BeforeValidator(parse_platform)]
 Leg = Annotated[SerializeAsAny[LegData], BeforeValidator(parse_leg)]
+Element = Annotated[SerializeAsAny[ElementData], BeforeValidator(parse_element)]
 
 
 _BASE = "3 stiffnesses [N/m] and 3 rotational ones [N m/rad]"
@@ -47,7 +49,7 @@ class Robot(Data):
     robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given.
+    is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies.
     """
 
     name: str = Field(min_length=1)
@@ -60,6 +62,7 @@ class Robot(Data):
     dof: tuple[DegreeOfFreedom, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
+    elements: tuple[Element, ...] = ()
     base_stiffness: BaseStiffness | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
@@ -118,7 +121,20 @@ class Robot(Data):
             faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
+        self._check_elements()
         return self
+
+    def _check_elements(self) -> None:
+        """Raise for elements whose names repeat, or whose bodies, joints or units cannot be."""
+        met: set[str] = set()
+        for number, element in enumerate(self.elements):
+            if element.name in met:
+                raise ValueError(f"elements.{number}.name: names must be unique, got {element.name!r} twice")
+            met.add(element.name)
+            try:
+                element.check(self.legs)
+            except (InputError, UnknownNameError) as error:
+                raise ValueError(f"elements.{number}.{error}") from error
 
     def _at_home(self, number: int, leg: LegData) -> LegData:
         try:

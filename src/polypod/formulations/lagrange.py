@@ -15,6 +15,7 @@ from typing import Any
 
 import casadi as ca
 
+from ..elements.acting import ActingElements
 from ..errors import InputError
 from ..friction import JointFriction, Loads, actuator_friction
 from ..lazy import lazy
@@ -39,6 +40,9 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     twist, change = ca.vertcat(motion.v, motion.omega), ca.vertcat(motion.a, motion.alpha)
     required = platform_part(mechanism, motion).force(twist, change) - x.wrench.symbols
     frictions = [JointFriction.of(leg, friction, loads) for leg in attached]
+    elements = ActingElements.of(mechanism, platform, attached)
+    if elements.elements:
+        required = required + elements.required_wrench
     rows = []
     for leg, joints in zip(attached, frictions, strict=True):
         energies = LegEnergies(leg, mechanism.gravity)

@@ -52,6 +52,7 @@ _SOURCES = (
     "symbols",
     "description",
     "legs",
+    "elements",
     "parameters",
     "platforms",
     "mobility",

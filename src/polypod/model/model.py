@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description import Robot
-from ..errors import Fault, IgnoredWarning, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
+from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
 from ..files import load
 from ..files.robot_files import with_file_lines
 from ..formulations.dry_friction import DryFriction
@@ -110,9 +110,6 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             self.size = self.robot.platform_size
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
-        if self.robot.springs_left_out:
-            text = f"robot {self.robot.name!r}: {self.robot.springs_left_out}"
-            warnings.warn(text, IgnoredWarning, stacklevel=2)
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:

@@ -92,7 +92,8 @@ class Design:
                 for k in np.flatnonzero(~holds(rows, limit)).tolist():
                     self.reasons.setdefault(k, f"{path}: {words} {limit:g} is needed, got {rows[k]:.6g}")
             # a pair of numbers is what a coordinate or length goes from and to, unless it is two masses
-            if rows.shape[1:] == (2,) and unit_at(self.robot, path) != "kg":
+            is_range = not path.startswith("elements.") or path.endswith(".range")
+            if rows.shape[1:] == (2,) and is_range and unit_at(self.robot, path) != "kg":
                 for k in np.flatnonzero(~(rows[:, 0] < rows[:, 1])).tolist():
                     self.reasons.setdefault(k, f"{path}: the lower limit must come first, got {rows[k].tolist()}")
             if is_direction(self.robot, path):
