@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import casadi as ca
@@ -105,6 +106,14 @@ class ActingElement:
     potential: ca.SX
     loss: ca.SX
     pushes: tuple[Push, ...]
+    law: Any
+
+    @property
+    def stiffness(self) -> ca.SX:
+        """-df/ds (k, k) of its law at rest."""
+        s = ca.SX.sym("s", self.displacement.numel())
+        derivative = ca.jacobian(self.law(s), s)
+        return -ca.substitute(derivative, s, self.displacement)
 
 
 @dataclass(frozen=True)
@@ -354,12 +363,13 @@ class _State:
         # a direction that the first body carries turns with it: that body's point is taken where the second's is
         x1 = x1 if direction is None else x2
         rate = dot(over, second.velocity(x2) - first.velocity(x1))
-        force = element.static_force(length, home)
+        law = partial(element.static_force, s0=home)
+        force = law(length)
         resistance = element.resistance(length, rate) if element.resists else ca.SX(0)
         push = (force + resistance) * over
         pushes = (Push(second, x2, push), Push(first, x1, -push))
         potential, loss = element.potential(length, home), -resistance * rate
-        return ActingElement(placed, length, rate, force + resistance, potential, loss, _on_moving(pushes))
+        return ActingElement(placed, length, rate, force + resistance, potential, loss, _on_moving(pushes), law)
 
     # -- in joints -----------------------------------------------------------------------------------------------------
 
@@ -419,13 +429,14 @@ class _State:
             frame, back = measure.first.carried(ca.SX.eye(3)), ca.SX.eye(3)
             turned = frame.T @ _shortest_turn(measure.first.carried(home), measure.second.carried(home))
             rate = frame.T @ (rate - dot(rate, rod) * rod)
-        force = element.static_force(turned, ca.SX.zeros(3))
+        law = partial(element.static_force, s0=ca.SX.zeros(3))
+        force = law(turned)
         resistance = element.resistance(turned, rate)
         moment = frame @ (back @ force + resistance)
         pushes = (Push(measure.second, measure.point, None, moment), Push(measure.first, measure.point, None, -moment))
         potential = element.potential(turned, ca.SX.zeros(3))
         loss = -dot(resistance, rate)
-        return ActingElement(placed, turned, rate, force + resistance, potential, loss, _on_moving(pushes))
+        return ActingElement(placed, turned, rate, force + resistance, potential, loss, _on_moving(pushes), law)
 
     # -- bushings ------------------------------------------------------------------------------------------------------
 
@@ -442,13 +453,14 @@ class _State:
         turned = axes.T @ rotation_vector(measure.relative_rotation)
         s = ca.vertcat(frame.T @ (x2 - x1), turned)
         rate = ca.vertcat(frame.T @ (second.velocity(x2) - first.velocity(x2)), frame.T @ measure.spin)
-        force = element.static_force(s, ca.SX.zeros(6))
+        law = partial(element.static_force, s0=ca.SX.zeros(6))
+        force = law(s)
         resistance = element.resistance(s, rate) if element.resists else ca.SX.zeros(6)
         moved = force[:3] + resistance[:3]
         moment = frame @ (inverse_left_jacobian(turned).T @ force[3:] + resistance[3:])
         pushes = (Push(second, x2, frame @ moved, moment), Push(first, x2, -(frame @ moved), -moment))
         potential, loss = element.potential(s, ca.SX.zeros(6)), -dot(resistance, rate)
-        return ActingElement(placed, s, rate, force + resistance, potential, loss, _on_moving(pushes))
+        return ActingElement(placed, s, rate, force + resistance, potential, loss, _on_moving(pushes), law)
 
 
 def _refuse_of_rods(placed: PlacedElement) -> None:
@@ -525,7 +537,8 @@ def _joint_element(
 ) -> ActingElement:
     """An element whose displacements are along and about axes that are perpendicular to each other, or one axis."""
     home = ca.SX.zeros(s.numel())
-    force = element.static_force(s, home)
+    law = partial(element.static_force, s0=home)
+    force = law(s)
     resistance = element.resistance(s, rate) if element.resists else ca.SX.zeros(s.numel())
     whole = force + resistance
     push = turn = None
@@ -540,7 +553,7 @@ def _joint_element(
         Push(measure.first, measure.point, None if push is None else -push, None if turn is None else -turn),
     )
     potential, loss = element.potential(s, home), -dot(resistance, rate)
-    return ActingElement(placed, s, rate, whole, potential, loss, _on_moving(pushes))
+    return ActingElement(placed, s, rate, whole, potential, loss, _on_moving(pushes), law)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
