@@ -32,8 +32,9 @@ class Stiffness(NamedTuple):
     """K = elastic + preload (..., m, m) [N/m, N, N m/rad], its inverse, and the springs it is made from.
 
     ``elastic`` is J^T diag(1/c) J and that of springs and other elements beside it. ``preload`` is what the forces
-    that hold the pose add as the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their sum, with the base's where
-    it deflects: displacements along u by forces along u alone. ``springs`` name the parts, ``leg.part``;
+    that hold the pose add as the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their
+    sum, with the base's where it deflects: displacements along u by forces along u alone. ``springs`` name the parts,
+    ``leg.part``;
     ``spring_compliance`` (..., s) is that of each at the coordinate of its actuator [m/N or rad/(N m)], and
     ``actuator`` (s) the number of that actuator, -1 for flexures. ``motions`` (..., 6, m) are the twists of the
     platform for a unit of each of u, what the legs make of it included.

@@ -106,10 +106,6 @@ class LegData(Data):
         values = (getattr(self, name) for name, schema in field_schemas(type(self)).items() if schema.unit == "m")
         return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
 
-    def passive_springs(self) -> tuple[str, ...]:
-        """Names of passive joints with a stiffness about or along them."""
-        return ()
-
     def joint_kinds(self) -> dict[str, str]:
         """Kinds of the leg's joints by their names; leg kinds know, plain data do not."""
         return {}

@@ -286,18 +286,6 @@ class Robot(Data):
         return {path: body.unphysical for path, body in self.bodies() if body.unphysical}
 
     @property
-    def springs_left_out(self) -> str:
-        """A sentence on passive joints with a stiffness, which dynamics leaves out; empty if there are none."""
-        names = [f"{leg.name}.{spring}" for leg in self.legs for spring in leg.passive_springs()]
-        if not names:
-            return ""
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return (
-            f"the stiffness of passive joints ({', '.join(names[:3])}{more}) counts in stiffness and resonances only: "
-            "actuator forces, reactions, direct dynamics and simulations leave these springs out"
-        )
-
-    @property
     def farthest(self) -> float:
         """Largest coordinate of home and of any point of the legs [m]."""
         points = [self.home.position]

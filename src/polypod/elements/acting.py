@@ -22,6 +22,7 @@ from ..lazy import lazy
 from ..legs import Joint
 from ..mechanism import LegAtState, Mechanism
 from ..platforms import PlatformState, Tip
+from ..symbols.expression import Expression, port
 from ..symbols.vectors import Frame, cross, dot, norm, skew, total, vector
 from .bushing import Bushing
 from .element import Element
@@ -187,6 +188,20 @@ class ActingElements:
     def loss(self) -> ca.SX:
         """Power that they take [W]."""
         return sum((element.loss for element in self.elements), ca.SX(0))
+
+
+def element_states(mechanism: Mechanism) -> Expression:
+    """Displacements, rates and forces of all elements one after another, and the potential and loss of each."""
+    x = mechanism.inputs()
+    platform, legs = mechanism.moving(x, acceleration=False)
+    elements = ActingElements.of(mechanism, platform, legs).elements
+    if not elements:
+        raise InputError(f"elements: {mechanism.robot.name!r} has none; add 'elements' to its file")
+    outputs = [
+        port(name, ca.vertcat(*[getattr(one, name) for one in elements]))
+        for name in ("displacement", "rate", "force", "potential", "loss")
+    ]
+    return Expression("elements", x.state, (*outputs, port("quality", mechanism.quality(legs), ())), mechanism.port)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

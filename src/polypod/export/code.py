@@ -14,6 +14,7 @@ from inspect import signature
 
 import casadi as ca
 
+from ..elements.acting import has_elements
 from ..errors import UnknownNameError
 from ..kernels import Expression
 from ..mechanism import Mechanism
@@ -125,6 +126,8 @@ def available_functions(model: Model) -> tuple[str, ...]:
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.is_constrained:
         missing += ("motion", "follow", "rate_map")
+    if not has_elements(model.kernels.mechanism):
+        missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
     return tuple(name for name in FUNCTIONS if name not in missing)

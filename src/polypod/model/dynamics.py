@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..elements.acting import has_elements, placed_elements
 from ..formulations import newton_euler
 from ..lazy import lazy
 from .arguments import Argument, PoseLike, batch
 from .diagnosis import Errors
 from .model_part import ModelPart, Parameters
 from .reactions import Reactions
-from .results import DirectDynamics, Distribution, Energy, FlexibleEnergy, InverseDynamics
+from .resting_pose import RestingPose, resting_pose
+from .results import DirectDynamics, Distribution, ElementState, Energy, FlexibleEnergy, InverseDynamics
 
 
 class DynamicCalls(ModelPart):
@@ -134,6 +137,62 @@ class DynamicCalls(ModelPart):
         kind: Any = FlexibleEnergy if self.robot.flexible else Energy
         return self._call("energy", errors, parameters, lambda r: kind(*r), **state)
 
+    def elements(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, ElementState]:
+        """Springs, dampers and other elements by name: length or displacement, rate, force, potential, loss.
+
+        Parameters
+        ----------
+        pose, twist : state of the platform; at rest unless a twist is given
+
+        Returns
+        -------
+        An ``ElementState`` for each element of the file, then for each passive joint with a stiffness (``LEG.JOINT``);
+        empty for a robot without.
+        """
+        placed = placed_elements(self._kernels.mechanism)
+        if not placed:
+            return {}
+        state = {"pose": pose, "twist": np.zeros(6) if twist is None else twist}
+        state |= {"elastic": elastic, "elastic_rate": elastic_rate}
+
+        def by_name(parts: list[Array]) -> dict[str, ElementState]:
+            found, start = {}, 0
+            for number, one in enumerate(placed):
+                own = slice(start, start := start + len(one.axes))
+                along = (part[..., own] for part in parts[:3])
+                found[one.name] = ElementState(one.axes, *along, parts[3][..., number], parts[4][..., number])
+            return found
+
+        found: dict[str, ElementState] = self._call("elements", errors, parameters, by_name, **state)
+        return found
+
+    def equilibrium(
+        self, force: ArrayLike | None = None, wrench: ArrayLike | None = None, start: PoseLike | None = None
+    ) -> RestingPose:
+        """Where the robot rests: gravity, springs, actuator forces and an external wrench balance.
+
+        Parameters
+        ----------
+        force : (..., n) of the actuators; zero (they are free) unless given
+        wrench : (..., 6) on the platform; zero unless given
+        start : poses (..., 4, 4) from which the nearest resting pose is sought; home unless given
+
+        Returns
+        -------
+        Poses and whether each is stable. A ``StateError`` where nothing holds some motion of the platform. Friction,
+        which may hold the robot elsewhere, is left out.
+        """
+        return resting_pose(self, force, wrench, start)
+
     def reactions(
         self,
         pose: PoseLike,
@@ -150,7 +209,9 @@ class DynamicCalls(ModelPart):
     ) -> Reactions:
         """Wrench of every joint on its child, by leg and joint, with the actuator forces, by Newton-Euler.
 
-        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``. What
+        springs and other elements apply is in ``elements``, also of those in joints: it is not part of a joint's
+        reaction.
         """
         state = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
         state |= {"elastic": elastic, "elastic_rate": elastic_rate, **self._distribution_inputs(distribution)}
@@ -158,7 +219,12 @@ class DynamicCalls(ModelPart):
         def by_name(parts: list[Array]) -> Reactions:
             return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions, friction)
 
-        return self._call("reactions", errors, parameters, by_name, friction, **state)
+        found: Reactions = self._call("reactions", errors, parameters, by_name, friction, **state)
+        if not has_elements(self._kernels.mechanism):
+            return found
+        moving = {"elastic": elastic, "elastic_rate": elastic_rate, "parameters": parameters, "errors": "nan"}
+        acting = self.elements(pose, twist, **moving)  # type: ignore[arg-type]
+        return replace(found, elements={name: one.force for name, one in acting.items()})
 
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from ..description import Robot
+from ..elements.acting import element_states
 from ..errors import InputError, KernelSizeError, UnknownNameError
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
@@ -42,6 +43,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "rate_map": dependent_coordinates.rate_map,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
+    "elements": element_states,
     "stiffness": elasticity.stiffness,
 }
 _WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")

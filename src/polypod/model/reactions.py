@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,12 +56,14 @@ class JointReaction:
 class Reactions:
     """Reactions of every joint: ``legs[leg][joint]``, the actuator forces, and the numbers statics leaves open.
 
-    ``indeterminate`` names them as (leg, joint, number); they are NaN.
+    ``indeterminate`` names them as (leg, joint, number); they are NaN. ``elements`` is what each element applies along
+    its length or the displacements of its joint (..., k).
     """
 
     legs: dict[str, dict[str, JointReaction]]
     force: Array
     indeterminate: tuple[tuple[str, str, str], ...]
+    elements: dict[str, Array] = field(default_factory=dict)
 
     @property
     def on_platform(self) -> Array:

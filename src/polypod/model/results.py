@@ -18,10 +18,29 @@ DIAGNOSTICS = ("quality", "converged", "verdict")
 
 
 class Energy(NamedTuple):
-    """Kinetic and potential energy [J], each of the batch's shape; potential is -sum m g.r from the base origin."""
+    """Kinetic and potential energy [J], each of the batch's shape.
+
+    Potential is -sum m g.r from the base origin, and that of springs and other elements.
+    """
 
     kinetic: Array
     potential: Array
+
+
+class ElementState(NamedTuple):
+    """An element: its displacements (..., k) and their rates, what it applies along them, its potential and loss.
+
+    ``axes`` names the displacements: its length, or those of its joint [m or rad]. ``force`` (..., k) [N or N m] is
+    positive along growing displacements: negative where a spring pulls. ``potential`` (...) [J]; ``loss`` (...) [W] is
+    the power that it takes.
+    """
+
+    axes: tuple[str, ...]
+    displacement: Array
+    rate: Array
+    force: Array
+    potential: Array
+    loss: Array
 
 
 class InverseDynamics(NamedTuple):

@@ -189,10 +189,6 @@ class Chain(Leg, kind="chain"):
         """Where its joints are at home."""
         return [joint.at for joint in self.joints]
 
-    def passive_springs(self) -> tuple[str, ...]:
-        """Joints with a stiffness that nothing drives."""
-        return tuple(joint.name for joint in self.joints if joint.stiffness is not None and not joint.actuated)
-
     def reversed_joints(self) -> frozenset[str]:
         """Joints whose second body is nearer to the base."""
         return frozenset(self.joints[edge.joint].name for edge in self._plan.outward if edge.reversed)
