@@ -226,7 +226,8 @@ class ElementData(Data):
             if end.kind not in COORDINATES:
                 raise InputError(f"joint: {self.joint} is a {end.kind} joint and does not move")
         else:
-            self.body_ends(legs)
+            for end, at in zip(self.body_ends(legs), self.points_at, strict=True):
+                self._check_spin(legs, end, at)
         axes = self.axes_of(legs)
         for name, text in self._written.items():
             self._check_units(name, text, axes)
@@ -235,6 +236,26 @@ class ElementData(Data):
             if value is not None and name in type(self).model_fields:
                 self._check_shape(name, value, axes)
         self._written.clear()  # data that were read from texts and from numbers are the same
+
+    @property
+    def points_at(self) -> tuple[Any, Any]:
+        """Its points at home (3) on the first and on the second body."""
+        assert self.at is not None
+        return self.at
+
+    def _check_spin(self, legs: Sequence[LegData], end: BodyEnd, at: Any) -> None:
+        """Raise for a force that would spin a rod between two spherical joints, whose spin no function knows."""
+        lines = {} if end.leg is None else legs[end.leg].spin_lines()
+        if end.name not in lines:
+            return
+        start, stop = lines[end.name]
+        along = (stop - start) / np.linalg.norm(stop - start)
+        off = float(np.linalg.norm(np.cross(along, np.array(at) - start)))
+        if off > NEAR or not self.needs_length:
+            raise InputError(
+                f"between: {end.name} spins freely between two spherical joints, and this would spin it: it acts "
+                f"{1000 * off:.4g} mm beside their line; move it onto the line, or make one of the joints universal"
+            )
 
     def _check_units(self, name: str, text: Any, axes: tuple[str, ...]) -> None:
         slides = [axis in ("length", "translation") for axis in axes]

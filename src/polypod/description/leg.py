@@ -114,6 +114,10 @@ class LegData(Data):
         """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know, plain data do not."""
         return False
 
+    def spin_lines(self) -> dict[str, tuple[Array, Array]]:
+        """Bodies that spin freely, by name, with two points (3,) of the line about which they do, at home."""
+        return {}
+
     def body_names(self) -> tuple[str, ...]:
         """Names of the leg's bodies; leg kinds know, plain data do not."""
         return ()

@@ -480,9 +480,9 @@ class _State:
 
 def _refuse_of_rods(placed: PlacedElement) -> None:
     """Raise for what would turn a rod that spins freely about its line."""
-    stated = (getattr(placed.element, name, None) for name in ("rest", "preload"))
-    plain = all(ca.SX(getattr(placed.element, name, None) or 0.0).numel() == 1 for name in ("stiffness", "damping"))
-    if not plain or any(value is not None for value in stated):
+    turning = [getattr(placed.element, name, None) for name in ("rest", "preload")]
+    sizes = [getattr(placed.element, name, None) for name in ("stiffness", "damping")]
+    if any(one is not None for one in turning) or any(one is not None and ca.SX(one).numel() > 1 for one in sizes):
         raise InputError(
             f"elements: {placed.name}: the rod in this spherical joint spins freely about its line, so only one "
             "stiffness and one damping of its tilt can be given; make one of its joints universal"

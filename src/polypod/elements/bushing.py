@@ -13,6 +13,7 @@ from ..description.element import PerAxis, checked_matrix
 from ..description.leg import LegData
 from ..description.quantities import Number, Position, Rotation
 from ..description.units import in_si
+from ..errors import InputError
 from ..symbols.vectors import dot
 from .element import Element, matrix
 
@@ -60,7 +61,12 @@ class Bushing(Element, kind="bushing"):
             raise ValueError("at: give its point at home, at: [x, y, z]")
 
     def check(self, legs: Sequence[LegData]) -> None:
-        self.body_ends(legs)
+        for end in self.body_ends(legs):
+            if end.leg is not None and end.name in legs[end.leg].spin_lines():
+                raise InputError(
+                    f"between: {end.name} spins freely between two spherical joints, which a bushing would hold; make "
+                    "one of the joints universal"
+                )
 
     def axes_of(self, legs: Sequence[LegData]) -> tuple[str, ...]:
         return ("x", "y", "z", "about x", "about y", "about z")

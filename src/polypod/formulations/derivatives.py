@@ -187,7 +187,8 @@ def _direct(
         "force": -rest.jacobian.T
     }
     columns = _solved(factor, wrt, [by_block[b] for b in wrt], -1.0)
-    outputs = [port(p.name, rest.platform.acceleration(_matrix(p)), None) for p in columns]
+    # of one actuator by_force is a matrix (6, 1) all the same
+    outputs = [port(p.name, rest.platform.acceleration(_matrix(p)), (6, p.shape[1])) for p in columns]
     inputs = (*x.state, x.force, x.wrench)
     quality = port("quality", solution.quality, ())
     return Expression("direct_dynamics_derivatives", inputs, (*outputs, quality), mechanism.port)
