@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from core.test_chain import ROBOTS, Case, check, moving
+from core.test_flexible_dynamics import random_modes
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
 from polypod.mechanism import Mechanism
@@ -331,6 +332,50 @@ def test_four_bar_with_a_torsion_spring() -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# Simulation.
+
+
+def test_a_mass_bounces_off_a_stop() -> None:
+    """Dropped from 50 mm onto a stop of 50 N/mm it rises as high again; events say when it meets the stop."""
+    stop = {"kind": "stop", "name": "floor", "joint": "leg.slide", "stiffness": "50 N/mm"}
+    model = slide([stop], range=[-0.05, 1.0])
+    fall = np.sqrt(2 * 0.05 / 9.81)
+    result = pp.simulate(model, duration=2.5 * fall, rtol=1e-10, atol=1e-12, output=1e-4)
+    z = result.pose.values[:, 2, 3]
+    assert z.max() == pytest.approx(0.3, abs=1e-9)
+    deepest = (2 * 9.81 + np.sqrt((2 * 9.81) ** 2 + 4 * 25e3 * 2 * 9.81 * 0.05)) / (2 * 25e3)
+    assert 0.25 - z.min() == pytest.approx(deepest, rel=1e-4)
+    assert np.abs(result.energy_residual.values).max() < 1e-7
+    events = [(float(t), str(k)) for t, k in zip(result.event_time.values, result.event_kind.values, strict=True)]
+    assert events[0][1] == "contact"
+    assert events[0][0] == pytest.approx(fall, rel=1e-6)
+
+
+def test_a_damped_stop_takes_energy_and_never_pulls() -> None:
+    stop = {"kind": "stop", "name": "floor", "joint": "leg.slide", "stiffness": "50 N/mm", "damping": 300.0,
+            "ramp": "1 mm"}  # fmt: skip
+    model = slide([stop], range=[-0.05, 1.0])
+    result = pp.simulate(model, duration=0.4, rtol=1e-10, atol=1e-12)
+    assert np.abs(result.energy_residual.values).max() < 1e-7
+    assert (np.diff(result.energy_kinetic.values + result.energy_potential.values) < 1e-9).all()
+    pose, twist = result.pose.values, result.twist.values
+    floor = model.elements(pose, twist)["floor"]
+    assert (floor.force >= 0).all()
+    assert floor.force.max() > 100
+    inside = pose[:, 2, 3] > 0.25
+    assert (floor.force[inside] == 0).all()
+
+
+def test_an_oscillation_has_the_frequency_and_decay_of_the_closed_form() -> None:
+    model = slide([{**SPRING, "preload": -2 * 9.81}])
+    result = pp.simulate(model, pose=model.motion([0.02]).pose, duration=0.5, rtol=1e-11, atol=1e-13)
+    t, z = result.time.values, result.pose.values[:, 2, 3] - 0.3
+    decay, omega = 3.0 / 4, np.sqrt(800 / 2 - (3 / 4) ** 2)
+    wanted = 0.02 * np.exp(-decay * t) * (np.cos(omega * t) + decay / omega * np.sin(omega * t))
+    np.testing.assert_allclose(z, wanted, rtol=0, atol=1e-9)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # Robots without elements, bad input.
 
 
@@ -413,20 +458,41 @@ def test_a_rod_that_spins_takes_forces_on_its_line_only() -> None:
 
 
 def test_a_flexible_platform_takes_elements_at_its_attachment_points() -> None:
-    """Elsewhere its shape is not known, and what a part cannot obey is refused there by name."""
-    robot = pp.files.load("long")
-    home = robot.home.matrix
+    """Its power is that of the forces; elsewhere its shape is not known, and the element is refused by name."""
+    robot = pp.files.load("hexapod")
+    home, modes = robot.home.matrix, random_modes(robot, 3)
     top = (home[:3, 3] + home[:3, :3] @ robot.attachments[0]).tolist()
     element = {"kind": "spring", "name": "k", "between": ["base", "platform"], "at": [[0, 0, -1], top],
-               "stiffness": 1000.0}  # fmt: skip
-    made = pp.Robot.model_validate({**robot.model_dump(), "elements": [element]})
-    functions = Functions(made)
-    assert isinstance(functions.mechanism, Mechanism)
+               "stiffness": 1000.0, "damping": 5.0}  # fmt: skip
+    cross = {"kind": "spring", "name": "u", "joint": "leg2.universal", "stiffness": 40.0}
+    made = pp.Robot.model_validate({**robot.model_dump(), "elements": [element, cross]})
+    model, (pose, twist, acceleration) = pp.Model(made.on_modes(modes)), state()
+    rng = np.random.default_rng(3)
+    e, edot = 1e-3 * rng.normal(size=3), 0.1 * rng.normal(size=3)
+    shape = {"elastic": e, "elastic_rate": edot}
+    force = model.inverse_dynamics(pose, twist, acceleration, friction=False, **shape)
+    back = model.direct_dynamics(pose, twist, force.force, friction=False, **shape)
+    np.testing.assert_allclose(back.acceleration, acceleration, rtol=0, atol=1e-10)
+    h, energies = 1e-6, []
+    for s in (h, -h):
+        near = moved(pose, s * twist)
+        rates = {"elastic": e + s * edot, "elastic_rate": edot + s * force.elastic_acceleration}
+        energies.append(sum(model.energy(near, twist + s * acceleration, **rates)))
+    power = force.force @ model.rates(pose, twist, **shape) - model.elements(pose, twist, **shape)["k"].loss
+    plain = pp.Model(robot.on_modes(modes))
+    given = plain.inverse_dynamics(pose, twist, acceleration, friction=False, **shape)
+    before = []
+    for s in (h, -h):
+        near = moved(pose, s * twist)
+        rates = {"elastic": e + s * edot, "elastic_rate": edot + s * given.elastic_acceleration}
+        before.append(sum(plain.energy(near, twist + s * acceleration, **rates)))
+    # what the modes' own damping takes is the same with and without the elements
+    lost = given.force @ plain.rates(pose, twist, **shape) - (before[0] - before[1]) / (2 * h)
+    assert (energies[0] - energies[1]) / (2 * h) == pytest.approx(power - lost, rel=1e-6)
     elsewhere = {**element, "at": [[0, 0, -1], (np.array(top) + 0.01).tolist()]}
+    bad = pp.Robot.model_validate({**robot.model_dump(), "elements": [elsewhere]}).on_modes(modes)
     with pytest.raises(InputError, match="k acts on the flexible platform"):
-        pp.Model(pp.Robot.model_validate({**robot.model_dump(), "elements": [elsewhere]})).inverse_dynamics(
-            home, np.zeros(6), np.zeros(6)
-        )
+        pp.Model(bad).inverse_dynamics(home, np.zeros(6), np.zeros(6))
 
 
 def test_rotation_vectors_and_their_rates() -> None:
