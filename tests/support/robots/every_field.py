@@ -24,6 +24,8 @@ _WHOLE = {
     "reference": "Nobody, 2026; it\'s printed", "euler": "zyx",
     "gravity": [0.1, -0.2, -9.7], "base_stiffness": [1e8, 2e8, 3e8, 4e6, 5e6, 6e6],
     "sources": {"*": "assumed: a test", "gravity": "table 1 <3>"},
+    "elements": [{"kind": "spring", "name": "a <spring>", "between": ["base", "platform"], "stiffness": 800.0,
+                  "at": [[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]], "length": 0.1, "damping": 3.0}],
     "payload": [
         {"name": "tool", "mass": 1.1, "com": [0.01, 0.02, 0.03],
          "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]]},
