@@ -383,7 +383,7 @@ def test_robots_without_elements_have_the_same_operations() -> None:
     """The graph of a robot is node for node that of one whose class knows no elements: none of them is reached."""
     mechanism = Mechanism(pp.files.load("hexapod"))
     assert "elements" not in mechanism.numbers.structure
-    from polypod.elements.acting import ActingElements
+    from polypod.mechanism.acting_elements import ActingElements
 
     platform, legs = mechanism.resting(mechanism.inputs())
     none = ActingElements.of(mechanism, platform, legs)
@@ -498,7 +498,7 @@ def test_a_flexible_platform_takes_elements_at_its_attachment_points() -> None:
 def test_rotation_vectors_and_their_rates() -> None:
     from scipy.linalg import expm
 
-    from polypod.elements.acting import inverse_left_jacobian, rotation_vector
+    from polypod.mechanism.acting_elements import inverse_left_jacobian, rotation_vector
 
     r = ca.SX.sym("r", 3, 3)
     v = ca.SX.sym("v", 3)

@@ -14,6 +14,7 @@ ORDER = (
     "symbols",
     "description",
     "legs",
+    "elements",
     "files",
     "tables",
     "pages",

@@ -226,8 +226,8 @@ class ElementData(Data):
             if end.kind not in COORDINATES:
                 raise InputError(f"joint: {self.joint} is a {end.kind} joint and does not move")
         else:
-            for end, at in zip(self.body_ends(legs), self.points_at, strict=True):
-                self._check_spin(legs, end, at)
+            for body, at in zip(self.body_ends(legs), self.points_at, strict=True):
+                self._check_spin(legs, body, at)
         axes = self.axes_of(legs)
         for name, text in self._written.items():
             self._check_units(name, text, axes)

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import casadi as ca
 from pydantic import BeforeValidator, Field, model_validator
 
-from ..description.element import Damping, Stiffness
 from ..description.leg import LegData
 from ..description.quantities import Number, in_either, list_of
 from ..errors import InputError
+from ..symbols.vectors import absent
 from .element import Element
 
 _NUMBER = Annotated[Number, BeforeValidator(in_either("m", "rad"))]
@@ -27,8 +27,14 @@ class Stop(Element, kind="stop"):
 
     joint_only = True
     measured = ("stiffness", "damping", "range", "ramp")
-    stiffness: Stiffness
-    damping: Damping | None = None
+    stiffness: Annotated[
+        Number, BeforeValidator(in_either("N/m", "N m/rad")), Field(gt=0, json_schema_extra={"unit": "N/m or N m/rad"})
+    ]
+    damping: Annotated[
+        Number,
+        BeforeValidator(in_either("N s/m", "N m s/rad")),
+        Field(ge=0, json_schema_extra={"unit": "N s/m or N m s/rad"}),
+    ] = 0.0
     range: Annotated[
         tuple[_NUMBER, _NUMBER] | None,
         BeforeValidator(lambda value: value if value is None else list_of(2, "2 numbers")(value)),
@@ -58,7 +64,7 @@ class Stop(Element, kind="stop"):
 
     @property
     def resists(self) -> bool:
-        return self.damping is not None
+        return not absent(self.damping)
 
     def _beyond(self, s: ca.SX) -> ca.SX:
         """The way beyond the range, negative below it; zero inside."""

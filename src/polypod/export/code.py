@@ -14,10 +14,10 @@ from inspect import signature
 
 import casadi as ca
 
-from ..elements.acting import has_elements
 from ..errors import UnknownNameError
 from ..kernels import Expression
 from ..mechanism import Mechanism
+from ..mechanism.acting_elements import has_elements
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers

@@ -110,11 +110,11 @@ def _laws(element: Any, count: int) -> list[Law]:
         if len(element.force) > 2:
             raise _refusal(element, "a tendon's force is a straight line over its length, and this curve has corners")
         (x0, f0), (x1, f1) = element.force
-        stiffness = element.temperature_factor * (f0 - f1) / (x1 - x0)
-        if stiffness <= 0:
+        falls = element.temperature_factor * (f0 - f1) / (x1 - x0)
+        if falls <= 0:
             raise _refusal(element, "its force does not fall with its length, as that of a spring does")
-        damping = 0.0 if element.damping is None else float(np.ravel(element.damping)[0])
-        return [Law(stiffness, damping, x0 + element.temperature_factor * f0 / stiffness)]
+        damped = 0.0 if element.damping is None else float(np.ravel(element.damping)[0])
+        return [Law(falls, damped, x0 + element.temperature_factor * f0 / falls)]
     if isinstance(element, Damper):
         if element.force is not None:
             raise _refusal(element, "MuJoCo's damping is viscous, and this one is a curve")

@@ -13,10 +13,10 @@ from itertools import accumulate, pairwise
 
 import casadi as ca
 
-from ..elements.acting import ActingElements, has_elements
 from ..errors import InputError
 from ..friction import JointFriction, Loads, has_dry_friction, loaded_joints
 from ..mechanism import LegAtState, LegModel, Mechanism
+from ..mechanism.acting_elements import ActingElements, has_elements
 from ..mechanism.leg_frame import LegInLegFrame
 from ..platforms import Inputs, PlatformState, Tip
 from ..platforms.contract import tip_map

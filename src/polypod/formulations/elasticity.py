@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..elements.acting import ActingElements, has_elements
 from ..mechanism import Mechanism
+from ..mechanism.acting_elements import ActingElements, has_elements
 from ..platforms import PlatformState
 from ..platforms.lower_mobility import LowerMobilityState
 from ..platforms.motion import frame_of

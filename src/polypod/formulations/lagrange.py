@@ -15,12 +15,12 @@ from typing import Any
 
 import casadi as ca
 
-from ..elements.acting import ActingElements
 from ..errors import InputError
 from ..friction import JointFriction, Loads, actuator_friction
 from ..lazy import lazy
 from ..legs import PlacedBody
 from ..mechanism import LegAtState, Mechanism
+from ..mechanism.acting_elements import ActingElements
 from ..platforms import FrameMotion
 from ..symbols.expression import Expression, port
 from ..symbols.vectors import Frame, absent, axis_rotation, skew, symmetric, total

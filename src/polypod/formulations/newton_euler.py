@@ -15,11 +15,11 @@ import scipy
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..elements.acting import ActingElements
 from ..errors import InputError
 from ..friction import JointFriction, Loads
 from ..legs import Actuator, Joint
 from ..mechanism import LegAtState, Mechanism
+from ..mechanism.acting_elements import ActingElements
 from ..mechanism.free_bodies import Applied, FreeBodies, JointTree, JointWrench, JointWrenches
 from ..mechanism.samples import closed_around_home
 from ..platforms import Inputs, PlatformState

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..elements.acting import ActingElements
 from ..friction import JointFriction, Loads, actuator_friction
 from ..lazy import lazy
 from ..mechanism import LegAtState, Mechanism
+from ..mechanism.acting_elements import ActingElements
 from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, port
 from ..symbols.linear import SymmetricFactor

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
-from ..elements.linear import is_linear_of_element
 from ..errors import AS_RIGID, InputError
 from ..formulations import derivatives as formulas
 from ..formulations.dry_friction import DryFriction, converged_loads, load_jacobian
@@ -27,6 +26,7 @@ from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
+from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS, Parameter
 from ..symbols.inertia import SECOND_MOMENTS

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..elements.linear import is_linear_of_element
 from ..errors import InputError, UnknownNameError
 from ..formulations import derivatives as formulas
 from ..kernels import Kernel
@@ -20,6 +19,7 @@ from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters import Parameter
 from ..parameters.design import Design
+from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import matching_paths, value_at
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration

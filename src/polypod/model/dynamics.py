@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..elements.acting import has_elements, placed_elements
 from ..formulations import newton_euler
 from ..lazy import lazy
+from ..mechanism.acting_elements import has_elements, placed_elements
 from .arguments import Argument, PoseLike, batch
 from .diagnosis import Errors
 from .model_part import ModelPart, Parameters
@@ -168,8 +168,8 @@ class DynamicCalls(ModelPart):
             found, start = {}, 0
             for number, one in enumerate(placed):
                 own = slice(start, start := start + len(one.axes))
-                along = (part[..., own] for part in parts[:3])
-                found[one.name] = ElementState(one.axes, *along, parts[3][..., number], parts[4][..., number])
+                s, rate, force = (part[..., own] for part in parts[:3])
+                found[one.name] = ElementState(one.axes, s, rate, force, parts[3][..., number], parts[4][..., number])
             return found
 
         found: dict[str, ElementState] = self._call("elements", errors, parameters, by_name, **state)

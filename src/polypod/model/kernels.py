@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from ..description import Robot
-from ..elements.acting import element_states
 from ..errors import InputError, KernelSizeError, UnknownNameError
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel
 from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
+from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design

@@ -80,7 +80,7 @@ class _Coordinates:
 
     def __init__(self, model: Any, pose: Array) -> None:
         self._model, self._full, self.pose = model, bool(model._dof.full), np.array(pose)
-        self._x = None if self._full else np.asarray(model.coordinates(pose))
+        self._x = np.zeros(0) if self._full else np.asarray(model.coordinates(pose))
 
     @property
     def scale(self) -> Array:
@@ -98,7 +98,7 @@ class _Coordinates:
         acceleration = np.asarray(model.direct_dynamics(self.pose, still, force, wrench, friction=False))
         if self._full:
             return acceleration, np.asarray(found.pose)
-        m = len(self._x)  # type: ignore[arg-type]
+        m = len(self._x)
         motion = model.motion(np.tile(self._x, (m, 1)), np.eye(m), np.zeros((m, m)))
         twists = np.linalg.pinv(np.asarray(motion.twist).T)
         return twists @ acceleration, twists @ np.asarray(found.x)
@@ -114,6 +114,6 @@ class _Coordinates:
         if not np.isfinite(np.asarray(self._model.inverse_kinematics(pose, errors="nan"))).all():
             return False
         self.pose = pose
-        if self._x is not None:
+        if not self._full:
             self._x = self._x + step
         return True

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..elements import Stop
-from ..elements.acting import placed_elements
 from ..errors import InputError, UnknownNameError
 from ..friction import dry_drives
 from ..mechanism import Mechanism
+from ..mechanism.acting_elements import placed_elements
 from .chart import Snapshot
 from .integrators import Step
 from .system import System

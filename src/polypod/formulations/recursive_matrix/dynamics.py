@@ -14,11 +14,11 @@ import casadi as ca
 import numpy as np
 
 from ...arrays import Array
-from ...elements.acting import ActingElements, Push
 from ...errors import InputError
 from ...friction import FrictionPair, Loads, friction_pairs
 from ...legs import Joint
 from ...mechanism import LegAtState, LegModel, Mechanism
+from ...mechanism.acting_elements import ActingElements, Push
 from ...platforms import PlatformState
 from ...platforms.motion import pose_of
 from ...symbols.expression import Expression, port

@@ -17,17 +17,15 @@ import casadi as ca
 import numpy as np
 
 from ..description.element import COORDINATES, BodyEnd, JointEnd
+from ..elements import Bushing, Element, Spring, Stop
 from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Joint
-from ..mechanism import LegAtState, Mechanism
 from ..platforms import PlatformState, Tip
 from ..symbols.expression import Expression, port
 from ..symbols.vectors import Frame, cross, dot, norm, skew, total, vector
-from .bushing import Bushing
-from .element import Element
-from .spring import Spring
-from .stop import Stop
+from .leg_at_state import LegAtState
+from .mechanism import Mechanism
 
 _SMALL_ANGLE = 1e-2
 """Sine of an angle below which its ratio to its sine is a series."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parameters import Parameter
+from .vector import Parameter
 
 FIELDS = ("stiffness", "damping", "preload")
 
