@@ -17,7 +17,7 @@ from ..errors import InputError, UnknownNameError, short_repr
 from .dof import leg_and_joint
 from .leg import LegData
 from .quantities import Data, Number, Position, in_either, list_of
-from .units import OF_HINGES, OF_SLIDES, written_unit
+from .units import OF_HINGES, OF_SLIDES, advice, written_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +35,26 @@ NEAR = 1e-9
 """Length [m] below which two points are one."""
 
 
+def numbers_in(*units: str) -> Any:
+    """A validator of a number or (nested) lists of them, texts in any of ``units``: one error for the whole."""
+    convert = in_either(*units)
+
+    def check(value: Any) -> Any:
+        found = convert(value.tolist() if isinstance(value, np.ndarray) else value)
+        text = next(_texts(found), None)
+        if text is not None or isinstance(found, dict):
+            instead = advice(text or "", " or ".join(units))
+            raise ValueError(f"must be a number, got {short_repr(value)}{'; ' if instead else ''}{instead}")
+        return found
+
+    return check
+
+
 def per_axis(*units: str, what: str = "") -> Any:
     """A number, a list of one for each axis, or a matrix; texts in any of ``units``."""
     form = f"a number, a list with one for each axis, or a matrix{what}"
     return [
-        BeforeValidator(in_either(*units)),
+        BeforeValidator(numbers_in(*units)),
         AfterValidator(checked_matrix),
         Field(json_schema_extra={"unit": " or ".join(units), "form": form}),
     ]

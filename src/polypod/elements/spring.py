@@ -7,14 +7,16 @@ from typing import Annotated
 import casadi as ca
 from pydantic import BeforeValidator, Field, model_validator
 
-from ..description.element import Damping, Stiffness
-from ..description.quantities import Number, in_either
+from ..description.element import Damping, Stiffness, numbers_in
+from ..description.quantities import Number
 from ..symbols.vectors import dot
 from .element import Element, column, matrix
 
 _Either = Number | tuple[Number, ...]
-Displacement = Annotated[_Either, BeforeValidator(in_either("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})]
-Force = Annotated[_Either, BeforeValidator(in_either("N", "N m")), Field(json_schema_extra={"unit": "N or N m"})]
+Displacement = Annotated[
+    _Either, BeforeValidator(numbers_in("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})
+]
+Force = Annotated[_Either, BeforeValidator(numbers_in("N", "N m")), Field(json_schema_extra={"unit": "N or N m"})]
 
 
 class Spring(Element, kind="spring"):
