@@ -302,10 +302,6 @@ class ImplausibleWarning(UserWarning):
     """A number that is allowed but hardly intended, such as a robot of a kilometre, or a nearly singular home."""
 
 
-class IgnoredWarning(UserWarning):
-    """Something that a file states is left out of a part of the results."""
-
-
 class RoundedWarning(UserWarning):
     """Axes that are parallel or perpendicular to within the digits of a file were made exactly so.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +21,6 @@ from ..description.modes import Modes
 from ..errors import (
     AS_RIGID,
     Fault,
-    IgnoredWarning,
     ImplausibleWarning,
     InputError,
     Reason,
@@ -39,6 +39,7 @@ from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
+from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.changed_robots import with_numbers
@@ -56,11 +57,13 @@ from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
 from .generalized_coordinates import GeneralizedCoordinates
 from .kernels import Kernels, Options
+from .resting_pose import RestingPose, resting_pose
 from .results import (
     Closure,
     Conditioning,
     DirectDynamics,
     Distribution,
+    ElementState,
     Energy,
     Equilibrium,
     ForwardKinematics,
@@ -105,6 +108,7 @@ _CONDITIONING = Function("conditioning", *_POSE)
 _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
 _BIAS = Function("bias", *_VELOCITY)
+_ELEMENTS = Function("elements", *_VELOCITY)
 _ENERGY = Function("energy", *_VELOCITY)
 _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
@@ -197,9 +201,6 @@ class Model(Kept):
             self._home = self.robot.home.matrix
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
-        if self.robot.springs_left_out:
-            text = f"robot {self.robot.name!r}: {self.robot.springs_left_out}"
-            warnings.warn(text, IgnoredWarning, stacklevel=2)
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
@@ -797,6 +798,60 @@ class Model(Kept):
             _ENERGY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
         )
 
+    def elements(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, ElementState]:
+        """Springs, dampers and other elements by name: length or displacement, rate, force, potential, loss.
+
+        Parameters
+        ----------
+        pose, twist : state of the platform; at rest unless a twist is given
+
+        Returns
+        -------
+        An ``ElementState`` for each element of the file, then for each passive joint with a stiffness (``LEG.JOINT``);
+        empty for a robot without.
+        """
+        placed = placed_elements(self._kernels.mechanism)
+        if not placed:
+            return {}
+
+        def by_name(parts: list[Array]) -> dict[str, ElementState]:
+            found, start = {}, 0
+            for number, one in enumerate(placed):
+                own = slice(start, start := start + len(one.axes))
+                s, rate, force = (part[..., own] for part in parts[:3])
+                found[one.name] = ElementState(one.axes, s, rate, force, parts[3][..., number], parts[4][..., number])
+            return found
+
+        values = pose, _REST if twist is None else twist, elastic, elastic_rate
+        return self._calls.call(_ELEMENTS, values, errors, parameters, False, _PLAIN, by_name)
+
+    def equilibrium(
+        self, force: ArrayLike | None = None, wrench: ArrayLike | None = None, start: PoseLike | None = None
+    ) -> RestingPose:
+        """Where the robot rests: gravity, springs, actuator forces and an external wrench balance.
+
+        Parameters
+        ----------
+        force : (..., n) of the actuators; zero (they are free) unless given
+        wrench : (..., 6) on the platform; zero unless given
+        start : poses (..., 4, 4) from which the nearest resting pose is sought; home unless given
+
+        Returns
+        -------
+        Poses and whether each is stable. A ``StateError`` where nothing holds some motion of the platform. Friction,
+        which may hold the robot elsewhere, is left out.
+        """
+        return resting_pose(self, force, wrench, start)
+
     def reactions(
         self,
         pose: PoseLike,
@@ -815,7 +870,9 @@ class Model(Kept):
     ) -> Reactions:
         """Wrench of every joint on its child, by leg and joint, with the actuator forces, by Newton-Euler.
 
-        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``. What
+        springs and other elements apply is in ``elements``, also of those in joints: it is not part of a joint's
+        reaction.
         """
 
         def by_name(parts: list[Array]) -> Reactions:
@@ -829,7 +886,13 @@ class Model(Kept):
             called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
-        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        found = self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        if not has_elements(self._kernels.mechanism):
+            return found
+        acting = self.elements(
+            pose, twist, elastic=elastic, elastic_rate=elastic_rate, parameters=parameters, errors="nan"
+        )
+        return replace(found, elements={name: one.force for name, one in acting.items()})
 
     def base_wrench(
         self,

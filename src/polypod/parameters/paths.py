@@ -89,7 +89,7 @@ def _is_input(robot: Robot, path: str) -> bool:
     topology; not on ratings, with which results are compared.
     """
     parts = path.split(".")
-    if parts[0] not in ("gravity", "platform", "payload", "legs") and path != "home.position":
+    if parts[0] not in ("gravity", "platform", "payload", "legs", "elements") and path != "home.position":
         return False
     owner: Any = robot
     for part, following in pairwise(parts):
@@ -108,6 +108,10 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
     if parts[0] == "legs" and len(parts) > 1:
         names = [leg.name for leg in robot.legs]
         parts[1] = str(names.index(parts[1])) if parts[1] in names else parts[1]
+    if parts[0] == "elements" and len(parts) > 2:
+        names = [element.name for element in robot.elements]
+        own = ".".join(parts[1:-1])
+        parts[1:-1] = [str(names.index(own))] if own in names else parts[1:-1]
     plain = ".".join(parts)
     found = [path for path in known if fnmatchcase(path, plain)]
     if not found:  # by names of joints

@@ -82,7 +82,8 @@ def simulate(
     saturation : largest force [N], a number, (n,), or (n, 2) low and high; "drives" for what those of the robot give
     delay : time [s] from a sample to its force; what holds the start acts until the first arrives
     events : action (``stop``, ``log``, ``ignore``) by kind: ``limit`` and ``singularity`` stop and ``reversal`` (of
-        joints with dry friction) is logged by default; ``singularity`` is the distance at which one is near
+        joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, then no limit) are logged
+        by default; ``singularity`` is the distance at which one is near
     breaks : times [s] at which force or wrench jump; the integrator starts anew there (without a rate)
     output : interval [s] of the rows; None: every sample, or every accepted step
     reference : the motion wanted, for the tracking error; that of the controller unless given
@@ -111,7 +112,7 @@ def simulate(
     watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
         values = watch.values(start)
-        if watch.falling and (~(values > 0)).any():
+        if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
             raise InputError(
                 f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"

@@ -108,8 +108,8 @@ class ChainJoint(Drive, Bearing):
     ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
     those of a joint of several degrees of freedom. ``friction`` resists the joint's motion, ``frictions`` the turning
     and the sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series with
-    the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a flexure does;
-    stiffness and resonances count it, dynamics does not yet. Dry friction of a slide is ``coulomb`` times |N|, N the
+    the coordinate, at the joint's side of the gear; that of a passive joint is a spring in it that is relaxed at home,
+    as of a flexure: the same as an element of that joint. Dry friction of a slide is ``coulomb`` times |N|, N the
     force across it; with ``guide_normal``, a direction fixed in the first body, it is that of a guide of two
     perpendicular pairs of faces, |N.u| + |N.v| with u along ``guide_normal`` (its part perpendicular to ``axis``) and v
     perpendicular to both.
