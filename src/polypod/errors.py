@@ -115,7 +115,7 @@ class Reason(str):
         reason.code = code
         return reason
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.code
 
 
