@@ -1,8 +1,8 @@
-"""Attributes computed when first asked for."""
+"""What is derived from an object, computed when first asked for and kept with it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, Self, TypeVar, overload
 
 Value = TypeVar("Value")
@@ -32,4 +32,18 @@ class lazy(Generic[Value]):  # noqa: N801
             return self
         value = self._compute(instance)
         instance.__dict__[self._name] = value
+        return value
+
+
+class Kept:
+    """What other packages derive from an object, kept as long as the object is."""
+
+    def __init__(self) -> None:
+        self._kept: dict[Hashable, Any] = {}
+
+    def kept(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """What ``make`` gave when first asked for under a key, which starts with the name of the module that asks."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        value: Value = self._kept[key]
         return value

@@ -13,7 +13,7 @@ from scipy.spatial.transform import RigidTransform
 
 import polypod as pp
 from polypod.model import LimitReport
-from polypod.model.reactions import Reactions
+from polypod.model.results import Reactions
 from support import states as sample
 from support.compare import assert_close
 from support.states import friction_needs_reactions

@@ -26,6 +26,7 @@ from polypod.papers.long.cases import hexagon_modes, hexagon_points
 from support.compare import assert_close, derivative
 from support.engines.flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
 from support.engines.oracle import with_random_bodies
+from support.refusals import refused, warned
 from support.robots.golden_plate import GOLDEN, golden_modes
 from support.robots.user_legs import PSU
 from support.states import displaced, mostly_long
@@ -124,12 +125,12 @@ def test_golden_states(state: dict[str, Any]) -> None:
     def check(got: Any, wanted: Any, scale: float | None = None) -> None:
         assert_close(np.asarray(got, dtype=float)[None], np.array(wanted, dtype=float)[None], 1e-10, scale)
 
-    forces = model.inverse_dynamics(pose, twist, acceleration, **shape)
+    forces = model.inverse_dynamics(pose, twist, acceleration, full_output=True, **shape)
     check(forces.force, state["Gamma_IDM"])
     # at static equilibrium these are zero but for rounding: relative to what the stiffness alone would give
     largest = max(np.abs(state["qdd_e_IDM"]).max(), np.abs(elastic * GOLDEN["system"]["K"]).max())
     check(forces.elastic_acceleration, state["qdd_e_IDM"], largest)
-    direct = model.direct_dynamics(pose, twist, state["DDM_Gamma"], **shape)
+    direct = model.direct_dynamics(pose, twist, state["DDM_Gamma"], full_output=True, **shape)
     check(np.r_[direct.acceleration, direct.elastic_acceleration], state["DDM_acc_a_alpha_qdde"], largest)
     check(model.mass_matrix(pose, elastic=elastic), state["mass_matrix"])
     check(model.bias(pose, twist, **shape), state["bias"])
@@ -189,11 +190,11 @@ def everything(model: pp.Model, oracle: Any, states: list[FlexibleState], fricti
     assert_close(model.bias(at.pose, at.twist, False, **shape), [s.bias for s in solved], ROUNDING)
     assert_close(model.jacobian(at.pose, elastic=at.elastic), [s.jacobian for s in solved], ROUNDING)
     force, elastic_acceleration, reactions = zip(*(oracle.inverse(s, friction) for s in states), strict=True)
-    answer = model.inverse_dynamics(*motion, **shape)
+    answer = model.inverse_dynamics(*motion, full_output=True, **shape)
     assert_close(answer.force, force, ROUNDING)
     assert_close(answer.elastic_acceleration, elastic_acceleration, ROUNDING)
     assert_close(model.reactions(*motion, **shape).on_platform, reactions, ROUNDING)
-    direct = model.direct_dynamics(at.pose, at.twist, at.force, at.wrench, friction, **shape)
+    direct = model.direct_dynamics(at.pose, at.twist, at.force, at.wrench, friction, full_output=True, **shape)
     both = np.concatenate(direct, axis=1)
     assert_close(both, [oracle.direct(s, friction) for s in states], ROUNDING)
     for got, wanted in zip(
@@ -247,7 +248,7 @@ def test_hinged_boxes_small_angle() -> None:
             wrench=np.zeros(6),
         )
         wanted = oracle.direct(s)
-        got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.force, **s.shape))
+        got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.force, full_output=True, **s.shape))
         errors.append(np.abs(got - wanted).max())
         sizes.append(np.abs(wanted).max())
     assert errors[0] < 2e-3 * sizes[0]
@@ -262,10 +263,10 @@ def test_hinged_boxes_unfolded_are_exact() -> None:
     model, oracle = pp.Model(robot.on_modes(modes)), HingedRobot(robot, modes)
     for s in random_states(robot, 1, 3):
         flat = s._replace(elastic=np.zeros(1), rate=np.zeros(1), wrench=np.zeros(6))
-        got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.force, **flat.shape))
+        got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.force, full_output=True, **flat.shape))
         assert_close(got[None], oracle.direct(flat)[None], ROUNDING)
         force, elastic_acceleration, _ = oracle.inverse(flat)
-        answer = model.inverse_dynamics(s.pose, s.twist, s.acceleration, **flat.shape)
+        answer = model.inverse_dynamics(s.pose, s.twist, s.acceleration, full_output=True, **flat.shape)
         assert_close(answer.force[None], force[None], ROUNDING)
         assert_close(answer.elastic_acceleration[None], elastic_acceleration[None], ROUNDING)
 
@@ -276,12 +277,12 @@ def test_hinged_boxes_unfolded_are_exact() -> None:
 @pytest.mark.parametrize("name", mostly_long(ROBOTS, ("kim-ryu",)))
 def test_inverse_then_direct_is_the_identity(name: str) -> None:
     model, _, s = case(name)
-    forces = model.inverse_dynamics(s.pose, s.twist, s.acceleration, s.wrench, **s.shape)
-    back = model.direct_dynamics(s.pose, s.twist, forces.force, s.wrench, **s.shape)
+    forces = model.inverse_dynamics(s.pose, s.twist, s.acceleration, s.wrench, full_output=True, **s.shape)
+    back = model.direct_dynamics(s.pose, s.twist, forces.force, s.wrench, full_output=True, **s.shape)
     assert_close(back.acceleration, s.acceleration, 1e-9)
     assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
-    there = model.direct_dynamics(s.pose, s.twist, s.force, s.wrench, **s.shape)
-    again = model.inverse_dynamics(s.pose, s.twist, there.acceleration, s.wrench, **s.shape)
+    there = model.direct_dynamics(s.pose, s.twist, s.force, s.wrench, full_output=True, **s.shape)
+    again = model.inverse_dynamics(s.pose, s.twist, there.acceleration, s.wrench, full_output=True, **s.shape)
     assert_close(again.force, s.force, 1e-9)
     assert_close(again.elastic_acceleration, there.elastic_acceleration, 1e-9)
 
@@ -289,8 +290,8 @@ def test_inverse_then_direct_is_the_identity(name: str) -> None:
 def test_inverse_then_direct_of_the_hexagon() -> None:
     model = hexagon()
     s = stacked(random_states(model.robot, 10, 200, scale=0.2))
-    forces = model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, **s.shape)
-    back = model.direct_dynamics(s.pose, s.twist, forces.force, friction=False, **s.shape)
+    forces = model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, full_output=True, **s.shape)
+    back = model.direct_dynamics(s.pose, s.twist, forces.force, friction=False, full_output=True, **s.shape)
     assert_close(back.acceleration, s.acceleration, 1e-9)
     assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
 
@@ -327,7 +328,7 @@ def test_power_balance(name: str, friction: bool) -> None:
     model, states, _ = case(name)
     modes, oracle = model.modes, LumpedRobot(model.robot, model.modes)
     for s in states[:3]:
-        direct = model.direct_dynamics(s.pose, s.twist, s.force, s.wrench, friction, **s.shape)
+        direct = model.direct_dynamics(s.pose, s.twist, s.force, s.wrench, friction, full_output=True, **s.shape)
 
         def total(t: float, s: FlexibleState = s, direct: Any = direct) -> float:
             twist, rate = s.twist + t * direct.acceleration, s.rate + t * direct.elastic_acceleration
@@ -438,7 +439,7 @@ def test_stiff_platform_is_the_rigid_one(name: str) -> None:
     for factor in (1e2, 1e4, 1e6):
         model = stiffer(start, factor)
         motion, shape = (s.pose, s.twist, s.acceleration), steady_elastic(model, s)
-        answer = model.inverse_dynamics(*motion, friction=False, elastic=shape)
+        answer = model.inverse_dynamics(*motion, friction=False, elastic=shape, full_output=True)
         errors.append([np.abs(answer.force - forces).max() / np.abs(forces).max()])
         if name == "long":
             reactions = model.reactions(*motion, friction=False, elastic=shape).on_platform
@@ -480,7 +481,7 @@ def test_static_equilibrium_by_other_means(name: str) -> None:
         assert_close(got.force[None], found.x[None, n:], 1e-8)
         largest = np.abs(model.modes.stiffness * got.elastic).max()
         assert np.abs(balance(np.r_[got.elastic, got.force])).max() < 1e-10 * largest
-        answer = model.inverse_dynamics(s.pose, np.zeros(6), np.zeros(6), wrench, elastic=got.elastic)
+        answer = model.inverse_dynamics(s.pose, np.zeros(6), np.zeros(6), wrench, elastic=got.elastic, full_output=True)
         assert_close(answer.force[None], got.force[None], 1e-10)
         mass = np.linalg.eigvalsh(model.mass_matrix(s.pose, elastic=got.elastic)[6:, 6:])
         assert np.abs(answer.elastic_acceleration).max() < 1e-10 * largest / mass[0]
@@ -494,17 +495,14 @@ def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
     assert many.elastic.shape == (2, 3, 10)
     assert_close(many.force[1, 2][None], model.static_equilibrium(poses[1, 2]).force[None], 1e-12)
     soft = stiffer(model, 1e-4)
-    with pytest.raises(StateError, match="too flexible"):
+    with refused(StateError, code="too_flexible"):
         soft.static_equilibrium(poses)
     loose = stiffer(model, 0.0)
-    with pytest.raises(InputError, match="positive stiffness"):
+    with refused(InputError, code="no_stiffness"):
         loose.static_equilibrium(poses)
     kim_ryu = case("kim-ryu")[0]
     far = displaced(kim_ryu.robot.home.matrix, np.array([5.0, 0, 0, 0, 0, 0]))
-    with pytest.raises(
-        StateError,
-        match="static_equilibrium: no equilibrium shape of the platform: leg1: the platform joint is farther",
-    ):
+    with refused(StateError, "static_equilibrium leg1", code="leg"):
         kim_ryu.static_equilibrium(far)
 
 
@@ -518,7 +516,7 @@ def test_free_body_closes(name: str) -> None:
     modes = model.modes
     for s in states[:3]:
         motion = s.pose, s.twist, s.acceleration, s.wrench, False
-        answer = model.inverse_dynamics(*motion, **s.shape)
+        answer = model.inverse_dynamics(*motion, full_output=True, **s.shape)
         forces = model.reactions(*motion, **s.shape).on_platform
         turn, w, wdot = s.pose[:3, :3], s.twist[3:], s.acceleration[3:]
         arms = (modes.nodes + modes.shapes @ s.elastic) @ turn.T
@@ -547,12 +545,16 @@ def test_free_body_closes(name: str) -> None:
 def test_batches_and_single_states_agree() -> None:
     model, states, s = case("long")
     motion = s.pose.reshape(2, 3, 4, 4), *(x.reshape(2, 3, -1) for x in (s.twist, s.acceleration))
-    many = model.inverse_dynamics(*motion, **{name: x.reshape(2, 3, -1) for name, x in s.shape.items()})
-    one = model.inverse_dynamics(s.pose[4], s.twist[4], s.acceleration[4], **states[4].shape)
+    many = model.inverse_dynamics(
+        *motion, full_output=True, **{name: x.reshape(2, 3, -1) for name, x in s.shape.items()}
+    )
+    one = model.inverse_dynamics(s.pose[4], s.twist[4], s.acceleration[4], full_output=True, **states[4].shape)
     assert many.force.shape == (2, 3, 6)
     assert many.elastic_acceleration.shape == (2, 3, COUNT)
     assert_close(many.force[1, 1][None], one.force[None], 1e-13)
-    none = model.direct_dynamics(s.pose[:0], s.twist[:0], s.force[:0], elastic=s.elastic[:0], elastic_rate=s.rate[:0])
+    none = model.direct_dynamics(
+        s.pose[:0], s.twist[:0], s.force[:0], elastic=s.elastic[:0], elastic_rate=s.rate[:0], full_output=True
+    )
     assert none.acceleration.shape == (0, 6)
     assert none.elastic_acceleration.shape == (0, COUNT)
     assert "long" in repr(model)
@@ -562,24 +564,24 @@ def test_states_without_answer_are_named() -> None:
     model, states, s = case("kim-ryu")
     poses = s.pose.copy()
     poses[2, 0, 3] += 5.0
-    with pytest.warns(StateWarning, match="leg1: the platform joint is farther from the rail than the link is long"):
-        answer = model.inverse_dynamics(poses, s.twist, s.acceleration, **s.shape)
+    with warned(StateWarning, "leg1", code="leg"):
+        answer = model.inverse_dynamics(poses, s.twist, s.acceleration, full_output=True, **s.shape)
     assert np.isnan(answer.force[2]).all()
     assert np.isfinite(np.delete(answer.force, 2, axis=0)).all()
-    with pytest.raises(StateError, match="leg1: the platform joint is farther from the rail than the link is long"):
-        model.direct_dynamics(poses[2], states[2].twist, states[2].force, **states[2].shape)
+    with refused(StateError, "leg1", code="leg"):
+        model.direct_dynamics(poses[2], states[2].twist, states[2].force, full_output=True, **states[2].shape)
     bad = s.elastic.copy()
     bad[1, 2] = np.nan
-    with pytest.raises(InputError, match=r"elastic: .*nan at \[2\] of state 1"):
-        model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=bad, elastic_rate=s.rate)
-    with pytest.raises(InputError, match=rf"elastic_rate: shape \(..., {COUNT}\)"):
+    with refused(InputError, "elastic nan [2] 1"):
+        model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=bad, elastic_rate=s.rate, full_output=True)
+    with refused(InputError, f"elastic_rate {COUNT}"):
         model.bias(s.pose, s.twist, elastic=s.elastic, elastic_rate=s.rate[:, :-1])
 
 
 def test_bad_robots_and_modes() -> None:
     robot = pp.load("long")
     modes = random_modes(robot)
-    with pytest.raises(InputError, match="modes: 6 attachment points are needed, one per leg, got 5"):
+    with refused(InputError, "modes 6 5"):
         robot.on_modes(
             replace(
                 modes,
@@ -589,18 +591,18 @@ def test_bad_robots_and_modes() -> None:
                 attachment_names=(),
             )
         )
-    with pytest.raises(InputError, match=r"is 0\.5 m from the platform joint of leg1 .*not in the order of the legs"):
+    with refused(InputError, "0.5 leg1"):
         robot.on_modes(replace(modes, attachments=np.roll(modes.attachments, 1, axis=0)))
-    with pytest.raises(InputError, match=r"stiffness: entry \[0\] is -1"):
+    with refused(InputError, "stiffness [0] -1"):
         modes.with_stiffness(np.r_[-1.0, np.ones(COUNT - 1)])
-    with pytest.raises(InputError, match="shapes: got no modes"):
+    with refused(InputError, "shapes"):
         random_modes(robot, 0)
-    with pytest.raises(InputError, match="2 nodes have mass"):
+    with refused(InputError, "nodes 2 3"):
         replace(modes, masses=np.r_[1.0, 1.0, np.zeros(10)])
-    with pytest.raises(InputError, match="off the mesh"):
+    with refused(InputError, code="off_mesh"):
         replace(modes, reach=1e-6)
     staicu = pp.load("staicu")
-    with pytest.raises(InputError, match="'staicu' has 3 degrees of freedom; a flexible platform needs six"):
+    with refused(InputError, "staicu 3"):
         staicu.on_modes(modes)
 
 
@@ -622,7 +624,7 @@ def test_legs_that_turn_with_the_platform_are_refused() -> None:
         for leg in lopes.legs
     ]
     robot = lopes.model_copy(update={"legs": tuple(legs)}).on_modes(random_modes(lopes))
-    with pytest.raises(InputError, match=r"leg1 \(PSU\) follows the platform's orientation"):
+    with refused(InputError, "leg1 PSU"):
         pp.Model(robot)
 
 
@@ -631,13 +633,15 @@ def test_friction_at_the_platform_needs_rotation_shapes() -> None:
     modes = replace(random_modes(robot), attachment_rotations=None)
     s = random_states(robot, COUNT, 1)[0]
     model = pp.Model(robot.on_modes(modes))
-    with pytest.raises(InputError, match=r"rotation shapes.*attachment_rotations.*friction=False"):
-        model.inverse_dynamics(s.pose, s.twist, s.acceleration, **s.shape)
-    model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, **s.shape)
+    with refused(InputError, "attachment_rotations friction"):
+        model.inverse_dynamics(s.pose, s.twist, s.acceleration, full_output=True, **s.shape)
+    model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, full_output=True, **s.shape)
     legs = [leg.model_copy(update={"spherical_friction": Friction()}) for leg in robot.legs]
     smooth = robot.model_copy(update={"legs": tuple(legs)})
     force, elastic_acceleration, _ = LumpedRobot(smooth, modes).inverse(s, True)
-    answer = pp.Model(smooth.on_modes(modes)).inverse_dynamics(s.pose, s.twist, s.acceleration, s.wrench, **s.shape)
+    answer = pp.Model(smooth.on_modes(modes)).inverse_dynamics(
+        s.pose, s.twist, s.acceleration, s.wrench, full_output=True, **s.shape
+    )
     assert_close(answer.force[None], force[None], ROUNDING)
     assert_close(answer.elastic_acceleration[None], elastic_acceleration[None], ROUNDING)
 
@@ -649,23 +653,27 @@ def test_wrench_needs_shapes_at_the_origin() -> None:
         model = pp.Model(robot.on_modes(replace(random_modes(robot), **{field: None})))
         alone = np.zeros(6)
         alone[part] = 7.0
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
-            model.inverse_dynamics(s.pose, s.twist, s.acceleration, alone, **s.shape)
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
+            model.inverse_dynamics(s.pose, s.twist, s.acceleration, alone, full_output=True, **s.shape)
+        with refused(InputError, f"wrench {field}"):
             model.static_equilibrium(s.pose, alone)
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
             model.derivatives("inverse_dynamics", s.pose, s.twist, s.acceleration, alone, **s.shape)
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
             model.error_bound("inverse_dynamics", s.pose, s.twist, s.acceleration, alone, **s.shape)
         other = 7.0 - alone
-        assert np.isfinite(model.inverse_dynamics(s.pose, s.twist, s.acceleration, other, **s.shape).force).all()
-        assert np.isfinite(model.inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(6), **s.shape).force).all()
+        assert np.isfinite(
+            model.inverse_dynamics(s.pose, s.twist, s.acceleration, other, full_output=True, **s.shape).force
+        ).all()
+        assert np.isfinite(
+            model.inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(6), full_output=True, **s.shape).force
+        ).all()
     motion = s.pose, s.twist, s.acceleration
     assert model.derivatives("inverse_dynamics", *motion, friction=False, **s.shape).wrench is None
-    with pytest.raises(InputError, match=r"no derivative by wrench .* the modes of the platform have no shape"):
+    with refused(InputError, "wrench"):
         model.derivatives("inverse_dynamics", *motion, wrt=("wrench",), friction=False, **s.shape)
-    with pytest.raises(InputError, match=r"wrench: shape \(..., 6\)"):
-        hexagon().inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(5))
+    with refused(InputError, "wrench 6"):
+        hexagon().inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(5), full_output=True)
 
 
 def test_both_stiffnesses_of_the_hexagon_are_offered() -> None:
@@ -693,8 +701,8 @@ def spent():
 def ready(robot):
     start, still = spent(), np.zeros(6)
     model = pp.Model(robot)
-    model.inverse_dynamics(robot.home.matrix, still, still)
-    model.direct_dynamics(robot.home.matrix, still, still)
+    model.inverse_dynamics(robot.home.matrix, still, still, full_output=True)
+    model.direct_dynamics(robot.home.matrix, still, still, full_output=True)
     return spent() - start
 
 
@@ -725,7 +733,7 @@ def test_other_stiffnesses_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     """Numbers are inputs: robots that differ in them alone share their functions, in the process and in the cache."""
     start = hexagon()
     home, still = start.robot.home.matrix, np.zeros(6)
-    first = start.static_equilibrium(home), start.inverse_dynamics(home, still, still)
+    first = start.static_equilibrium(home), start.inverse_dynamics(home, still, still, full_output=True)
 
     def refuse(*_: Any) -> Any:
         raise AssertionError("compiled or read again")
@@ -735,7 +743,9 @@ def test_other_stiffnesses_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     for factor in (10.0, 100.0, 1000.0):
         model = stiffer(start, factor)
         assert np.abs(model.static_equilibrium(home).elastic).max() < 0.2 * np.abs(first[0].elastic).max()
-        assert_close(model.inverse_dynamics(home, still, still).force[None], first[1].force[None], 1e-12)
+        assert_close(
+            model.inverse_dynamics(home, still, still, full_output=True).force[None], first[1].force[None], 1e-12
+        )
 
 
 def test_numbers_behind_the_modes_are_not_parameters() -> None:
@@ -743,7 +753,7 @@ def test_numbers_behind_the_modes_are_not_parameters() -> None:
     model = hexagon()
     home = model.robot.home.matrix
     assert not [path for path in model.parameters() if path.startswith("platform") or path.endswith(".platform")]
-    with pytest.raises(InputError, match=r"legs\.0\.platform: the modes of a flexible platform depend on it"):
+    with refused(InputError, "legs.0.platform", code="flexible"):
         model.mass_matrix(home, parameters={"legs.0.platform": np.zeros(3)})
     heavier = model.mass_matrix(home, parameters={"legs.*.upper.mass": 2 * model.robot.legs[0].upper.mass})
     assert np.abs(heavier - model.mass_matrix(home)).max() > 1e-3

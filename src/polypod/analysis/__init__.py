@@ -1,6 +1,6 @@
 """What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy."""
 
-from ..model.architecture import architecture
+from ..assembly import architecture
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
 from .certified import (
     CertifiedBox,

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..control.checked import why_no_answer
 from ..description import Robot
-from ..errors import InputError, MissingPackageError, StateError
+from ..errors import InputError, MissingPackageError, Reason, StateError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
-from ..model.arguments import Argument, PoseLike, batch, check_finite
-from ..model.checks import exact_poses
+from ..model.arguments import Argument, PoseLike, batch, check_finite, exact_poses
 from ..platforms import DegreesOfFreedom
 from ..platforms.constrained import ConstrainedState
 from ..simulation.chart import cayley_rate, pose_of
@@ -160,7 +159,10 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     n, count = system.modes, len(system.actuators)
     twist, force, wrench, elastic, rate = given
     if not n and (elastic is not None or rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     vectors = [("twist", twist, 6), ("force", force, count), ("wrench", wrench, 6)]
     vectors += [("elastic", elastic, n), ("elastic_rate", rate, n)] if n else []
     rows, shape = state_rows(system.robot, pose, vectors)
@@ -203,7 +205,10 @@ def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     transposed = np.swapaxes(stiffness, -1, -2)
     off, size = (np.abs(part).max(axis=(-2, -1)) for part in (stiffness - transposed, stiffness))
     if (off > 1e-6 * size).any():
-        raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
+        raise StateError(
+            "natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium",
+            code="not_an_equilibrium",
+        )
     symmetric = 0.5 * (stiffness + transposed)
     lead, k = symmetric.shape[:-2], symmetric.shape[-1]
     pairs = zip(symmetric.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
@@ -281,7 +286,7 @@ def _derived(system: System, states: States) -> Linearised:
         found = model.derivatives(
             "direct_dynamics", *inputs, wrt=blocks, friction=system.friction, errors="raise", **given
         )
-        rates = model.direct_dynamics(*inputs, system.friction, errors="raise", **given)
+        rates = model.direct_dynamics(*inputs, system.friction, errors="raise", full_output=True, **given)
         c = model.jacobian(states.pose, errors="raise", **shape)
     except StateError as error:
         _refuse(error.reasons[0] if error.reasons else str(error), int(np.ravel(error.index)[0]))
@@ -299,8 +304,7 @@ def _derived(system: System, states: States) -> Linearised:
     if n:
         a[:, k:, m:k], a[:, k:, k + m :] = derivatives["elastic"], derivatives["elastic_rate"]
     b, e = (np.concatenate([np.zeros_like(derivatives[f]), derivatives[f]], axis=1) for f in ("force", "wrench"))
-    parts = [states.twist @ inverse.T, states.elastic_rate]
-    parts += [rates[0] @ inverse.T, rates[1]] if n else [rates @ inverse.T]
+    parts = [states.twist @ inverse.T, states.elastic_rate, rates.acceleration @ inverse.T, rates.elastic_acceleration]
     return Linearised(a, b, e, np.concatenate([c, np.zeros_like(c)], axis=2), np.concatenate(parts, axis=1))
 
 
@@ -439,7 +443,9 @@ def _interpreted(system: System, states: States) -> Linearised:
         place = {"pose": states.pose[first], "elastic": states.elastic[first]}
         _refuse(why_no_answer(system.model, place), first)
     if open_states.any():
-        reason = "the friction iteration did not converge: friction coefficients too large for this state"
+        reason = Reason(
+            "the friction iteration did not converge: friction coefficients too large for this state", "friction"
+        )
         _refuse(reason, int(np.argmax(open_states)))
     *derivatives, f_l, g_x, g_f, g_w, g_l = equations.derivatives(*at)
     follow = [g_x, g_f, g_w]

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..description.poses import displace
 from ..errors import InputError
+from ..fingerprint import fingerprint
 from ..kernels import Expression, Iteration, Port, port
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
-from ..model.checks import exact_poses
+from ..model.arguments import exact_poses
 from ..tables import Table, table
 from .certified.boxes import Boxes
 from .certified.implicit import enclosure_of
 from .certified.telescopic_legs import Chart, HexapodJacobian, is_ups_hexapod
-from .fingerprint import fingerprint
 from .workspace.maps import workspace_map
 from .workspace.pose_coordinates import PoseCoordinates
 from .workspace.quantities import margins, scaled_jacobian
@@ -156,7 +156,7 @@ def _condition_names(model: Model) -> list[tuple[str, str]]:
 def _matrices(model: Model, pose: Array) -> tuple[Array, Array]:
     """Scaled rows of actuators and constraints, and the margins of the legs' conditions."""
     kernels = model.kernels
-    cache_key = kernels.cache_key(f"singularity {fingerprint(*_SOURCES)}")
+    cache_key = kernels.cache_key(f"singularity {fingerprint(*_SOURCES).hex()}")
     kernel = kernels.shared(partial(_expression, kernels.mechanism), cache_key)
     bound = kernel.at(kernels.mechanism.numbers.values) if kernel.parameters else kernel
     matrix, margins = bound(np.ascontiguousarray(pose[None]))
@@ -220,7 +220,8 @@ def nearest_singularity(
     if len(model.actuators) != model.mobility.count:
         raise InputError(
             f"singularity: {model.robot.name!r} has more actuators than degrees of freedom, so det J has no sign; "
-            "use model.conditioning"
+            "use model.conditioning",
+            code="redundant",
         )
     given = one_pose(model, pose)
     far = 2 * space.scale if reach is None else float(reach)

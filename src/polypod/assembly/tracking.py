@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache, partial
-from importlib import metadata, resources
-from pathlib import Path
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..fingerprint import fingerprint
 from ..kernels import Iteration, Kernel, Port, port
 from .distance_equations import (
     JOINTS,
@@ -174,9 +173,4 @@ def kernel(moving: bool = False) -> Kernel:
 
 def cache_key(what: str) -> bytes:
     """All that determines a graph of this package: its sources, those of the symbols, CasADi."""
-    root = Path(str(resources.files(__package__.partition(".")[0])))
-    digest = hashlib.sha256(what.encode() + metadata.version("casadi").encode())
-    for folder in ("assembly", "symbols"):
-        for file in sorted((root / folder).glob("*.py")):
-            digest.update(file.read_bytes())
-    return digest.digest()
+    return hashlib.sha256(what.encode() + fingerprint("assembly", "symbols")).digest()

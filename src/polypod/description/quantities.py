@@ -61,7 +61,7 @@ class Data(BaseModel):
     """Frozen, validated data; unknown fields are faults, and numbers may be written with a unit."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, ignored_types=(lazy,)
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, ignored_types=(lazy,), defer_build=True
     )
 
     @field_validator("*", mode="before")
@@ -70,6 +70,13 @@ class Data(BaseModel):
         """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
         check_text(value, str(info.field_name))
         return in_si(value, field_schemas(cls)[str(info.field_name)].unit)
+
+    def _complete(self, **fields: Any) -> None:
+        """Set fields that validation derives from others, before anybody has the object: from then on it is frozen.
+
+        The only way past pydantic's lock: ``model_copy`` makes another object than the one that ``__init__`` gives.
+        """
+        self.__dict__.update(fields)
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:

@@ -89,14 +89,14 @@ class Robot(Data):
                 "euler: must be three letters of xyz (fixed axes) or XYZ (moving axes), no two neighbours equal, "
                 f"got {self.euler!r}"
             )
-        self.__dict__["home"] = self.home.with_rotation(self.euler)
+        self._complete(home=self.home.with_rotation(self.euler))
         if self.platform.mass == 0.0:
             raise ValueError("platform.mass: must be positive, got 0")
         names = [leg.name for leg in self.legs]
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: leg names must be unique, got {names}")
-        self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
+        self._complete(legs=tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs)))
         self._resolve_joints()
         dof = len(self.dof) or 6
         check_dof(self.dof)
@@ -117,7 +117,10 @@ class Robot(Data):
         for number, leg in enumerate(self.legs):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
-                raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
+                raise ValueError(
+                    f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}. "
+                    "Move home, or change the leg"
+                )
             faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
@@ -157,7 +160,7 @@ class Robot(Data):
             if coordinate.motion not in (None, motion):
                 raise ValueError(f"dof.{k}.motion: the coordinate of {coordinate.joint!r} is a {motion}; leave it out")
             dof[k] = coordinate.model_copy(update={"motion": motion})
-        self.__dict__["legs"], self.__dict__["dof"] = tuple(legs), tuple(dof)
+        self._complete(legs=tuple(legs), dof=tuple(dof))
 
     def coordinate_joints(self) -> list[tuple[int, int]]:
         """For each degree of freedom that is a joint's coordinate its leg and its number among those that the leg
@@ -273,7 +276,9 @@ class Robot(Data):
                 f"robot: {self.name!r} has {len(self.dof)} degrees of freedom; a flexible platform needs six"
             )
         if self.payloads:
-            raise InputError(f"robot: {self.name!r} has a payload; include its mass in the modes instead")
+            raise InputError(
+                f"robot: {self.name!r} has a payload; include its mass in the modes instead", code="payload"
+            )
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:

@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis.fingerprint import fingerprint
 from ..analysis.workspace import PoseCoordinates
 from ..analysis.workspace.extent import extent
 from ..analysis.workspace.pose_coordinates import WorkspaceTest
@@ -23,6 +22,7 @@ from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
 from ..errors import AS_RIGID, InputError, UnknownNameError
+from ..fingerprint import fingerprint
 from ..formulations.elasticity import springs_of
 from ..kernels import Expression, Kernel, Port, port
 from ..kernels.reduction import Fold, Folds, ReductionKernel
@@ -477,7 +477,7 @@ class Inside:
 # ----------------------------------------------------------------------------------------------------------------------
 # The quantities of a study as one compiled function, reduced over the states of a motion where they are computed.
 
-_SOURCES = "design/evaluate.py", "design/quantities.py", "design/evaluate.py", "analysis/workspace/quantities.py"
+_SOURCES = "design/evaluate.py", "design/quantities.py", "analysis/workspace/quantities.py"
 OWN_FUNCTIONS = {"ranges": ranges}
 """Functions of a state that studies have beside those of models."""
 _ABOUT: dict[str, Fold] = {"quality": "least", "converged": "least", "verdict": "most"}
@@ -536,7 +536,7 @@ class Folding:
         what = repr((tuple(names), friction, verdict, [(name, *q[2:4]) for name, q in asked.items()]))
         cache_key = kernels.cache_key(what, mechanism)
         if cache_key is not None:
-            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES).encode()).digest()
+            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES)).digest()
         self._folded = ReductionKernel(build, functions.varied, cache_key)
 
     def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:
@@ -638,7 +638,7 @@ def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern
     wanted = PATTERNS[pattern].shape
     if wanted is not None and shapes != {wanted}:
         what = "points" if wanted == (3,) else "ranges"
-        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches other parameters")
+        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches others, use pattern: value")
     if len(shapes) != 1:
         raise InputError(f"vary.{k}.numbers: {numbers!r} matches parameters of several shapes {sorted(shapes)}")
 
@@ -659,7 +659,10 @@ def check_quantities(study: Study, model: Model) -> None:
     robot = model.robot
     elastic = [name for name in study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
     if elastic and not springs_of(model.kernels.mechanism):
-        raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file")
+        raise InputError(
+            f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file",
+            code="no_stiffness",
+        )
     if elastic and robot.base_stiffness is not None:
         raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not include")
     turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)

@@ -184,6 +184,7 @@ ABOUT = {
     "bias": "generalized force of all but the acceleration",
     "direct_dynamics": "acceleration of the platform from actuator forces",
     "inverse_dynamics": "actuator forces for a motion of the platform",
+    "base_wrench": "wrench of the robot on its base for a motion of the platform",
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
     "twist": "twist of the platform from the rates of the actuators",
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
@@ -211,6 +212,9 @@ INPUTS = {
     "x": "the robot's generalized coordinates [m or rad]: components of the displacement from home",
     "xdot": "their rates [m/s or rad/s]",
     "xddot": "their accelerations [m/s^2 or rad/s^2]",
+    "base_twist": "velocity [m/s] of the base frame's origin in space and its angular velocity [rad/s], base axes",
+    "base_acceleration": "acceleration [m/s^2] of the base frame's origin in space and angular acceleration [rad/s^2], "
+    "base axes",
     "elastic": "elastic coordinates, one a mode, in the units of the modes' shapes",
     "elastic_rate": "rates of the elastic coordinates [1/s]",
     "elastic_acceleration": "accelerations of the elastic coordinates [1/s^2]",
@@ -234,6 +238,7 @@ OUTPUTS = {
     "potential": "potential energy [J], -sum m g.r with r from the origin of {B}",
     "wrenches": "for each joint force [N] and moment [N m] that its parent puts on its child, at the joint's centre, "
     "base axes; not a number where inner stresses leave it open. Rows: {joints}",
+    "base": "wrench of the whole robot on its base: force [N] and moment [N m] about the origin of {B}, base axes",
     "axes": "for each joint its free directions, two of three numbers [1], base axes; zeros where it has fewer",
     "margins": "for each condition its margin [1], about 1 in a good pose and 0 at the edge, and by how much it is "
     "exceeded [m or 1]. Rows: {conditions}",

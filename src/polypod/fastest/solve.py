@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,9 +36,6 @@ _KEEP_AFTER = 4
 """Round from which the friction of earlier iterations counts too: answers that oscillate then settle."""
 _KEPT, _KEPT_SAMPLES = 4, 20_000
 """Ways kept for each model, and the most places of one that is kept (1 MB for 4,000)."""
-_GRIDS: WeakKeyDictionary[Model, list[tuple[int, PathGrid]]] = WeakKeyDictionary()
-
-
 _LISTED = 6
 """Stops whose times are listed."""
 
@@ -144,7 +140,8 @@ def fastest(
     if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(
             "no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction= (an rms force "
-            "alone does not limit peaks), or set max_force and others in the robot file"
+            "alone does not limit peaks), or set max_force and others in the robot file",
+            code="missing",
         )
     samples = motion if isinstance(motion, PathGrid) else prepare_grid(model, motion, points)
     if "jerk" in bounds:
@@ -189,7 +186,7 @@ def prepare_grid(
     if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
         raise InputError(f"points: must be an integer from 10 to 1000000, got {points!r}")
     file = find_motion(model, motion)
-    kept = _GRIDS.setdefault(model, [])
+    kept: list[tuple[int, PathGrid]] = model.kept(__name__, list)
     for count, old in kept:
         if count == points and same_parts(old.along, file.trajectory):
             return replace(old, wrench=file.wrench)

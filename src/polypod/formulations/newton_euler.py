@@ -23,7 +23,7 @@ from ..mechanism.acting_elements import ActingElements
 from ..mechanism.free_bodies import Applied, FreeBodies, JointTree, JointWrench, JointWrenches
 from ..mechanism.samples import closed_around_home
 from ..platforms import Inputs, PlatformState
-from ..symbols.expression import Expression, port
+from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import absent, cross, dot
 from . import virtual_power
@@ -33,7 +33,8 @@ from .solution import ForceDistribution, motion_inputs
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench."""
     full = reactions(mechanism, friction, loads)
-    return Expression("inverse_dynamics", full.inputs, full.outputs[2:], full.parameters)
+    outputs = tuple(p for p in full.outputs if p.name in ("force", "elastic_acceleration", "quality"))
+    return Expression("inverse_dynamics", full.inputs, outputs, full.parameters)
 
 
 def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -72,8 +73,45 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
             port("axes", joint_axes(mechanism.attach(platform))),
             port("force", force),
             *elastic,
+            port("base", -supporting_wrench(mechanism, x, solved.elastic if elastic else None)),
             port("quality", quality, ()),
         ),
+        mechanism.port,
+    )
+
+
+def supporting_wrench(mechanism: Mechanism, x: Inputs, elastic_acceleration: ca.SX | None = None) -> ca.SX:
+    """Wrench [f; m] (6) of the base on the robot at a motion, moment about the origin of {B}, base axes.
+
+    The rate of momentum of all bodies less their weight and the external wrench: forces between bodies, friction among
+    them, have no part in it.
+    """
+    platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols, elastic_acceleration)
+    need = platform.required_wrench - platform.external(x.wrench.symbols)
+    if elastic_acceleration is not None:
+        need = need + platform.inertia[:, 6:] @ elastic_acceleration
+    need = platform.to_base(need)[:6]
+    force, moment = need[:3], need[3:] + cross(platform.motion.frame.origin, need[:3])
+    for leg in mechanism.attach(platform):
+        own = FreeBodies(leg, mechanism.gravity).required_wrench(tuple(leg.model.vectors.bodies), ca.SX.zeros(3))
+        force, moment = force + own.force, moment + own.moment
+    return ca.vertcat(force, moment)
+
+
+def base_wrench(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
+    """Wrench of the robot on its base, at the origin of {B}; friction counts on a flexible platform, which it bends."""
+    x = mechanism.inputs()
+    elastic, quality = None, ca.SX(1)
+    more: tuple[Port, ...] = ()
+    if mechanism.platform.elastic:
+        solved = _on_flexible_platform(mechanism, x, friction, loads)
+        elastic, quality = solved.elastic, solved.quality
+        more = loads.ports if loads else ()
+    quality = mechanism.quality(mechanism.attach(mechanism.platform.rest(x)), quality)
+    return Expression(
+        "base_wrench",
+        (*x.state, x.acceleration, x.wrench, *more),
+        (port("base", -supporting_wrench(mechanism, x, elastic)), port("quality", quality, ())),
         mechanism.port,
     )
 
@@ -590,7 +628,8 @@ def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[
             return result[:_ENOUGH]
     raise InputError(
         f"newton-euler: {mechanism.robot.name!r}: at none of {sum(n for n, _ in _AROUND_HOME)} poses around home all "
-        "legs close, so its free bodies cannot be analysed; move home to where they do, or use virtual-power"
+        "legs close, so its free bodies cannot be analysed; move home to where they do, or use virtual-power",
+        code="does_not_close",
     )
 
 
@@ -606,7 +645,9 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
             leg = owners[worst] if worst < len(owners) else mechanism.robot.name
             raise InputError(
                 f"newton-euler: {leg}: place() prescribes a motion that its joints leave free (such as the spin "
-                "of a strut between two spherical joints), and no moment causes it"
+                "of a strut between two spherical joints), and no moment causes it; constrain it by a joint, or use "
+                "virtual-power",
+                code="idle_motion",
             )
 
 
@@ -628,7 +669,7 @@ def _at_random_motions(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]
     """Expressions at random motions in a few poses around home, where all are finite."""
     motion = [x.twist.symbols, x.acceleration.symbols, x.wrench.symbols]
     given = [x.pose.symbols, *motion, mechanism.places, mechanism.numbers.symbols]
-    # loads, weights and preloads: their values do not matter
+    # loads, weights, preloads and the motion of a base: their values do not matter
     others = [s for s in ca.symvar(ca.veccat(*expressions)) if not ca.depends_on(ca.vertcat(*given), s)]
     function = ca.Function("sample", [*given, ca.vertcat(*others)], [ca.densify(e) for e in expressions])
     draw = np.random.default_rng(1)

@@ -30,7 +30,7 @@ def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX, elements
 
     ``elements`` are forces (3, K) on its moving vectors that overcome those of springs and the like.
     """
-    forces = leg.model.inertia_forces(leg.vectors[2], gravity)
+    forces = leg.model.inertia_forces(leg.absolute_vectors[2], gravity)
     if friction.by_joint:
         forces = forces + friction.overcoming()[0]
     if elements is not None:

@@ -3,7 +3,7 @@
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.graph import Graph
 from .block import Signature
-from .kernel import Bound, Call, CheckedCall, Kernel, SmallBatch
+from .kernel import Bound, Call, CheckedCall, Kernel, PlainCall, designs_of_states, row_per_state
 from .machine import COMPILING
 
 __all__ = [
@@ -15,8 +15,10 @@ __all__ = [
     "Graph",
     "Iteration",
     "Kernel",
+    "PlainCall",
     "Port",
     "Signature",
-    "SmallBatch",
+    "designs_of_states",
     "port",
+    "row_per_state",
 ]

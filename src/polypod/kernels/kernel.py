@@ -6,17 +6,17 @@ import copy
 import ctypes
 import hashlib
 from array import array as words_of
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from math import prod
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import StateError
+from ..errors import Reason, StateError
 from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
@@ -108,14 +108,45 @@ class Kernel:
             raise ValueError(f"{self.parameters.name}: an array {wanted} is needed, got {numbers.shape}")
         table = numbers.reshape(-1, numbers.shape[-1])
         derived = np.empty((len(table), self._code.about["derived"]))
-        if len(table):
-            given = strided(table, self.parameters, None)
-            output = strided(derived, Signature("derived", derived.shape[1:]), None, written=True)
-            block = Block(1, len(table), (given, output)).words()
-            self._code.prepare(block.buffer_info()[0])
         clone = copy.copy(self)
         clone._design = _Design(numbers, derived, len(table) if numbers.ndim == 2 and not rows else None, rows)
+        if len(table):
+            clone.preparation()()
         return clone
+
+    def preparation(self) -> Callable[[], None]:
+        """What derives anew all that depends on the ``values`` alone, after these were written to in place."""
+        assert self._design is not None
+        assert self.parameters is not None
+        values, derived = self._design.values, self._design.derived
+        given = strided(values.reshape(-1, values.shape[-1]), self.parameters, None)
+        output = strided(derived, Signature("derived", derived.shape[1:]), None, written=True)
+        block = Block(1, len(derived), (given, output)).words()
+        function, kept = self._code.prepare, (block, self._design)  # which live as long as their addresses are used
+        return lambda: function(kept[0].buffer_info()[0])
+
+    def broadcast(self, rows: Sequence[Array], states: tuple[int, ...], numbers: Array) -> tuple[Array, ...]:
+        """Outputs (n, *shape) of all states broadcast against ``numbers`` (..., k) of the parameter port.
+
+        ``rows`` are the inputs of a batch of the shape ``states``, one each (n or 1, *shape). Where the axes of the
+        numbers lead, what depends on them alone is derived once for all their states.
+        """
+        designs = numbers.shape[:-1]
+        shape = np.broadcast_shapes(states, designs)
+        table = numbers.reshape(-1, numbers.shape[-1])
+        outer = _leading_axes(designs, shape)
+        if self.parameters is None or outer is None:
+            size = prod(shape)
+            kernel = self
+            if self.parameters is not None:
+                kernel = self.at(table[designs_of_states(designs, shape)], rows=True)
+            full = [np.broadcast_to(row_per_state(row, states, shape), (size, *row.shape[1:])) for row in rows]
+            results = kernel(*map(np.ascontiguousarray, full))
+        else:
+            kernel = self.at(table[0] if len(table) == 1 else table)
+            results = kernel(*(_rows_by_design(row, states, shape, outer) for row in rows))
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(r.reshape(-1, *p.shape) for r, p in zip(results, self.outputs, strict=True))
 
     def __call__(self, *arrays: Array, out: Sequence[Array] | None = None, threads: int | None = None) -> Any:
         """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output; see also ``at``.
@@ -249,6 +280,39 @@ class Kernel:
         return results
 
 
+def designs_of_states(designs: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """The number of the design of every state of a batch that designs are broadcast to."""
+    return np.broadcast_to(np.arange(prod(designs)).reshape(designs), shape).ravel()
+
+
+def row_per_state(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """Rows (n or 1, ...) of an input of states for every one of the broadcast batch."""
+    core = row.shape[1:]
+    full = np.broadcast_to(row, (prod(states), *core)).reshape(*states, *core)
+    return np.broadcast_to(full, (*shape, *core)).reshape(-1, *core)
+
+
+def _leading_axes(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
+    """How many leading axes of a batch the designs take; None if they also vary along axes of the states."""
+    padded = (1,) * (len(shape) - len(designs)) + designs
+    last = max((k for k, size in enumerate(padded) if size != 1), default=-1)
+    return last + 1 if padded[: last + 1] == shape[: last + 1] else None
+
+
+def _rows_by_design(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
+    """Rows of an input for kernels of several designs: (n, ...) for all of them, or (D, n, ...)."""
+    core = row.shape[1:]
+    if len(row) == 1:
+        return row
+    lead = (1,) * (len(shape) - len(states)) + states
+    full = row.reshape(*lead, *core)
+    if all(size == 1 for size in lead[:outer]):
+        inner = np.broadcast_to(full, (*(1,) * outer, *shape[outer:], *core))
+        return np.ascontiguousarray(inner).reshape(-1, *core)
+    every = np.broadcast_to(full, (*shape, *core))
+    return np.ascontiguousarray(every).reshape(prod(shape[:outer]), -1, *core)
+
+
 def _check_count(kind: str, arrays: Sequence[Array], signatures: Sequence[Signature]) -> None:
     if len(arrays) != len(signatures):
         names = ", ".join(s.name for s in signatures)
@@ -350,15 +414,14 @@ class CompiledCode:
 
     def _compiled(self, part: Part) -> machine.Compiled:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
-        compiled = machine.load(key)
-        if compiled is None:
+
+        def make() -> machine.Compiled:
             program = self.expression.program
             if part != "prepare":
                 announce(self.expression.name, sum(graph.count for graph in program.graphs), self._level)
-            code = _object_code(part, program, self._level)
-            compiled = machine.Compiled(_description(self.expression), code)
-            machine.keep(key, compiled)
-        return compiled
+            return machine.Compiled(_description(self.expression), _object_code(part, program, self._level))
+
+        return machine.compiled(key, make)
 
 
 def _width(part: Part, level: int) -> int:
@@ -452,13 +515,13 @@ def _method() -> tuple[_Method, Any, machine.Linked]:
     machine.name_address(_POINTER_OF, python.PyLong_AsVoidPtr)
     machine.name_address(_INCREASE, python.Py_IncRef)
     key = machine.key_of(_CODE.encode(), 1)
-    compiled = machine.load(key)
-    if compiled is None:
+
+    def make() -> machine.Compiled:
         module = Module()
         module.add(_CODE)
-        compiled = machine.Compiled({}, machine.compile_module(module))
-        machine.keep(key, compiled)
-    linked = machine.Linked(compiled.code)
+        return machine.Compiled({}, machine.compile_module(module))
+
+    linked = machine.Linked(machine.compiled(key, make).code)
     new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", python)
     )
@@ -493,39 +556,149 @@ class Call:
         return self._results
 
 
-class SmallBatch:
-    """A kernel of one design called with a few states at a time, with no more bookkeeping than their addresses take.
+class PlainCall:
+    """A kernel called with one state, or a few, in plain arrays, with no more bookkeeping than their addresses take.
 
-    ``rest`` are its last inputs, a row (1, *shape) each that all states share.
+    A control loop calls with one state at a time: broadcasting and address look-ups would cost it more than the
+    mechanics, and those of a thousand states as much. Anything unusual is left to the caller (the answer is None):
+    another layout, and every state whose verdict, the kernel's last output, is not zero.
+
+    ``names`` are the inputs that calls give, in their order; ``presets`` by name are the values of those left out
+    (None), without which they may not be. Names that the kernel does not have must be left out. A kernel without
+    numbers for its parameters is called with them, one design (k,) a call. Outputs that are ``hidden`` are not among
+    the results; values of inputs to be ``looked_at`` are left to the caller. Not for several threads.
     """
 
-    def __init__(self, kernel: Kernel, rest: Sequence[Array]) -> None:
-        self._kernel, self._rest = kernel, rest  # which live as long as their addresses are used
-        self._inputs = [(p.shape, p.length) for p in kernel.inputs[: len(kernel.inputs) - len(rest)]]
+    def __init__(
+        self,
+        kernel: Kernel,
+        names: Sequence[str],
+        presets: Mapping[str, Array],
+        hidden: Container[str],
+        looked_at: Container[str] = (),
+    ) -> None:
+        ports = {p.name: p for p in kernel.inputs}
+        order = [*(n for n in names if n in ports), *(n for n in ports if n not in names)]
+        # one stretch of memory, filled by one copy
+        lengths = [ports[n].length for n in order]
+        state = np.concatenate([presets.get(n, np.zeros(ports[n].shape)).ravel() for n in order])
+        parts = dict(zip(order, np.split(state, np.cumsum(lengths)[:-1]), strict=True))
+        outputs = [np.zeros((1, *p.shape)) for p in kernel.outputs]
+        self._numbers: Array | None = None
+        if kernel.parameters is not None and kernel.values is None:
+            kernel = kernel.at(np.zeros(kernel.parameters.shape))
+            self._numbers, self._prepare = kernel.values, kernel.preparation()
+        self._kernel = kernel
+        self._bound = [parts[n].reshape(1, *p.shape) for n, p in ports.items()], outputs
+        self._evaluate: Callable[[], None] = self._bind_and_evaluate
+        ends = np.cumsum([0, *(ports[n].length if n in ports else 0 for n in names)]).tolist()
+        whole = state.data.cast("B")
+        self._given = [whole[: 8 * end] for end in ends]
+        self._count, self._preset = 0, bytes(self._given[-1])
+        self._left_out = [(None,) * (len(names) - k) for k in range(len(names) + 1)]
+        self._fewest = max((k + 1 for k, n in enumerate(names) if n in ports and n not in presets), default=0)
+        self._shapes = [ports[n].shape if n in ports and n not in looked_at else None for n in names]
+        self._presets = [b"" if n not in ports else presets.get(n) for n in names]
+        self._verdict = outputs[-1].data
+        self._shown = [k for k, p in enumerate(kernel.outputs) if p.name not in hidden]
+        self._results = [outputs[k].reshape(kernel.outputs[k].shape) for k in self._shown]
+        self._result = self._results[0] if len(self._results) == 1 else None
+        # a few states
+        self._sources = [names.index(n) if n in names else None for n in ports]
+        self._rows = {n: np.array(presets.get(n, np.zeros(p.shape)))[None] for n, p in ports.items()}
+        self._fixed = [(address_of(row), 0, 0) for row in self._rows.values()]
+        self._lengths = [p.length for p in kernel.inputs]
         self._outputs = [(p.shape, p.length) for p in kernel.outputs]
-        self._shared = [word for row in rest for word in (address_of(row), 0, 0)] + kernel.design_words
+        self._design = kernel.design_words
         self._max_states = 2 * OPERATIONS_PER_THREAD // max(kernel.cost, 1)
 
-    def __call__(self, *arrays: Any) -> list[Array] | None:
-        """Outputs (n, *shape); None if the arrays are not plain rows (n, *shape), few enough for one thread."""
-        n, words = len(arrays[0]), [1, len(arrays[0])]
-        if not 0 < n <= self._max_states:
-            return None
+    def __call__(self, values: tuple[Any, ...], numbers: Array | None = None) -> list[Array] | None:
+        """New arrays of the results; None if the caller must look at the values."""
+        shapes, k = self._shapes, 0
+        for value in values:  # counted by hand: zip takes longer than the rest
+            if type(value) is not _ARRAY or value.shape != shapes[k] or value.dtype is not _DOUBLE:
+                if value is None:
+                    break
+                return self._few(values, numbers)
+            k += 1
         try:
-            for array, (shape, length) in zip(arrays, self._inputs, strict=True):
-                if type(array) is not _ARRAY or array.dtype is not _DOUBLE or array.shape != (n, *shape):
-                    return None
-                words += (plain_address(array), length, 0)
-        except (TypeError, ValueError):  # not contiguous, or read-only
+            last = values[k:] == self._left_out[k]
+        except ValueError:  # an array, which is not compared as a whole
+            last = False
+        given = values[:k] if last else self._completed(values)
+        if k < self._fewest or given is None:
+            return self._few(values, numbers)
+        k = len(given)
+        if k < self._count:
+            self._given[-1][:] = self._preset
+        self._count = k
+        try:
+            self._given[k][:] = b"".join(given)
+        except TypeError:  # not contiguous
             return None
-        words += self._shared
+        if self._numbers is not None:
+            self._numbers[:] = numbers
+            self._prepare()
+        self._evaluate()
+        if self._verdict[0]:
+            return None
+        return [self._result.copy()] if self._result is not None else [a.copy() for a in self._results]
+
+    def _bind_and_evaluate(self) -> None:
+        """The first call with one state: the code for it is made then, not for those who only have batches."""
+        inputs, outputs = self._bound
+        self._evaluate = self._kernel.bind(*inputs, out=outputs)
+        self._evaluate()
+
+    def _completed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Values of one state with those left out before others; None if some are not of one state."""
+        filled = []
+        for value, shape, preset in zip(values, self._shapes, self._presets, strict=True):
+            if value is not None and (type(value) is not _ARRAY or value.shape != shape or value.dtype is not _DOUBLE):
+                return None
+            filled.append(preset if value is None else value)
+        return None if any(value is None for value in filled) else tuple(filled)
+
+    def _few(self, given: tuple[Any, ...], numbers: Array | None) -> list[Array] | None:
+        """The same for a few states (n, *shape), some inputs shared by all."""
+        n = 0
+        words, fixed, lengths = [1, 0], self._fixed, self._lengths
+        try:
+            for k, source in enumerate(self._sources):
+                value = None if source is None else given[source]
+                if value is None:
+                    if source is not None and self._presets[source] is None:
+                        return None
+                    words += fixed[k]
+                    continue
+                shape = self._shapes[source]  # type: ignore[index]
+                if type(value) is not _ARRAY or value.dtype is not _DOUBLE:
+                    return None
+                if value.shape == shape:
+                    words += (plain_address(value), 0, 0)
+                    continue
+                if value.shape[1:] != shape or len(value) != (n or len(value)):
+                    return None
+                n = len(value)
+                words += (plain_address(value), lengths[k], 0)
+        except (TypeError, ValueError):  # not contiguous, read-only, or empty
+            return None
+        if not 0 < n <= self._max_states or any(
+            value is not None and shape is None for value, shape in zip(given, self._shapes, strict=True)
+        ):
+            return None
+        if self._numbers is not None:
+            self._numbers[:] = numbers
+            self._prepare()
+        words += self._design
+        words[1] = n
         results = []
         for shape, length in self._outputs:
             results.append(np.empty((n, *shape)))
             words += (plain_address(results[-1]), length, 0)
         block = words_of("q", words)  # named: it must outlive the call, which lets other threads run
         self._kernel.function(n)(block.buffer_info()[0])
-        return results
+        return None if np.count_nonzero(results[-1]) else [results[k] for k in self._shown]
 
 
 class CheckedCall(Call):
@@ -560,9 +733,11 @@ class CheckedCall(Call):
         if not self._quality[0] > self._least:
             reason = self._explain(*values)
         elif self._converged[0] == 0.0:
-            reason = "the friction iteration did not converge: friction coefficients too large for this state"
+            reason = Reason(
+                "the friction iteration did not converge: friction coefficients too large for this state", "friction"
+            )
         else:
-            reason = "the result overflows"
+            reason = Reason("the result overflows", "overflow")
         raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
 
 

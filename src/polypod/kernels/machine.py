@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import llvmlite
 from llvmlite import binding as llvm
 
 from ..errors import InputError
+from ..fingerprint import fingerprint
 from . import store
 from .emit import Module
 from .threads import BackgroundTask
@@ -69,16 +69,8 @@ def narrow_width() -> int | None:
     return 2 if vector_width() == 8 else None
 
 
-@cache
-def _emitter_digest() -> bytes:
-    """Changes when the code that writes machine code changes."""
-    folder = Path(__file__).parent
-    symbols = folder.parent / "symbols"
-    files = [
-        *folder.glob("*.py"),
-        *(symbols / f"{name}.py" for name in ("split", "expression", "graph", "program")),
-    ]
-    return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
+_EMITTER = ("kernels", *(f"symbols/{name}.py" for name in ("split", "expression", "graph", "program")))
+"""The code that writes machine code."""
 
 
 def optimisation() -> int:
@@ -95,7 +87,7 @@ def optimisation() -> int:
 
 def key_of(content: bytes, width: int, level: int | None = None) -> str:
     """Name of a kernel in the cache: what it computes, how (the ``level`` of optimisation), with what, on what."""
-    digest = hashlib.sha256(_emitter_digest())
+    digest = hashlib.sha256(fingerprint(*_EMITTER))
     effort = str(optimisation() if level is None else level)
     for part in (content, str(width), effort, llvmlite.__version__, repr(llvm.llvm_version_info), *host()):
         digest.update(part.encode() if isinstance(part, str) else part)
@@ -121,15 +113,14 @@ class Compiled:
         return Compiled(json.loads(content[8 : 8 + length]), content[8 + length :])
 
 
-def load(key: str) -> Compiled | None:
-    """A kernel that was kept on disk; None if there is none."""
+def compiled(key: str, make: Callable[[], Compiled]) -> Compiled:
+    """The code that a key of ``key_of`` names: kept on disk from an earlier run, or made and kept."""
     content = store.load(key)
-    return None if content is None else Compiled.from_bytes(content)
-
-
-def keep(key: str, compiled: Compiled) -> None:
-    """Keep a kernel on disk."""
-    store.keep(key, compiled.to_bytes())
+    if content is not None:
+        return Compiled.from_bytes(content)
+    made = make()
+    store.keep(key, made.to_bytes())
+    return made
 
 
 def _target_machine(level: int | None = None) -> llvm.TargetMachine:

@@ -63,17 +63,17 @@ class PredicateKernel:
         self._derived = len(prepare.outputs[0])
         content = repr((prepare, body, conditions.reported)).encode()
         key = machine.key_of(b"predicate\n" + hashlib.sha256(content).digest(), self.width)
-        compiled = machine.load(key)
-        if compiled is None:
-            module = Module()
-            for graph in (prepare, body):
-                check(graph)
-            add_function(module, "prepare", Program(None, prepare), self.width)
-            _add_predicate(module, body, conditions.reported, self.width)
-            compiled = machine.Compiled({"name": conditions.name}, machine.compile_module(module))
-            machine.keep(key, compiled)
-        self._linked = machine.Linked(compiled.code)
+        self._linked = machine.Linked(machine.compiled(key, self._compiled).code)
         self._prepare, self._predicate = self._linked.function("prepare"), self._linked.function("predicate")
+
+    def _compiled(self) -> machine.Compiled:
+        prepare, body = self.conditions.graphs
+        module = Module()
+        for graph in (prepare, body):
+            check(graph)
+        add_function(module, "prepare", Program(None, prepare), self.width)
+        _add_predicate(module, body, self.conditions.reported, self.width)
+        return machine.Compiled({"name": self.conditions.name}, machine.compile_module(module))
 
     def __call__(self, values: ArrayLike, columns: ArrayLike, threads: int | None = None) -> Bits:
         """Bits (D, r, ceil(n/w)) of the r reported stages, for designs (D, k) at states given by columns (c, n).

@@ -53,10 +53,7 @@ class ReductionKernel:
             assert content is not None
             digest = hashlib.sha256(content + repr(self.varied).encode()).digest()
             key = machine.key_of(b"folded\n" + digest, self.width)
-            compiled = machine.load(key)
-            if compiled is None:
-                compiled = _compiled(build() if built is None else built, self.varied, self.width)
-                machine.keep(key, compiled)
+            compiled = machine.compiled(key, lambda: _compiled(built or build(), self.varied, self.width))
             self._linked = machine.Linked(compiled.code)
         about = compiled.about
         self.folds: tuple[Fold, ...] = tuple(about["folds"])

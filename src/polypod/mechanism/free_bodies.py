@@ -46,7 +46,8 @@ class JointTree:
             if joint is None:
                 raise InputError(
                     f"joints {[j.name for j in waiting]} are not connected to the base: the parent of each joint "
-                    "must be the body nearer to the base"
+                    "must be the body nearer to the base; swap parent and child of those joints, or use virtual-power",
+                    code="joint_order",
                 )
             waiting.remove(joint)
             if joint.child == "platform" or joint.child in reached:
@@ -100,7 +101,7 @@ class FreeBodies:
         """``applied`` are further forces on its bodies, by their names."""
         self.leg, self._gravity, self._applied = leg, gravity, applied or {}
         model = leg.model
-        self.values, self.rates, self._half = leg.vectors
+        self.values, self.rates, self._half = leg.absolute_vectors
         self.tree = JointTree(model.placement)
         # The attachment point itself as a moving vector, if a body's origin lies there.
         self._tip = next((k for k, c in enumerate(model.columns) if ca.is_equal(c, model.inputs[:3], 1)), None)

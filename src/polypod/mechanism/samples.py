@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from weakref import WeakKeyDictionary
-
 import numpy as np
 import scipy
 
@@ -12,9 +10,6 @@ from ..description import Robot
 from ..mobility.numeric_robot import poses_from_home
 from ..platforms import DegreesOfFreedom
 from .mechanism import Mechanism
-
-_FROM_HOME: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple[Array, Array]]]] = WeakKeyDictionary()
-"""Poses that legs were followed to, which takes as long as deriving a function: each function asks for the same."""
 
 
 def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[Array]:
@@ -37,10 +32,12 @@ def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int
     """The same for any robot: poses that its legs allow, with the places of unknowns that are found by iterating."""
     robot = mechanism.robot
     if mechanism.platform.is_constrained or mechanism.implicit_legs:
-        known = _FROM_HOME.setdefault(mechanism, {})
-        if (count, reach, seed) not in known:
+
+        def followed() -> list[tuple[Array, Array]]:
             targets = np.random.default_rng(seed).uniform(-reach, reach, (count, DegreesOfFreedom(robot).count))
-            kept = () if mechanism.mobility is None else mechanism.mobility.used
-            known[count, reach, seed] = poses_from_home(robot, kept, targets, robot.platform_size)
-        return known[count, reach, seed]
+            used = () if mechanism.mobility is None else mechanism.mobility.used
+            return poses_from_home(robot, used, targets, robot.platform_size)
+
+        # it takes as long as deriving a function, and each function asks for the same
+        return mechanism.kept((__name__, count, reach, seed), followed)
     return [(pose, np.zeros(0)) for pose in around_home(robot, count, reach, seed)]

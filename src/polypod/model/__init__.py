@@ -1,9 +1,10 @@
 """The numeric face of a robot."""
 
+from ..assembly.results import AssemblyModes, Completeness, Reachability
+from ..friction.solutions import FrictionSolutions, FrictionStatus
+from ..friction.static_force_range import StaticForceRange
 from .actuators import ActuatorInfo
-from .assembly_results import AssemblyModes, Completeness, Reachability
 from .bounds import ErrorBound
-from .coupling import FrictionSolutions, FrictionStatus
 from .derivatives import Derivatives, Regressor
 from .model import Model
 from .results import (
@@ -14,14 +15,12 @@ from .results import (
     Distribution,
     Energy,
     Equilibrium,
-    FlexibleEnergy,
     ForwardKinematics,
     ForwardKinematicsStatus,
     InverseDynamics,
     LimitReport,
     PlatformMotion,
 )
-from .stiction import StaticForceRange
 
 __all__ = [
     "ActuatorInfo",
@@ -36,7 +35,6 @@ __all__ = [
     "Energy",
     "Equilibrium",
     "ErrorBound",
-    "FlexibleEnergy",
     "ForwardKinematics",
     "ForwardKinematicsStatus",
     "FrictionSolutions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +11,8 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
-from .arguments import OPTIONAL
-from .checks import check_wrench
-from .model_part import ModelPart, Parameters
+from .arguments import OPTIONAL, check_wrench
+from .calls import Calls, Parameters
 from .results import DIAGNOSTICS
 
 BOUNDED = (
@@ -35,70 +35,55 @@ class ErrorBound(NamedTuple):
     digits: Array
 
 
-class BoundCalls(ModelPart):
-    """Error bounds of a model's answers."""
-
-    def error_bound(
-        self,
-        function: str,
-        *arguments: Any,
-        friction: bool = True,
-        parameters: Parameters | None = None,
-        **given: Any,
-    ) -> ErrorBound:
-        """How far the answer of a function at states may be from the exact one by rounding: an ``ErrorBound``.
-
-        ``function`` is the name of a method and ``arguments`` are its states, such as ``model.error_bound(
-        "inverse_dynamics", pose, twist, acceleration)``. The bound is 30 roundings over the quality, times the sizes of
-        the parts that the answer is the sum of (gravity, rates, accelerations, wrench, each alone): where they cancel,
-        the answer is small and its error is not. It counts the rounding of the inputs, taken as exact to 1e-16. How
-        far the robot's own numbers are off is another matter (``polypod accuracy``).
-        """
-        if function not in BOUNDED:
-            raise UnknownNameError("function", function, BOUNDED)
-        kernel = self._kernels.get(function, friction, verdict=True)
-        names = [p.name for p in kernel.inputs]
-        order = [name for name in names if not name.startswith("elastic")]  # as the method takes them
-        if len(arguments) > len(order):
-            raise InputError(f"{function}: at most {len(order)} arguments are needed ({', '.join(order)})")
-        state = dict(zip(order, arguments, strict=False)) | given
-        unknown = [name for name in state if name not in names]
-        if unknown:
-            raise UnknownNameError("argument", unknown[0], tuple(names))
-        missing = [name for name in names if name not in state and name not in OPTIONAL]
-        if missing:
-            raise InputError(f"{function}: {missing[0]} is needed; it takes {', '.join(names)}")
-        check_wrench(self.robot, state.get("wrench"))
-        if parameters is None:
-            states, outputs = self._calls.evaluated(kernel, state)
-            lost = np.zeros(states.size, dtype=bool)
-        else:
-            found = self._calls.rows_of_designs(self._calls.arguments(kernel, state), parameters)
-            kernel = found.kernels.get(function, friction, verdict=True)
-            states, outputs = found.batch, found.evaluated(kernel)
-            lost = found.lost | (outputs["verdict"] >= BAD_INPUT)
-        quality = outputs["quality"]
-        lost |= ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
-        results = [name for name in outputs if name not in DIAGNOSTICS]
-        sizes = {name: _largest(outputs[name]) for name in results}
-        rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in states.rows]
-        held = ("pose", "elastic", "weights", "preload")  # what is not among them may be zero
-        for alone in [None, *(name for name in names if name not in held and name in state)]:
-            part = [row if n in held or n == alone else np.zeros_like(row) for n, row in zip(names, rows, strict=True)]
-            shares = dict(zip((p.name for p in kernel.outputs), kernel(*part), strict=True))
-            for name in results:
-                sizes[name] = sizes[name] + np.nan_to_num(_largest(shares[name]), nan=0.0, posinf=np.inf)
-        epsilon = float(np.finfo(float).eps)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(lost, np.inf, ROUNDINGS * epsilon / quality)
-            bound = {name: np.where(lost, np.inf, share * size) for name, size in sizes.items()}
-            worst = [bound[name] / _largest(outputs[name]) for name in results]
-            digits = np.where(lost, 0.0, -np.log10(np.clip(np.nan_to_num(np.max(worst, axis=0), nan=1.0), 1e-17, 1.0)))
-        return ErrorBound(
-            {name: states.restore(value) for name, value in bound.items()},
-            states.restore(np.where(lost, 0.0, quality)),
-            states.restore(digits),
-        )
+def error_bound(
+    calls: Calls,
+    function: str,
+    arguments: tuple[Any, ...],
+    friction: bool,
+    parameters: Parameters | None,
+    given: Mapping[str, Any],
+) -> ErrorBound:
+    """``polypod.Model.error_bound``."""
+    if function not in BOUNDED:
+        raise UnknownNameError("function", function, BOUNDED)
+    kernel = calls.kernels.get(function, friction, verdict=True)
+    names = [p.name for p in kernel.inputs]
+    order = [name for name in names if not name.startswith("elastic")]  # as the method takes them
+    if len(arguments) > len(order):
+        raise InputError(f"{function}: at most {len(order)} arguments are needed ({', '.join(order)})")
+    state = dict(zip(order, arguments, strict=False)) | dict(given)
+    unknown = [name for name in state if name not in names]
+    if unknown:
+        raise UnknownNameError("argument", unknown[0], tuple(names))
+    missing = [name for name in names if name not in state and name not in OPTIONAL]
+    if missing:
+        raise InputError(f"{function}: {missing[0]} is needed; it takes {', '.join(names)}")
+    check_wrench(calls.kernels.robot, state.get("wrench"))
+    states = calls.of(function, state, parameters, friction)
+    kernel, outputs = states.functions.get(function, friction, verdict=True), states.outputs
+    lost = states.lost | (outputs["verdict"] >= BAD_INPUT)
+    quality = outputs["quality"]
+    lost |= ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
+    results = [name for name in outputs if name not in DIAGNOSTICS]
+    sizes = {name: _largest(outputs[name]) for name in results}
+    rows = [states.rows[name] for name in names]
+    held = ("pose", "elastic", "weights", "preload")  # what is not among them may be zero
+    for alone in [None, *(name for name in names if name not in held and name in state)]:
+        part = [row if n in held or n == alone else np.zeros_like(row) for n, row in zip(names, rows, strict=True)]
+        shares = dict(zip((p.name for p in kernel.outputs), kernel(*part), strict=True))
+        for name in results:
+            sizes[name] = sizes[name] + np.nan_to_num(_largest(shares[name]), nan=0.0, posinf=np.inf)
+    epsilon = float(np.finfo(float).eps)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(lost, np.inf, ROUNDINGS * epsilon / quality)
+        bound = {name: np.where(lost, np.inf, share * size) for name, size in sizes.items()}
+        worst = [bound[name] / _largest(outputs[name]) for name in results]
+        digits = np.where(lost, 0.0, -np.log10(np.clip(np.nan_to_num(np.max(worst, axis=0), nan=1.0), 1e-17, 1.0)))
+    return ErrorBound(
+        {name: states.restore(value) for name, value in bound.items()},
+        states.restore(np.where(lost, 0.0, quality)),
+        states.restore(digits),
+    )
 
 
 def _largest(values: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,8 @@ from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mobility.numeric_leg import least_gap
-from ..parameters.design import Design
-from .changed_robots import with_numbers
-from .design_calls import NOT_ALLOWED
-from .model_part import ModelPart, Parameters
+from ..parameters.changed_robots import with_numbers
+from .calls import NOT_ALLOWED, Calls, Parameters, States
 from .results import Closure, ClosureStatus
 
 _SINGULAR = 1e-9
@@ -58,27 +57,28 @@ def closing_codes(
     return Closure(code, first, excess)
 
 
-def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: Parameters) -> Closure:
-    """``Model.closing`` of designs."""
-    arguments = model._calls.arguments(model._kernels.get("margins"), given)
-    found = model._calls.rows_of_designs(arguments, parameters)
-    margins = found.evaluated(found.kernels.get("margins"))["margins"]
-    condition = found.evaluated(found.kernels.get("conditioning"))["condition"]
-    design = Design(model.robot, parameters)
-
-    def robot_of(state: int) -> Robot | None:
-        k = int(found.which[state])
-        try:
-            return with_numbers(model.robot, {path: design.flat(path)[k] for path in design.values})
-        except RobotFileError:
-            return None
-
-    code, leg, excess = closing_codes(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
-    for off, text in found.failures:
+def closing(calls: Calls, given: Mapping[str, Any], parameters: Parameters | None) -> Closure:
+    """``polypod.Model.closing``."""
+    states = calls.of("margins", given, parameters)
+    condition = calls.of("conditioning", given, parameters).outputs["condition"]
+    robot_of = None if states.designs is None else partial(_robot_of, states)
+    code, leg, excess = closing_codes(
+        states.mechanism, states.rows["pose"], states.outputs["margins"], condition, robot_of
+    )
+    for off, text in states.failures:
         if text is NOT_ALLOWED:
             code[off], leg[off], excess[off] = ClosureStatus.OUT_OF_REACH, -1, np.nan
-    shape = found.batch.shape
-    return Closure(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
+    return Closure(code.reshape(states.shape), leg.reshape(states.shape), excess.reshape(states.shape))
+
+
+def _robot_of(states: States, state: int) -> Robot | None:
+    """The design of a state as a robot; None if it cannot be."""
+    assert states.designs is not None
+    design, k = states.designs.design, int(states.which[state])
+    try:
+        return with_numbers(design.robot, {path: design.flat(path)[k] for path in design.values})
+    except RobotFileError:
+        return None
 
 
 def _open_leg_code(implicit_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosureStatus, int, float]:

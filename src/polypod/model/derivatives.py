@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -23,16 +22,10 @@ from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import matching_paths, value_at
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
-from .arguments import PoseLike
-from .calls import first
-from .checks import check_wrench, takes_wrench
+from .arguments import PoseLike, check_wrench, takes_wrench
+from .calls import first, function
 from .diagnosis import Errors, check_policy
-from .interpreted_derivatives import (
-    InterpretedDerivatives,
-    MotionDerivatives,
-    broadcast_rows,
-    needs_interpretation,
-)
+from .interpreted_derivatives import InterpretedDerivatives, MotionDerivatives, needs_interpretation
 from .port_jacobian import JOINT_FIELDS, ParametricRobot
 
 
@@ -122,7 +115,7 @@ class DerivativeFunctions:
             return self._along_fixed_axes(found, blocks, own_blocks)
         given = self._given(name, states, named)
         wanted = (*blocks, *(("parameters",) if by_numbers else ()))
-        design = None if values is None else Design(self._robot, values)
+        design = None if values is None else self._kernels.design(values)
         moves = follows and (any(block in own_blocks for block in blocks) or (by_numbers and self._geometry(paths)))
         if moves or needs_interpretation(self._kernels.mechanism, name, friction):
             return self._interpreted(name, given, wanted, paths, friction, errors, design)
@@ -137,12 +130,10 @@ class DerivativeFunctions:
 
         title = f"derivatives of {name}"
         if values is None:
-            result: Derivatives = self._calls.call_kernel(title, own, given, errors, answer)
-            return result
+            return self._calls.of_kernel(title, own, given, errors, answer)
         check_policy(errors)
-        run = self._calls.of_designs(title, given, values, make=lambda _: kernel, parametric=parametric.mechanism)
-        result = self._calls.answered_designs(title, run, errors, answer)
-        return result
+        run = self._calls.run(kernel, given, self._calls.designs(values, parametric.mechanism))
+        return run.results(title, errors, answer)
 
     def _given(self, name: str, states: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """Inputs of a function by name; an error for those that it does not have or that are missing."""
@@ -218,22 +209,21 @@ class DerivativeFunctions:
         arguments = self._calls.arguments(kernel, given)
         numbers: Array | None = None
         if design is None:
-            states, coordinates = self._calls.checked(arguments), self._calls.own
-            results = self._calls.call(name, given, errors, list, friction=friction)
+            states = self._calls.states(arguments, None)
         else:
-            rows = self._calls.rows_of_designs(arguments, design.values)
-            states, coordinates = rows.batch, rows.own
-            numbers = design.rows(parametric.mechanism.numbers)[rows.which]
-            results = self._calls.call(name, given, errors, list, design.values, friction=friction)
-        at = broadcast_rows(arguments, states.rows, states.size)
+            states = self._calls.states(arguments, design.values)
+            numbers = design.rows(parametric.mechanism.numbers)[states.which]
+        values = None if design is None else design.values
+        result = self._calls.call(function(name, *given), tuple(given.values()), errors, values, friction)
+        at = states.rows
         parts = dict(zip(derivatives.blocks, derivatives(at, numbers), strict=True))
         if motion is not None:
             still = np.zeros((states.size, 6))
-            made = motion(coordinates, at["pose"], at["twist"], at.get("acceleration", still), numbers)
+            made = motion(states.own, at["pose"], at["twist"], at.get("acceleration", still), numbers)
             for by in wanted:
                 if by in own or by == "parameters":
                     parts[by] = sum((parts[m] @ made[m][by] for m in own.values()), parts.get(by, 0.0))
-        lost = np.asarray(np.isnan(results[0].reshape(states.size, results[0].shape[-1])).any(axis=1))
+        lost = np.asarray(np.isnan(result.reshape(states.size, result.shape[-1])).any(axis=1))
         restored = {by: states.restore(np.where(lost[:, None, None], np.nan, parts[by])) for by in wanted}
         if by_numbers:
             port = parametric.jacobian_at(design)
@@ -312,20 +302,19 @@ class DerivativeFunctions:
         given = {"pose": pose, "twist": twist, "acceleration": acceleration}
         if parameters is not None:
             check_policy(errors)
-            design = Design(self._robot, parameters)
-            mechanism = self._kernels.of_design(design).mechanism
+            designs = self._calls.designs(parameters)
+            mechanism = designs.kernels.mechanism
             chosen, names = _linear_numbers(mechanism)
-            values = design.rows(mechanism.numbers)[:, chosen].reshape(*design.shape, len(chosen))
-            found = self._calls.of_designs("regressor", given, parameters, make=self._regressor)
-            result = self._calls.answered_designs("regressor", found, errors, first)
-            return Regressor(result, names, values)
+            values = designs.numbers[:, chosen].reshape(*designs.shape, len(chosen))
+            states = self._calls.run(self._regressor(mechanism), given, designs)
+            return Regressor(states.results("regressor", errors, first), names, values)
         if "regressor" not in self._known:
             mechanism = Mechanism(self._robot, self._kernels.options.simplify)
             kernel = self._regressor(mechanism).at(mechanism.numbers.values)
             chosen, names = _linear_numbers(mechanism)
             self._known["regressor"] = kernel, names, mechanism.numbers.values[chosen]
         kernel, names, values = self._known["regressor"]
-        matrix = self._calls.call_kernel("regressor", kernel, given, errors)
+        matrix = self._calls.of_kernel("regressor", kernel, given, errors, first)
         return Regressor(matrix, names, values)
 
     def _regressor(self, mechanism: Mechanism) -> Kernel:
@@ -354,11 +343,7 @@ def linear(entry: Parameter) -> bool:
     return isinstance(entry.index, str) or entry.path.endswith(".viscous") or "rotor" in entry.path.rpartition(".")[2]
 
 
-_FUNCTIONS: WeakKeyDictionary[Any, DerivativeFunctions] = WeakKeyDictionary()
-
-
 def derivative_functions(model: Any) -> DerivativeFunctions:
-    """The compiled derivatives of a model, kept as long as it is."""
-    if model not in _FUNCTIONS:
-        _FUNCTIONS[model] = DerivativeFunctions(model)
-    return _FUNCTIONS[model]
+    """The compiled derivatives of a model, kept with it."""
+    functions: DerivativeFunctions = model.derivative_functions
+    return functions

@@ -14,7 +14,8 @@ from ..kernels import Kernel
 from ..lazy import lazy
 from ..mechanism.closing import closed
 from ..parameters.design import Design
-from .kernels import DesignKernels
+from . import calls
+from .kernels import OpenedKernels
 
 if TYPE_CHECKING:
     from .model import Model
@@ -32,8 +33,8 @@ class DesignFunctions:
         self._paths = frozenset(parameters)
         self._known: dict[tuple[str, bool, bool], Kernel] = {}
         self._derivatives: dict[tuple[tuple[int, ...], bool], Kernel] = {}
-        design = Design(model.robot, parameters)
-        self.kernels: DesignKernels = model.kernels.of_design(design)
+        design = model.kernels.design(parameters)
+        self.kernels: OpenedKernels = model.kernels.of_design(design)
         self.varied = design.places(self.kernels.mechanism.numbers)
 
     def function(self, name: str, friction: bool, verdict: bool) -> Kernel:
@@ -59,7 +60,7 @@ class DesignFunctions:
         """Designs (D, ...) of the same numbers."""
         if frozenset(parameters) != self._paths:
             raise InputError(f"parameters: designs of {', '.join(sorted(self._paths))} are needed")
-        return Designs(self, Design(self.model.robot, parameters))
+        return Designs(self, self.model.kernels.design(parameters))
 
 
 class Designs:
@@ -68,13 +69,12 @@ class Designs:
     def __init__(self, functions: DesignFunctions, design: Design) -> None:
         self._functions, self._design = functions, design
         self.count = design.count
-        self.values: Array = design.rows(functions.kernels.mechanism.numbers)
+        self.values: Array = functions.kernels.rows(design)
 
     @lazy
     def impossible(self) -> dict[int, str]:
         """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home."""
-        calls = self._functions.model._calls
-        found = calls.impossible(self._design, self.values, self._functions.kernels.get("margins"))
+        found = calls.DesignBatch(self._design, self._functions.kernels).impossible
         return {number: text.lstrip(": ") for number, text in found.items()}
 
     def force_jacobian(self, columns: tuple[int, ...], friction: bool) -> Kernel:

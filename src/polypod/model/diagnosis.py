@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..errors import InputError, StateError, StateWarning
+from ..errors import InputError, Reason, StateError, StateWarning
+from ..formulations.at_rest import coupled_loads, load_groups
+from ..friction import loaded_joints
+from ..friction.solutions import CELLS, FEW_CELLS, LARGEST_LOAD, FrictionSolutions, FrictionStatus, solutions
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
+from ..mechanism.closing import closed
+from .kernels import Functions
 
 Errors = Literal["raise", "warn", "nan"]
+NOT_CONVERGED = "the friction iteration did not converge: "
+TOO_STRONG = Reason(NOT_CONVERGED + "friction coefficients too large for this pose", "friction")
+_HUGE = Reason("input values overflow", "overflow")
+_SINGULAR = Reason("the pose is singular: actuator forces or motion are not determined there", "singular")
 
 
 def check_policy(errors: str | None) -> None:
@@ -26,16 +36,14 @@ def check_policy(errors: str | None) -> None:
 def reasons(mechanism: Mechanism, margins: Array) -> list[str]:
     """One sentence a state from the margins and excesses (n, k, 2) of the legs' conditions."""
     names = [(leg.name, c) for leg in mechanism.legs for c in leg.placement.conditions]
-    sentences = []
+    sentences: list[str] = []
     for state in margins:
         lost: dict[str, str] = {}
         for k, (leg, c) in enumerate(names):
             if not state[k, 0] > SMALLEST_MARGIN:
                 # What a leg loses after the first is only its consequence.
                 lost.setdefault(leg, f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})")
-        sentences.append(
-            "; ".join(lost.values()) or "the pose is singular: actuator forces or motion are not determined there"
-        )
+        sentences.append(Reason("; ".join(lost.values()), "leg") if lost else _SINGULAR)
     return sentences
 
 
@@ -59,4 +67,36 @@ def report(
     message = f"{head}. {'. '.join(shown)}{more}"
     if policy == "raise":
         raise StateError(message, index, texts, result)
-    warnings.warn(message, StateWarning, stacklevel=4)
+    warnings.warn(StateWarning(message, index, texts), stacklevel=4)
+
+
+def motion_solutions(
+    kernels: Functions, rows: list[Array], direct: bool = False, cells: int = CELLS
+) -> FrictionSolutions:
+    """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench.
+
+    Nothing is known (UNKNOWN) where loads overflow.
+    """
+    mechanism, dry = kernels.mechanism, kernels.options.dry
+    make = partial(coupled_loads, mechanism, dry, direct)
+    kernel = kernels.custom(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
+    constant, derivatives, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
+    groups = load_groups(mechanism, loaded_joints(mechanism))
+    count = len(constant)
+    code, contracted = np.full(count, int(FrictionStatus.UNKNOWN)), np.full(count, np.inf)
+    loads = np.full((count, len(groups)), np.nan)
+    good = (np.abs(constant).max(axis=1, initial=0.0) < LARGEST_LOAD) & np.isfinite(derivatives).all(axis=(1, 2))
+    code[good], loads[good], contracted[good] = solutions(constant[good], derivatives[good], groups, cells)
+    return FrictionSolutions(code, loads, contracted)
+
+
+def unconverged_reasons(functions: Functions, rows: Mapping[str, Array], direct: bool, count: int) -> list[str]:
+    """Why friction did not converge in ``count`` states, given as rows of their inputs by name: one sentence each."""
+    wanted = ["pose", "twist", "force" if direct else "acceleration", "wrench"]
+    if functions.mechanism.platform.elastic or not set(wanted) <= set(rows):
+        return [TOO_STRONG] * count
+    given = [rows[name] for name in wanted]
+    found = motion_solutions(functions, given, direct, FEW_CELLS)
+    huge = [max(float(np.abs(row[k]).max()) for row in given) > LARGEST_LOAD for k in range(count)]
+    texts = [Reason(NOT_CONVERGED + FrictionStatus(code).message, "friction") for code in found.status.tolist()]
+    return [_HUGE if large else text for large, text in zip(huge, texts, strict=True)]

@@ -10,23 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import InputError, StateWarning
+from ..errors import InputError, Reason, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch, pose_matrix
-from .design_rows import Failures, failure_reason
+from .calls import Calls, Parameters, States
 from .diagnosis import Errors, check_policy, report
 from .forward_search import PoseSearch
-from .model_part import ModelPart, Parameters
 from .results import ForwardKinematics, ForwardKinematicsStatus
 
 _NAMES = {"pose": "guess"}
 
 
 def forward_kinematics(
-    model: ModelPart,
+    calls: Calls,
     q: ArrayLike,
     guess: PoseLike,
     elastic: ArrayLike | None,
@@ -38,21 +37,21 @@ def forward_kinematics(
     check_policy(errors)
     given = {"q": q, "pose": guess, "elastic": elastic}
     if along:
-        states, outputs, rows = _along(model, given)
+        states, outputs, rows = _along(calls, given)
     else:
-        kernel = model._kernels.get("forward_kinematics", verdict=True)
-        states, outputs = model._calls.evaluated(kernel, given, _NAMES)
+        kernel = calls.kernels.get("forward_kinematics", verdict=True)
+        states, outputs = calls.evaluated(kernel, given, _NAMES)
         rows = {p.name: row for p, row in zip(kernel.inputs, states.rows, strict=True)}
-    _search(model, rows, outputs)
-    result, code = _result(model, states, outputs)
+    _search(calls, rows, outputs)
+    result, code = _result(calls, states, outputs)
     if full_output:
-        _mark_limits(model, rows, outputs["pose"], code)
+        _mark_limits(calls, rows, outputs["pose"], code)
         result = result._replace(status=code.reshape(states.shape))
-    return _finalise(states, result, code, outputs["residual"], guess, errors, full_output, [])
+    return _finalise(states, result, code, outputs["residual"], guess, errors, full_output)
 
 
 def forward_kinematics_of_designs(
-    model: Any,
+    calls: Calls,
     q: ArrayLike,
     guess: PoseLike,
     elastic: ArrayLike | None,
@@ -68,20 +67,24 @@ def forward_kinematics_of_designs(
             "parameters: along=True uses the robot's own parameters; make a robot with the new ones instead"
         )
     given = {"q": q, "pose": guess, "elastic": elastic}
-    run, failures = model._calls.of_designs("forward_kinematics", given, parameters, names=_NAMES)
+    run = calls.of("forward_kinematics", given, parameters, names=_NAMES)
     states = Batch(run.shape, ())
-    for rows, _ in failures:
+    for rows, _ in run.failures:
         run.outputs["residual"][rows], run.outputs["quality"][rows], run.outputs["verdict"][rows] = np.nan, 0.0, 1.0
-    result, code = _result(model, states, run.outputs)
+    result, code = _result(calls, states, run.outputs)
     if full_output and len(run.mechanism.limits):
         poses = np.where(np.isnan(result.pose), pose_matrix(guess), result.pose)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", StateWarning)  # of designs that cannot be, which follows
-            limited = model.limits(poses, elastic=elastic, parameters=parameters)
+            limited = calls.limits({"pose": poses, "elastic": elastic}, parameters)
         outside = ~limited.inside.all(axis=-1).ravel()
         code[(code == ForwardKinematicsStatus.CONVERGED) & outside] = ForwardKinematicsStatus.OUTSIDE_LIMITS
         result = result._replace(status=code.reshape(run.shape))
-    return _finalise(states, result, code, run.outputs["residual"], guess, errors, full_output, failures)
+    return _finalise(states, result, code, run.outputs["residual"], guess, errors, full_output, run)
+
+
+def _reason(status: ForwardKinematicsStatus, residual: float) -> Reason:
+    return Reason(f"{status.message} (error {residual:.3g})", status.name.lower())
 
 
 def _finalise(
@@ -92,7 +95,7 @@ def _finalise(
     guess: PoseLike,
     errors: Errors | None,
     full_output: bool,
-    failures: Failures,
+    run: States | None = None,
 ) -> Any:
     """What the caller gets; states without an answer are reported."""
     bad = ~np.isin(code, (ForwardKinematicsStatus.CONVERGED, ForwardKinematicsStatus.OUTSIDE_LIMITS))
@@ -101,8 +104,7 @@ def _finalise(
             "forward_kinematics",
             bad,
             lambda index: [
-                failure_reason(failures, int(k))
-                or f"{ForwardKinematicsStatus(code[k]).message} (error {residual[k]:.3g})"
+                (run and run.failure_reason(int(k))) or _reason(ForwardKinematicsStatus(code[k]), residual[k])
                 for k in index
             ],
             result,
@@ -115,11 +117,11 @@ def _finalise(
     return rigid.from_matrix(result.pose) if hasattr(rigid, "from_matrix") and not bad.any() else result.pose
 
 
-def _result(model: ModelPart, states: Batch, outputs: dict[str, Array]) -> tuple[ForwardKinematics, NDArray[np.int64]]:
+def _result(calls: Calls, states: Batch, outputs: dict[str, Array]) -> tuple[ForwardKinematics, NDArray[np.int64]]:
     pose, residual, quality = outputs["pose"], outputs["residual"], outputs["quality"]
     code = np.full(len(pose), int(ForwardKinematicsStatus.CONVERGED))
     if outputs["verdict"].any():
-        scale = model.size + float(np.linalg.norm(model.robot.home.position))
+        scale = calls.size + float(np.linalg.norm(calls.kernels.robot.home.position))
         code[outputs["verdict"] != 0] = ForwardKinematicsStatus.SINGULAR
         code[quality < -SMALLEST_MARGIN] = ForwardKinematicsStatus.OTHER_SIDE
         code[~(np.abs(quality) > SMALLEST_MARGIN)] = ForwardKinematicsStatus.SINGULAR
@@ -137,26 +139,26 @@ def _unclosed(outputs: dict[str, Array]) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(outputs["residual"]) & (outputs["quality"] == 0.0))
 
 
-def _search(model: ModelPart, rows: dict[str, Array], outputs: dict[str, Array]) -> None:
+def _search(calls: Calls, rows: dict[str, Array], outputs: dict[str, Array]) -> None:
     """Look further for the states without an answer whose legs close at the guess; results replace those of Newton."""
     lost = np.flatnonzero((outputs["verdict"] != 0) & ~_unclosed(outputs))
     if not len(lost):
         return
     count = len(outputs["verdict"])
     own = {name: np.broadcast_to(row, (count, *row.shape[1:]))[lost] for name, row in rows.items()}
-    search = PoseSearch(model, model._kernels.get("forward_kinematics", verdict=True), own)
+    search = PoseSearch(calls, calls.kernels.get("forward_kinematics", verdict=True), own)
     search.run()
     for name, values in search.outputs.items():
         outputs[name][lost[search.found]] = values[search.found]
 
 
-def _mark_limits(model: ModelPart, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
+def _mark_limits(calls: Calls, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
     """Set the code of poses that have the coordinates and are outside the robot's limits."""
-    ranges = model._kernels.mechanism.limit_ranges
+    ranges = calls.kernels.mechanism.limit_ranges
     index = np.flatnonzero(code == ForwardKinematicsStatus.CONVERGED)
     if not len(ranges) or not len(index):
         return
-    kernel = model._kernels.get("limited")
+    kernel = calls.kernels.get("limited")
     given = {name: np.broadcast_to(row, (len(pose), *row.shape[1:]))[index] for name, row in rows.items()}
     given["pose"] = pose[index]
     values = kernel(*(np.ascontiguousarray(given[p.name]) for p in kernel.inputs))[:, 1:]
@@ -164,16 +166,18 @@ def _mark_limits(model: ModelPart, rows: dict[str, Array], pose: Array, code: ND
     code[index[~inside]] = ForwardKinematicsStatus.OUTSIDE_LIMITS
 
 
-def _along(model: ModelPart, given: dict[str, Any]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:
+def _along(calls: Calls, given: dict[str, Any]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:
     """Rows of logs one after the other: outputs by name, rows as in the arrays given; and the inputs of every row."""
-    kernel = model._kernels.get("forward_kinematics_along", verdict=True)
-    arguments = model._calls.arguments(kernel, given, _NAMES)
+    kernel = calls.kernels.get("forward_kinematics_along", verdict=True)
+    arguments = calls.arguments(kernel, given, _NAMES)
     states = [batch([argument]) for argument in arguments]
     if not states[0].shape:
-        raise InputError(f"q: a log (..., T, {len(model.actuators)}) is needed with along=True, got one state")
+        raise InputError(
+            f"q: a log (..., T, {len(calls.kernels.mechanism.actuators)}) is needed with along=True, got one state"
+        )
     batches, outputs, inputs = _followed(kernel, states)
     if outputs["verdict"].max(initial=0.0) >= BAD_INPUT:
-        batches, outputs, inputs = _followed(kernel, [model._calls.checked([argument]) for argument in arguments])
+        batches, outputs, inputs = _followed(kernel, [calls.checked([argument]) for argument in arguments])
         outputs["verdict"] %= BAD_INPUT
     return batches, outputs, inputs
 

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..kernels import Kernel
-from .model_part import ModelPart
+from .calls import Calls
 
 _STEP, _SMALLEST_STEP = 0.25, 2e-3
 """First step along the line of coordinates and the one below which it counts as blocked, as fractions of it."""
@@ -36,8 +36,8 @@ class PoseSearch:
     ``rows`` are inputs of the kernel of forward kinematics by name.
     """
 
-    def __init__(self, model: ModelPart, kernel: Kernel, rows: Mapping[str, Array]) -> None:
-        self._model, self._kernel, self._rows = model, kernel, rows
+    def __init__(self, calls: Calls, kernel: Kernel, rows: Mapping[str, Array]) -> None:
+        self._calls, self._kernel, self._rows = calls, kernel, rows
         self._names = [p.name for p in kernel.outputs]
         self.found: NDArray[np.bool_] = np.zeros(len(rows["q"]), dtype=bool)
         self.outputs: dict[str, Array] = {p.name: np.zeros((len(rows["q"]), *p.shape)) for p in kernel.outputs}
@@ -47,7 +47,7 @@ class PoseSearch:
         """Fill ``outputs`` where something is ``found``; their steps are those of all attempts."""
         if not len(self.found):
             return
-        if not self._model._kernels.mechanism.implicit_legs:
+        if not self._calls.kernels.mechanism.implicit_legs:
             self._follow()
         self._scatter()
         self.outputs["steps"][self.found] = self._steps[self.found]
@@ -83,7 +83,7 @@ class PoseSearch:
             self._from_starts(left[first : first + _TOGETHER])
 
     def _from_starts(self, index: NDArray[np.int64]) -> None:
-        shifts = _shifts(self._model._dof.count)
+        shifts = _shifts(self._calls.dof.count)
         rows, shift = np.repeat(index, len(shifts)), np.tile(shifts, (len(index), 1))
         pose, same = self._starts(rows, shift)
         results = self._newton(rows[same], self._rows["q"][rows[same]], pose[same])
@@ -124,7 +124,7 @@ class PoseSearch:
 
     def _asked(self, name: str, index: NDArray[np.int64], pose: Array) -> tuple[Array, ...]:
         """Outputs of another kernel of the pose."""
-        kernel = self._model._kernels.get(name)
+        kernel = self._calls.kernels.get(name)
         given = {**self._at(index), "pose": pose}
         results: tuple[Array, ...] = kernel(*(np.ascontiguousarray(given[p.name]) for p in kernel.inputs))
         return results
@@ -133,27 +133,27 @@ class PoseSearch:
         """Sign of det J; 1 with more actuators than degrees of freedom, which have no sides, and 0 where legs do not
         close."""
         matrix, quality = self._asked("jacobian", index, pose)
-        m = self._model._dof.count
+        m = self._calls.dof.count
         good = (quality > 0) & np.isfinite(matrix).all(axis=(1, 2))
-        if len(self._model.actuators) > m:
+        if len(self._calls.kernels.mechanism.actuators) > m:
             return good.astype(np.float64)
         return np.where(good, np.sign(np.linalg.det(np.where(good[:, None, None], matrix[..., :m], 0.0))), 0.0)
 
     def _shifted(self, pose: Array, shift: Array) -> Array:
         """Poses (k, 4, 4) moved along the robot's degrees of freedom by ``shift`` (k, m) [sizes, rad]."""
-        dof, own = self._model._dof, self._model._calls.own
-        amount = shift * np.where(dof.turns, 1.0, self._model.size)
+        dof, own = self._calls.dof, self._calls.own
+        amount = shift * np.where(dof.turns, 1.0, self._calls.size)
         if not dof.full:
             x = own.coordinates(pose) + amount
             return own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
         moved = pose.copy()
         moved[:, :3, 3] += amount[:, :3]
-        moved[:, :3, :3] = Rotation.from_rotvec(amount[:, 3:]).as_matrix() @ pose[:, :3, :3]
+        moved[:, :3, :3] = scipy.spatial.transform.Rotation.from_rotvec(amount[:, 3:]).as_matrix() @ pose[:, :3, :3]
         return moved
 
     def _distance(self, first: Array, second: Array) -> Array:
         """How far poses are apart: the larger of shift [sizes of the platform] and turn [rad]."""
-        shift = np.sqrt(((first[:, :3, 3] - second[:, :3, 3]) ** 2).sum(axis=1)) / self._model.size
+        shift = np.sqrt(((first[:, :3, 3] - second[:, :3, 3]) ** 2).sum(axis=1)) / self._calls.size
         cosine = 0.5 * ((first[:, :3, :3] * second[:, :3, :3]).sum(axis=(1, 2)) - 1.0)
         return np.maximum(shift, np.arccos(np.clip(cosine, -1.0, 1.0)))
 

@@ -168,9 +168,3 @@ class MotionDerivatives:
             for k, motion in enumerate(MOTION)
         }
         return found | {"constraints": {"parameters": broken}}
-
-
-def broadcast_rows(arguments: Sequence[Any], rows: Sequence[Array], size: int) -> dict[str, Array]:
-    """Rows of every state by the names of the arguments."""
-    pairs = zip(arguments, rows, strict=True)
-    return {a.name: np.ascontiguousarray(np.broadcast_to(row, (size, *a.shape))) for a, row in pairs}

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import cache, partial
-from importlib import metadata, resources
-from pathlib import Path
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError, KernelSizeError, UnknownNameError
+from ..fingerprint import fingerprint
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
-from ..kernels import COMPILING, Expression, Iteration, Kernel
+from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
 from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
 from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
-from ..parameters.design import Design
+from ..parameters.design import Design, ParameterMap, Place, check_mapping
 from ..symbols import expression as symbolic
 
 _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
@@ -46,7 +50,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "elements": element_states,
     "stiffness": elasticity.stiffness,
 }
-_WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
+_WITH_FRICTION = ("base_wrench", "bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 _SMALLER = ("virtual-power", "newton-euler")
 """Formulations of few operations."""
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
@@ -61,8 +65,9 @@ _SOURCES = (
     "mechanism",
     "friction",
     "formulations",
+    "model/kernels.py",
 )
-"""Folders whose code makes graphs: a change there makes every kernel anew."""
+"""Whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
 _SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 
@@ -74,6 +79,7 @@ class _Key(NamedTuple):
     friction: bool
     formulation: str
     verdict: bool
+    moving_base: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,23 +99,29 @@ class Kernels:
 
     def __init__(self, robot: Robot, options: Options) -> None:
         self.robot, self.options = robot, options
-        self.mechanism = self._mechanism(None)
+        self.mechanism = Mechanism(robot, options.simplify, specialise=options.specialise)
+        self.plain = PlainCalls()
         self._known: dict[_Key, Kernel] = {}
         self._custom: dict[str, Kernel] = {}
         self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
-
-    def _mechanism(self, design: Design | None) -> Mechanism:
-        is_free = design.is_free if design is not None else lambda entry: False
-        return Mechanism(self.robot, self.options.simplify, is_free, self.options.specialise)
+        self._maps: dict[tuple[str, ...], ParameterMap] = {}
+        self._is_free: dict[frozenset[Place], OpenedKernels] = {}
+        self._fixed: dict[tuple[str, ...], tuple[list[int], Array, list[Place]]] = {}
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function with the robot's numbers; ``friction`` and ``formulation`` where it takes them.
 
-        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``).
+        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``); with
+        ``moving_base`` its inputs end with the motion of the base.
         """
-        key = self._key(name, friction, formulation, verdict)
+        key = self._key(name, friction, formulation, verdict, moving_base)
         if key in self._known:
             return self._known[key]
         with COMPILING:
@@ -118,20 +130,51 @@ class Kernels:
                 self._known[key] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
             return self._known[key]
 
-    def of_design(self, design: Design) -> DesignKernels:
-        """The functions that take the numbers of a design."""
+    def design(self, parameters: Mapping[str, ArrayLike]) -> Design:
+        """Values for other numbers of the robot, by path, checked."""
         if self.options.specialise:
             raise InputError(
                 "parameters: the parameters of this model are compiled in (specialise=True); make a model "
                 "without that option"
             )
-        mechanism = self._mechanism(design)
-        same = mechanism.numbers.structure == self.mechanism.numbers.structure
-        return DesignKernels(self, self.mechanism if same else mechanism)
+        check_mapping(parameters)
+        patterns = tuple(parameters)
+        known = self._maps.get(patterns)
+        if known is None:
+            known = self._maps[patterns] = ParameterMap(self.robot, patterns)
+        return known.design(parameters)
 
-    def with_numbers_of(self, mechanism: Mechanism) -> DesignKernels:
+    def of_design(self, design: Design) -> OpenedKernels:
+        """The functions that take the numbers of a design: made once for the zeros and ones that it replaces."""
+        if self.options.specialise:
+            raise InputError(
+                "parameters: the parameters of this model are compiled in (specialise=True); make a model "
+                "without that option"
+            )
+        columns, own, places = self._constants(design.map)
+        different = design.port[:, columns] != own
+        key: frozenset[Place] = frozenset()
+        if different.any():
+            key = frozenset(places[k] for k in np.flatnonzero(different.any(axis=0)).tolist())
+        if key not in self._is_free:
+            mechanism = self.mechanism
+            if key:
+                mechanism = Mechanism(self.robot, self.options.simplify, lambda e: (e.path, e.index) in key)
+            self._is_free[key] = OpenedKernels(self, mechanism)
+        return self._is_free[key]
+
+    def _constants(self, known: ParameterMap) -> tuple[list[int], Array, list[Place]]:
+        """The constants of the robot's topology that designs may replace: their places in designs, values and names."""
+        if known.patterns not in self._fixed:
+            found = [(known.index(e), e) for e in self.mechanism.numbers.constants]
+            pairs = [(k, e) for k, e in found if k is not None]
+            values = np.array([e.value for _, e in pairs])
+            self._fixed[known.patterns] = [k for k, _ in pairs], values, [(e.path, e.index) for _, e in pairs]
+        return self._fixed[known.patterns]
+
+    def with_numbers_of(self, mechanism: Mechanism) -> OpenedKernels:
         """The functions that take the numbers which a mechanism of this robot has as inputs."""
-        return DesignKernels(self, mechanism)
+        return OpenedKernels(self, mechanism)
 
     def expression(
         self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
@@ -156,13 +199,20 @@ class Kernels:
         function = symbolic.merged([*(self._bare(mechanism, key) for key in keys), *others])
         return closed(mechanism, with_verdict(mechanism, function) if verdict else function)
 
-    def _key(self, name: str, friction: bool, formulation: str, verdict: bool) -> _Key:
+    def _key(self, name: str, friction: bool, formulation: str, verdict: bool, moving_base: bool = False) -> _Key:
         if name not in FUNCTIONS:
             raise UnknownNameError("kernel", name, FUNCTIONS)
         if formulation not in FORMULATIONS:
             raise UnknownNameError("formulation", formulation, tuple(FORMULATIONS))
+        if moving_base and formulation not in _SMALLER:
+            raise InputError(
+                f"base_twist, base_acceleration: the formulation {formulation!r} is of a base that stands still; use "
+                f"{' or '.join(_SMALLER)}"
+            )
         formulation = formulation if name == "inverse_dynamics" else ""
-        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict)
+        if name == "base_wrench" and not self.robot.flexible:
+            friction = False  # a force inside the robot
+        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
         """The compiled function, from this process if another robot of the same topology has it."""
@@ -214,8 +264,8 @@ class Kernels:
         own = any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs)
         if own or self.options.specialise or self._chooses(mechanism, key):
             return None
-        parts = [mechanism.numbers.structure, repr((tuple(key), self.options)), metadata.version("casadi")]
-        return hashlib.sha256("\n".join(parts).encode() + _source_digest()).digest()
+        parts = [mechanism.numbers.structure, repr((tuple(key), self.options))]
+        return hashlib.sha256("\n".join(parts).encode() + fingerprint(*_SOURCES)).digest()
 
     def _chooses(self, mechanism: Mechanism, key: _Key) -> bool:
         if key.formulation == "recursive-matrix":
@@ -225,11 +275,15 @@ class Kernels:
         return free_bodies and not mechanism.platform.elastic and not newton_euler.has_closed_form(mechanism)
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
+        if key.moving_base:
+            mechanism = mechanism.on_moving_base
         function = self._bare(mechanism, key)
+        if mechanism.base is not None:
+            function = replace(function, inputs=(*function.inputs, *mechanism.base.ports))
         return closed(mechanism, with_verdict(mechanism, function) if key.verdict else function)
 
     def _bare(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
-        name, friction, formulation, _ = key
+        name, friction, formulation, *_ = key
         if name in _PLAIN:
             return _PLAIN[name](mechanism)
         if friction:
@@ -250,17 +304,83 @@ class Kernels:
         return with_loads(mechanism, self.options.dry, make, direct=name == "direct_dynamics")
 
 
-class DesignKernels(NamedTuple):
+class OpenedKernels:
     """Functions without numbers of a robot, that take those of designs, and the robot in their symbols."""
 
-    kernels: Kernels
-    mechanism: Mechanism
+    def __init__(self, kernels: Kernels, mechanism: Mechanism) -> None:
+        self.kernels, self.mechanism = kernels, mechanism
+        self.plain = PlainCalls()
+        self._own: Array = mechanism.numbers.values
+        self._known: dict[_Key, Kernel] = {}
+        self._columns: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function, as ``Kernels.get`` names it."""
-        return self.kernels._shared(self.mechanism, self.kernels._key(name, friction, formulation, verdict))
+        key = self.kernels._key(name, friction, formulation, verdict, moving_base)
+        if key not in self._known:
+            self._known[key] = self.kernels._shared(self.mechanism, key)
+        return self._known[key]
+
+    def rows(self, design: Design) -> Array:
+        """The parameter port (D, k) of every design."""
+        if design.map.patterns not in self._columns:
+            found = [(k, design.map.index(e)) for k, e in enumerate(self.mechanism.numbers.entries)]
+            pairs = [(k, column) for k, column in found if column is not None]
+            self._columns[design.map.patterns] = [k for k, _ in pairs], [column for _, column in pairs]
+        places, columns = self._columns[design.map.patterns]
+        rows = np.empty((design.count, len(self._own)))
+        rows[...] = self._own
+        rows[:, places] = design.port[:, columns]
+        return rows
+
+
+class RowKernels:
+    """Functions of n rows of states, each with its own numbers (n, k) of the parameter port."""
+
+    def __init__(self, kernels: OpenedKernels, numbers: Array) -> None:
+        self._kernels, self.numbers = kernels, numbers
+        self.mechanism, self.options = kernels.mechanism, kernels.kernels.options
+
+    def get(
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
+    ) -> Kernel:
+        """The kernel of a function for the n rows, as ``Kernels.get`` names it."""
+        return self._bound(self._kernels.get(name, friction, formulation, verdict, moving_base))
+
+    def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
+        """A function that is made elsewhere of the symbols of ``mechanism``, as ``Kernels.custom``."""
+        all_robots = self._kernels.kernels
+        return self._bound(all_robots.shared(build, all_robots.cache_key(name, self.mechanism)))
+
+    def at(self, rows: Any) -> RowKernels:
+        """The same for some of the rows, chosen as an array's are."""
+        return RowKernels(self._kernels, self.numbers[rows])
+
+    def _bound(self, kernel: Kernel) -> Kernel:
+        return kernel.at(self.numbers, rows=True) if kernel.parameters else kernel
+
+
+Functions = Kernels | RowKernels
+"""Functions on rows of states: with the numbers of one robot, or with those of each row."""
+
+
+class PlainCalls(threading.local):
+    """The short ways (``polypod.kernels.PlainCall``) into functions, those of one thread, by what is called."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, PlainCall] = {}
 
 
 def function_of(mechanism: Mechanism, name: str, friction: bool, loads: Loads | None) -> Expression:
@@ -273,6 +393,8 @@ def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool,
         return virtual_power.bias(mechanism, friction, loads)
     if name == "direct_dynamics":
         return virtual_power.direct_dynamics(mechanism, friction, loads)
+    if name == "base_wrench":
+        return newton_euler.base_wrench(mechanism, friction, loads)
     if name == "reactions":
         return newton_euler.reactions(mechanism, friction, loads)
     return FORMULATIONS[formulation](mechanism, friction, loads)
@@ -293,15 +415,3 @@ def check_rotations(mechanism: Mechanism) -> None:
             f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
             "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False"
         )
-
-
-@cache
-def _source_digest() -> bytes:
-    """Fingerprint of the code that makes graphs."""
-    digest = hashlib.sha256()
-    root = Path(str(resources.files(_PACKAGE)))
-    for folder in _SOURCES:
-        for file in sorted((root / folder).rglob("*.py")):
-            digest.update(file.read_bytes())
-    digest.update(Path(__file__).read_bytes())
-    return digest.digest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..friction import friction_pairs
 from ..mechanism import Mechanism
 
 DIAGNOSTICS = ("quality", "converged", "verdict")
@@ -18,13 +19,15 @@ DIAGNOSTICS = ("quality", "converged", "verdict")
 
 
 class Energy(NamedTuple):
-    """Kinetic and potential energy [J], each of the batch's shape.
+    """Kinetic, potential and elastic energy [J], each of the batch's shape.
 
-    Potential is -sum m g.r from the base origin, and that of springs and other elements.
+    Potential is that of gravity, -sum m g.r from the base origin, and of springs and other elements; elastic that of a
+    flexible platform, zero of others.
     """
 
     kinetic: Array
     potential: Array
+    elastic: Array
 
 
 class ElementState(NamedTuple):
@@ -44,25 +47,17 @@ class ElementState(NamedTuple):
 
 
 class InverseDynamics(NamedTuple):
-    """Actuator forces (..., n) [N or N m] and elastic accelerations (..., N) of a flexible robot."""
+    """Actuator forces (..., n) [N or N m] and elastic accelerations (..., N); N is 0 for a rigid platform."""
 
     force: Array
     elastic_acceleration: Array
 
 
 class DirectDynamics(NamedTuple):
-    """Acceleration of the platform frame (..., 6) and elastic accelerations (..., N) of a flexible robot."""
+    """Acceleration of the platform frame (..., 6) and elastic accelerations (..., N); N is 0 for a rigid platform."""
 
     acceleration: Array
     elastic_acceleration: Array
-
-
-class FlexibleEnergy(NamedTuple):
-    """Kinetic, gravity's and elastic energy [J]; gravity's is -sum m g.r from the base origin."""
-
-    kinetic: Array
-    potential: Array
-    elastic: Array
 
 
 class Equilibrium(NamedTuple):
@@ -221,3 +216,138 @@ class LimitReport:
                     f"{low[state, k]:.6g} to {high[state, k]:.6g} {self.units[k]}{where}"
                 )
         return sentences
+
+
+_FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}
+
+
+def suspected_unit_errors(report: LimitReport) -> list[str]:
+    """A sentence for each kind of limit that all states break and that the other unit would keep, with what to write.
+
+    Examples
+    --------
+    >>> broken = LimitReport((("leg1", "length"),), np.array([0.44]), np.array([334.0]), np.array([484.0]), ("m",))
+    >>> suspected_unit_errors(broken)[0].partition(": ")[2]
+    '0.44 m is outside 334 to 484 m; write 334 mm and 484 mm, or 0.334 and 0.484, if mm are meant'
+    """
+    if not report.names:
+        return []
+    found: dict[str, str] = {}
+    values = report.value.reshape(-1, len(report.names))
+    for k, (leg, name) in enumerate(report.names):
+        factor, unit = _FACTORS.get(report.units[k], (0.0, ""))
+        if not unit or not len(values) or name in found:
+            continue
+        low, high, value = report.low[k], report.high[k], values[:, k]
+        outside = ((value < low) | (value > high)).all()
+        if outside and ((value >= factor * low) & (value <= factor * high)).all():
+            found[name] = (
+                f"{leg} {name}: {value[0]:.4g} {report.units[k]} is outside {low:.6g} to {high:.6g} {report.units[k]}; "
+                f"write {low:.6g} {unit} and {high:.6g} {unit}, or {factor * low:.6g} and {factor * high:.6g}, if "
+                f"{unit} are meant"
+            )
+    return list(found.values())
+
+
+_ROUNDING = 1e-12
+"""Entries of a projection below this are zeros of directions along the base axes."""
+_NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+
+
+@dataclass(frozen=True)
+class JointReaction:
+    """What a joint passes on from its parent to its child: force and moment (..., 3) at the joint's point, base axes.
+
+    The opposite acts on the parent. Along the joint's free directions ``axes`` (..., k, 3) it holds friction and the
+    actuator's force; ``normal_force`` and ``constraint_moment`` are what is left without them. ``idle`` joints have
+    neither. Numbers that inner stresses leave open are NaN.
+    """
+
+    kind: str
+    parent: str
+    child: str
+    force: Array
+    moment: Array
+    axes: Array
+    idle: bool = False
+
+    @property
+    def normal_force(self) -> Array:
+        """Force perpendicular to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
+        return self._without(self.force) if self.kind in ("prismatic", "cylindrical") else self.force
+
+    @property
+    def constraint_moment(self) -> Array:
+        """Moment about the axes the joint blocks (..., 3) [N m]; zero for a spherical joint."""
+        if self.kind == "prismatic":
+            return self.moment
+        return np.zeros_like(self.moment) if self.kind == "spherical" else self._without(self.moment)
+
+    def _without(self, vector: Array) -> Array:
+        """A vector (..., 3) less its parts along the free directions; an idle joint has none to take off."""
+        projected = perpendicular(vector, self.axes)
+        # inner stresses have no part along free directions: a number that they leave alone is one of both
+        return np.where(np.isnan(projected), vector, projected) if self.idle else projected
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """Reactions of every joint: ``legs[leg][joint]``, the actuator forces, and the numbers statics leaves open.
+
+    ``indeterminate`` names them as (leg, joint, number); they are NaN. ``base`` (..., 6) is the wrench of the whole
+    robot on its base, moment about the origin of {B}, base axes: what the foundation carries. ``elements`` is what each
+    element applies along its length or the displacements of its joint (..., k).
+    """
+
+    legs: dict[str, dict[str, JointReaction]]
+    force: Array
+    base: Array
+    indeterminate: tuple[tuple[str, str, str], ...]
+    elements: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def on_platform(self) -> Array:
+        """Force of each leg on the platform (..., n, 3) [N], base axes: the sum over its joints there."""
+        joints = [[r.force for r in leg.values() if r.child == "platform"] for leg in self.legs.values()]
+        return np.stack([np.sum(forces, axis=0) for forces in joints], axis=-2)
+
+    @staticmethod
+    def of(
+        mechanism: Mechanism,
+        wrenches: Array,
+        axes: Array,
+        force: Array,
+        base: Array,
+        open_numbers: NDArray[np.bool_],
+        friction: bool = True,
+    ) -> Reactions:
+        """From the rows (..., joints, 6) of a kernel and which numbers (joints, 6) of them are open."""
+        legs: dict[str, dict[str, JointReaction]] = {}
+        indeterminate = []
+        row = 0
+        for leg in mechanism.legs:
+            legs[leg.name] = {}
+            busy = {actuator.joint for actuator in leg.placement.actuators}
+            busy |= {pair.of for pair in friction_pairs(leg)} if friction else set()
+            for joint in leg.placement.joints:
+                numbers = wrenches[..., row, :]
+                free = axes[..., row, :].reshape(*axes.shape[:-2], 2, 3)[..., : len(joint.axes), :]
+                legs[leg.name][joint.name] = JointReaction(
+                    joint.kind, joint.parent, joint.child, numbers[..., :3], numbers[..., 3:], free,
+                    joint.name not in busy,
+                )  # fmt: skip
+                indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
+                row += 1
+        return Reactions(legs, force, base, tuple(indeterminate))
+
+
+def perpendicular(vector: Array, axes: Array) -> Array:
+    """A vector (..., 3) less its parts along directions (..., k, 3) that are perpendicular to each other.
+
+    P v with P = 1 - sum a a^T: a number that is open leaves those of the result open that depend on it.
+    """
+    matrix = np.eye(3) - np.einsum("...ki,...kj->...ij", axes, axes)
+    matrix = np.where(np.abs(matrix) < _ROUNDING, 0.0, matrix)
+    with np.errstate(invalid="ignore"):
+        parts = np.where(matrix == 0.0, 0.0, matrix * vector[..., None, :])
+    return np.asarray(parts.sum(axis=-1))

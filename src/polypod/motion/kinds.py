@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, ValidationError, ValidationInf
 from pydantic_core import PydanticUndefined
 
 from ..description.quantities import Data
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from ..files.faults import Location, validation_faults
 
 _FAMILIES: dict[str, dict[str, type[Any]]] = {}
@@ -63,7 +63,7 @@ class Kind(Data):
     def __eq__(self, other: object) -> bool:
         """Whether the fields are equal; what was worked out from them, lazily or not, is then equal too."""
         return type(self) is type(other) and all(
-            self.__dict__[name] == other.__dict__[name] for name in type(self).model_fields
+            getattr(self, name) == getattr(other, name) for name in type(self).model_fields
         )
 
     @model_validator(mode="after")
@@ -94,7 +94,7 @@ class Family:
             return value
         value, known, what = self.read(value), tuple(sorted(self.base.registry)), self.base.what
         if not isinstance(value, dict):
-            raise ValueError(f"a {what} is a mapping with a 'kind' ({', '.join(known)}), got {value!r}")
+            raise ValueError(f"a {what} must be a mapping with a 'kind' ({', '.join(known)}), got {short_repr(value)}")
         kind = value.get("kind")
         if kind is None:
             raise ValueError(f"kind: missing: a {what} needs one of {', '.join(known)}")

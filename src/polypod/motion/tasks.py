@@ -19,7 +19,7 @@ from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
 from ..files.faults import merge_sentences
-from ..model.suspected_unit_errors import suspected_unit_errors
+from ..model.results import suspected_unit_errors
 from .contract import Motion, MotionExpansion, Peak, Trajectory
 from .files import MotionFile, Task, load_motion, loads_motion
 from .paths import Through

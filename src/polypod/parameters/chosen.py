@@ -14,10 +14,10 @@ import casadi as ca
 import numpy as np
 
 from ..arrays import Array
-from ..description import Body, Robot
+from ..description import Robot
 from ..lazy import lazy
 from ..symbols.expression import Port
-from .paths import BODY_FIELDS, bodies_of, index_in, is_direction, parameter_values, source_of, unit_at, value_at
+from .paths import BODY_FIELDS, bodies_of, is_direction, parameter_values, unit_at, value_at
 from .vector import MOMENTS, Parameter, ParameterVector, symbolic_moments
 
 ALL = "all"
@@ -63,46 +63,55 @@ class ChosenNumbers:
 
     def is_free(self, entry: Parameter) -> bool:
         """Whether a number that the robot's topology would keep is an input."""
-        return self._source(entry) is not None
+        return (entry.path, entry.index) in self.port_expressions
 
     def expressions(self, numbers: ParameterVector) -> ca.SX:
         """The robot's own parameter port (k) as expressions of the chosen numbers; the others are constants."""
-        moments = {path: self._moments(path) for path in self._bodies}
-        parts = []
-        for entry in numbers.entries:
-            source = self._source(entry)
-            if source is None:
-                parts.append(ca.SX(entry.value))
-            elif isinstance(entry.index, str):
-                parts.append(moments[source][MOMENTS.index(entry.index)])
-            else:
-                parts.append(self._number(source, index_in(entry, source)))
-        return ca.vertcat(*parts)
-
-    def _source(self, entry: Parameter) -> str | None:
-        return source_of(entry, self._symbols, self._bodies)
+        found = self.port_expressions
+        return ca.vertcat(*(found.get((entry.path, entry.index), ca.SX(entry.value)) for entry in numbers.entries))
 
     @lazy
-    def _bodies(self) -> list[str]:
+    def port_expressions(self) -> dict[tuple[str, tuple[int, ...] | str], ca.SX]:
+        """Every number of the port that depends on the chosen ones, by path and index, as an expression of them."""
+        found: dict[tuple[str, tuple[int, ...] | str], ca.SX] = {}
+        for path, symbols in self._symbols.items():
+            if path.rpartition(".")[0] not in self.bodies:
+                value = _directions(symbols) if is_direction(self.robot, path) else symbols
+                shape = np.shape(value_at(self.robot, path))
+                for index in np.ndindex(shape):
+                    found[_place(path, index, shape)] = value[int(np.ravel_multi_index(index, shape)) if shape else 0]
+        for path in self.bodies:
+            moments = symbolic_moments(value_at(self.robot, path), *self.body_fields(path))
+            found |= {(path, name): moment for name, moment in zip(MOMENTS, moments, strict=True)}
+        return found
+
+    def symbols(self, path: str) -> ca.SX:
+        """The numbers at a chosen path as a column."""
+        return self._symbols[path]
+
+    @lazy
+    def bodies(self) -> list[str]:
+        """Paths of the bodies of which some number is chosen."""
         return bodies_of(self.robot, self._symbols)
 
-    def _number(self, source: str, index: tuple[int, ...]) -> ca.SX:
-        symbols = self._symbols[source]
-        if is_direction(self.robot, source):
-            symbols = _directions(symbols)
-        return symbols[3 * index[0] + index[1] if len(index) == 2 else sum(index)]
-
-    def _moments(self, path: str) -> list[ca.SX]:
-        """Ten moments of a body as expressions of the chosen numbers."""
-        body: Body = value_at(self.robot, path)
+    def body_fields(self, path: str) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Mass, centre of mass (3) and tensor (3, 3) of a body as its file states them."""
         mass, com, tensor = (self._field(path, field) for field in BODY_FIELDS)
-        return symbolic_moments(body, mass, com, ca.reshape(tensor, 3, 3).T)
+        return mass, com, ca.reshape(tensor, 3, 3).T
 
     def _field(self, path: str, field: str) -> ca.SX:
         symbols = self._symbols.get(f"{path}.{field}")
         if symbols is not None:
             return symbols
         return ca.SX(ca.DM(np.array(value_at(self.robot, f"{path}.{field}"), dtype=np.float64).ravel()))
+
+
+def _place(path: str, index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+    """Path and index in the port of a number of a value: of pairs each has a path of its own
+    (``ParameterVector._value``)."""
+    if shape in ((), (3,), (3, 3)):
+        return path, index
+    return _place(f"{path}.{index[0]}", index[1:], shape[1:])
 
 
 def _directions(symbols: ca.SX) -> ca.SX:

@@ -6,7 +6,7 @@ stand for its number.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,6 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import Data, field_schemas, unit_of
 from ..errors import InputError, UnknownNameError
-from .vector import Parameter
 
 BODY_FIELDS = ("mass", "com", "inertia")
 
@@ -119,33 +118,18 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
     if any(fnmatchcase(path, plain) for path in _all_paths(robot)):
         raise InputError(
             f"parameters: {pattern}: the modes of a flexible platform depend on it; make another robot for "
-            "another value"
+            "another value",
+            code="flexible",
         )
     if any(fnmatchcase(path, plain) for path in robot.numbers()):
         raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")
-    raise UnknownNameError("number", pattern, known)
+    raise UnknownNameError("parameter", pattern, known)
 
 
 def bodies_of(robot: Robot, paths: Iterable[str]) -> list[str]:
     """Paths of the bodies of which a number is at one of ``paths``."""
     owners = dict.fromkeys(path.rpartition(".")[0] for path in paths if "." in path)
     return [path for path in owners if isinstance(value_at(robot, path), Body)]
-
-
-def source_of(entry: Parameter, paths: Container[str], bodies: Container[str]) -> str | None:
-    """Which of ``paths`` (of ``bodies`` for a moment) a number of the port is from; None if from none of them."""
-    if isinstance(entry.index, str):
-        return entry.path if entry.path in bodies else None
-    if entry.path in paths:
-        return entry.path
-    pair = entry.path.rpartition(".")[0]  # of two numbers or directions, such as a range: one path, two of the port
-    return pair if pair in paths else None
-
-
-def index_in(entry: Parameter, source: str) -> tuple[int, ...]:
-    """Where a number of the port, no moment, stands in the value at the path that it is from."""
-    assert isinstance(entry.index, tuple)
-    return entry.index if source == entry.path else (int(entry.path.rpartition(".")[2]), *entry.index)
 
 
 def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..datasets import robot_of
 from ..model import Model
-from ..model.reactions import perpendicular
+from ..model.results import perpendicular
 from ..tables import Table, table
 from .read import ROUNDING, power_mean, reactions
 

@@ -32,7 +32,7 @@ from ..files.documents import parse, read
 from ..files.faults import line_of, merge_sentences
 from ..files.robot_files import with_file_lines
 from ..model import Model
-from ..model.suspected_unit_errors import suspected_unit_errors
+from ..model.results import suspected_unit_errors
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..platforms.modes import large_deflection
 from ..simulation.elastic_spectrum import growth_rate
@@ -169,7 +169,10 @@ def kind_of(name: str | Path) -> str:
         return "motion"
     if not {"platform", "legs"} & set(document):
         neither = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
-        raise AnyFileError(str(path), [Fault("", f"{neither}, but {', '.join(map(str, document))}", 1)])
+        unknown = (
+            f"{neither}, but {', '.join(map(str, document))}. Add them, in lower case; 'polypod new' writes a file"
+        )
+        raise AnyFileError(str(path), [Fault("", f"{unknown} to start from", 1, "neither")])
     return "robot"
 
 

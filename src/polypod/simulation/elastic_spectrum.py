@@ -7,7 +7,7 @@ left of it when the actuators hold the frame, is small or negative, a shape erro
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,8 +63,9 @@ def _eigenvalues(
     n = len(elastic)
     pose, twist, acceleration, load = at
     states = np.concatenate([elastic, np.zeros(n)]) + reach * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
+    shape: dict[str, Any] = {"elastic": states[:, :n], "elastic_rate": states[:, n:]}
     found = model.inverse_dynamics(
-        pose, twist, acceleration, load, friction, elastic=states[:, :n], elastic_rate=states[:, n:], errors="raise"
+        pose, twist, acceleration, load, friction, errors="raise", full_output=True, **shape
     ).elastic_acceleration
     derivatives = (found[: 2 * n] - found[2 * n :]).T / (2 * reach)
     return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [derivatives]])).astype(np.complex128)

@@ -17,8 +17,7 @@ from ..arrays import Array
 from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
 from ..errors import InputError, StateError
-from ..model.arguments import PoseLike, pose_matrix
-from ..model.checks import exact_poses
+from ..model.arguments import PoseLike, exact_poses, pose_matrix
 from ..motion import Trajectory
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .chart import Snapshot, numeric_chart
@@ -115,7 +114,9 @@ def simulate(
         values = watch.values(start)
         if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}")
+            raise InputError(
+                f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"
+            )
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -251,14 +252,17 @@ def _start(
         model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     try:
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))
         shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
         return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
-        raise InputError(f"pose: the robot cannot start there: {error}") from error
+        raise InputError(f"pose: the robot cannot start there: {error}", code=error.code) from error
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections.abc import Callable
-from functools import cache, partial
-from importlib import resources
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
-from weakref import WeakKeyDictionary
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..arrays import Array
 from ..control.checked import nearest_loss, why_no_answer
 from ..errors import InputError
+from ..fingerprint import fingerprint
 from ..friction import INSTANT
 from ..kernels import COMPILING, CheckedCall, Expression, Iteration, Kernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
-from ..model import Model
-from ..model.checks import check_wrench
+from ..model import Energy, Model
+from ..model.arguments import check_wrench
 from ..model.kernels import Kernels, check_rotations
 from ..platforms import DegreesOfFreedom
 from . import kernels as graphs
@@ -35,15 +32,8 @@ STICK_TIME = 1e-4
 """Time [s] within which joints come to rest where steps vary: a joint stops late by half its square times the
 deceleration."""
 Graph = Callable[[Dynamics], Expression | Iteration]
+_SOURCES = ("simulation/chart.py", "simulation/dynamics.py", "simulation/kernels.py")
 Derived = TypeVar("Derived")
-
-
-class Energies(NamedTuple):
-    """Kinetic, gravity's and elastic energy (n,) [J]."""
-
-    kinetic: Array
-    potential: Array
-    elastic: Array
 
 
 class CompiledDynamics:
@@ -67,7 +57,11 @@ class CompiledDynamics:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
                 origin = self._model_kernels.cache_key(name)
-                cache_key = None if origin is None else origin + _file(graph.__module__) + _source_digest()
+                cache_key = (
+                    None
+                    if origin is None
+                    else origin + fingerprint(str(sys.modules[graph.__module__].__file__), *_SOURCES)
+                )
                 kernel = self._model_kernels.shared(partial(self._build, graph), cache_key)
                 self._kernels[graph] = (
                     kernel.at(self._model_kernels.mechanism.numbers.values) if kernel.parameters else kernel
@@ -86,10 +80,6 @@ class CompiledDynamics:
         return graph(self.dynamics)
 
 
-# Compiled functions live as long as their model; they must not hold it, or neither would ever go.
-_COMPILED: WeakKeyDictionary[Any, dict[bool, CompiledDynamics]] = WeakKeyDictionary()
-
-
 class System:
     """What a simulation asks of a model; poses (n, 4, 4), twists (n, 6), elastic coordinates and rates (n, N)."""
 
@@ -97,8 +87,7 @@ class System:
         if not isinstance(model, Model):
             raise InputError(f"model: a polypod.Model is needed, got {type(model).__name__}")
         with COMPILING:
-            known = _COMPILED.setdefault(model, {})
-            self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
+            self.compiled = model.kept((__name__, friction), lambda: CompiledDynamics(model.kernels, friction))
         self.model, self.robot, self.friction = model, model.robot, friction
         self.actuators = model.actuators
         self.dof = DegreesOfFreedom(self.robot)
@@ -113,10 +102,9 @@ class System:
         """Keywords of a flexible robot's calls; none for a rigid one."""
         return given if self.modes else {}
 
-    def energy(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energies:
+    def energy(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energy:
         """Energies of n states."""
-        found = self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
-        return Energies(found.kinetic, found.potential, found.elastic if self.modes else np.zeros_like(found.kinetic))
+        return self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
 
     def static_equilibrium(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
         """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench."""
@@ -238,17 +226,3 @@ class Stepper:
         """Numbers from which a period goes on, at a snapshot's results."""
         known = self.no_friction if friction is None else friction
         return np.concatenate([known, *([found[3], np.zeros(1)] if len(found) > 3 else [])])
-
-
-@cache
-def _source_digest() -> bytes:
-    """Fingerprint of the code that makes this package's graphs."""
-    root = resources.files(__package__)
-    files = ("chart.py", "dynamics.py", "kernels.py")
-    return hashlib.sha256(b"".join((root / name).read_bytes() for name in files)).digest()
-
-
-@cache
-def _file(module: str) -> bytes:
-    """Fingerprint of a module's code."""
-    return hashlib.sha256(Path(str(sys.modules[module].__file__)).read_bytes()).digest()

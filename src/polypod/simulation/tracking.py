@@ -10,7 +10,7 @@ from ..control import default_controller, scaled_masses
 from ..control.contract import Controller
 from ..errors import InputError
 from ..model import Model
-from ..model.checks import check_wrench
+from ..model.arguments import check_wrench
 from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
 from .errors import SimulationError
 from .result import Sample, annotate, external_wrench, needed_force

@@ -8,9 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from html import escape
-from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +20,7 @@ from ..datasets import robot_of
 from ..description import Robot
 from ..errors import InputError
 from ..export.js import HELPERS, js_function
+from ..fingerprint import fingerprint
 from ..kernels import Expression, Iteration, store
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
@@ -211,7 +210,7 @@ def _functions(model: Model, friction: bool) -> tuple[str, dict[str, Any]]:
     """Text and ports of the robot's functions, from disk if a robot of the same topology had them before."""
     kernels = model.kernels
     cache_key = kernels.cache_key(f"live page {'with' if friction else 'without'} friction")
-    key = "" if cache_key is None else hashlib.sha256(cache_key + _printed_by()).hexdigest()
+    key = "" if cache_key is None else hashlib.sha256(cache_key + fingerprint(*_PRINTERS)).hexdigest()
     kept = store.load(key) if key else None
     if kept is not None:
         text, ports = json.loads(gzip.decompress(kept))
@@ -231,10 +230,3 @@ def _ports(expression: Expression | Iteration) -> dict[str, list[list[Any]]]:
         "inputs": [[p.name, p.length] for p in given],
         "outputs": [[p.name, p.length] for p in expression.outputs],
     }
-
-
-@cache
-def _printed_by() -> bytes:
-    """Fingerprint of the code that prints functions."""
-    root = resources.files(__package__.partition(".")[0])
-    return hashlib.sha256(b"".join((root / name).read_bytes() for name in _PRINTERS)).digest()

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..model import Model
-from ..model.checks import check_wrench
+from ..model.arguments import check_wrench
 from ..motion import MotionFile, Trajectory, make_task, with_motion_lines
 from ..simulation import InterruptedWarning, SimulationError, simulate_tracking
 from .document import streamed_page

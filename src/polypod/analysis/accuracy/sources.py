@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
@@ -30,16 +29,13 @@ from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
 from ...model.arguments import Argument, PoseLike, batch
-from ...model.port_jacobian import port_jacobian
-from ...parameters.design import Design
+from ...parameters.design import ParameterMap, port_jacobian
 from ...parameters.paths import matching_paths, value_at
 from ...symbols.expression import Expression, port
 from ..tolerances import Tolerance, Tolerances
 
 _DIRECTIONS = ("axis", "axes", "rail_direction", "guide_normal", "rotation")
 """Fields that are directions or rotations."""
-_KNOWN: WeakKeyDictionary[Model, dict[tuple[str, ...], Closures]] = WeakKeyDictionary()
-"""Of each model as long as it is: a budget, robots drawn at random and bounds ask for the same."""
 
 
 class Source(NamedTuple):
@@ -73,15 +69,14 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
             raise InputError(
                 f"tolerances: {path}: a direction has length 1, so its components cannot vary independently"
             )
-    known = _KNOWN.setdefault(model, {})
-    if tuple(paths) not in known:
-        known[tuple(paths)] = Closures(model, paths)
-    closures = known[tuple(paths)]
+    # a budget, robots drawn at random and bounds ask for the same
+    closures = model.kept((__name__, *paths), lambda: Closures(model, paths))
     if paths and not closures.by_legs:
         raise InputError(
             f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the degrees of freedom of its "
             "file whatever its legs are, so geometric errors have no effect here; give errors of its actuators, "
-            "or use legs of kind chain, which state what they constrain"
+            "or use legs of kind chain, which state what they constrain",
+            code="no_effect",
         )
     return closures
 
@@ -116,7 +111,9 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
         columns[:, :n] += (lengths * q)[..., None]
         sources.append(Source(growth.name, growth.temperature, columns, scales, (lengths * q[0])[:, None]))
     if not sources:
-        raise InputError("tolerances: no errors given: give numbers, actuators, encoder_step, backlash or growth")
+        raise InputError(
+            "tolerances: no errors given: give numbers, actuators, encoder_step, backlash or growth", code="missing"
+        )
     return sources
 
 
@@ -184,6 +181,7 @@ class Closures:
             self.robot, model.simplify, lambda entry: (entry.path, entry.index) in self._entries, free=True
         )
         self._kernels: dict[bool, Kernel] = {}
+        self._maps: dict[tuple[str, ...], ParameterMap] = {}
         self._axes = np.zeros((0, 6))
         self.by_legs = model.mobility.full or self._mechanism.mobility is not None
         """Whether the legs say what the platform does, not the degrees of freedom of the file alone."""
@@ -198,7 +196,7 @@ class Closures:
     def at(self, poses: Array, designs: Mapping[str, Array] | None = None) -> ClosureState:
         """The equations at poses (k, 4, 4), for other numbers (k, ...) by path at each of them if given."""
         numbers, rows = self._mechanism.numbers, bool(designs)
-        values = Design(self.robot, designs).rows(numbers) if designs else numbers.values
+        values = self._map(tuple(designs)).design(designs).rows(numbers) if designs else numbers.values
         kernel = self._kernel(derivatives=False)
         found, by_pose, quality, places = (kernel.at(values, rows=rows) if kernel.parameters else kernel)(poses)
         k, more = len(poses), len(self._axes)
@@ -208,6 +206,11 @@ class Closures:
             np.asarray(quality > SMALLEST_MARGIN),
             places,
         )
+
+    def _map(self, paths: tuple[str, ...]) -> ParameterMap:
+        if paths not in self._maps:
+            self._maps[paths] = ParameterMap(self.robot, paths)
+        return self._maps[paths]
 
     def derivatives(self, poses: Array) -> dict[str, Array]:
         """F_p (k, N, size) of every path at poses (k, 4, 4), exact by differentiation, compiled."""

@@ -14,7 +14,7 @@ from ...legs import Chain
 from ...mechanism import Mechanism
 from ...model import Model
 from ...model.arguments import PoseLike
-from ...model.port_jacobian import port_jacobian
+from ...parameters.design import port_jacobian
 from ...parameters.paths import value_at
 from ...symbols.expression import port
 from ...symbols.graph import Graph
@@ -33,6 +33,8 @@ _FITS = 1e-12
 
 class _StrainError(InputError):
     """Legs that may fit by strain only."""
+
+    code = "strain_unproven"
 
 
 class Worst(NamedTuple):

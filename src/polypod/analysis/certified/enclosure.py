@@ -10,12 +10,12 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
+from ...fingerprint import fingerprint
 from ...kernels import Expression, Kernel, Port, port
 from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...model import Model
 from ...symbols.graph import Graph
-from ..fingerprint import fingerprint
 from ..workspace.pose_coordinates import PoseCoordinates
 from ..workspace.quantities import Quantities, scaled_jacobian
 from .displaced import about, displaced
@@ -133,7 +133,7 @@ class Enclosure:
 
 def _kernel(model: Model, chart: Chart) -> Kernel:
     kernels = model.kernels
-    cache_key = kernels.cache_key(f"enclosure {chart} {fingerprint(*_SOURCES)} {model.robot.dof!r}")
+    cache_key = kernels.cache_key(f"enclosure {chart} {fingerprint(*_SOURCES).hex()} {model.robot.dof!r}")
     return kernels.shared(partial(_expression, kernels.mechanism, chart), cache_key)
 
 

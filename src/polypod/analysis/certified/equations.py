@@ -14,6 +14,7 @@ import casadi as ca
 import numpy as np
 
 from ...arrays import Array
+from ...fingerprint import fingerprint
 from ...kernels import Expression, Kernel, Port, port
 from ...legs import Unknowns
 from ...mechanism import LegAtState, LegModel, Mechanism
@@ -21,7 +22,6 @@ from ...model import Model
 from ...platforms import ConstrainedState
 from ...platforms.contract import tip_map
 from ...symbols.graph import Graph
-from ..fingerprint import fingerprint
 from .affine import Affine, evaluate_affine
 from .displaced import about, displaced, followed, with_twists
 from .telescopic_legs import Chart
@@ -220,5 +220,5 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
 
 def _shared(model: Model, chart: Chart, name: str, build: Callable[[Mechanism, Chart], Expression]) -> Kernel:
     kernels = model.kernels
-    cache_key = kernels.cache_key(f"{name} of what follows {chart} {fingerprint(*_SOURCES)} {model.robot.dof!r}")
+    cache_key = kernels.cache_key(f"{name} of what follows {chart} {fingerprint(*_SOURCES).hex()} {model.robot.dof!r}")
     return kernels.shared(partial(build, kernels.mechanism, chart), cache_key)

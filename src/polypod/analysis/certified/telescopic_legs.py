@@ -9,12 +9,12 @@ import casadi as ca
 import numpy as np
 
 from ...arrays import Array
+from ...fingerprint import fingerprint
 from ...kernels import Expression, Kernel, Port, port
 from ...legs import UPS
 from ...platforms.motion import frame_of
 from ...symbols.graph import Graph
 from ...symbols.vectors import cayley
-from ..fingerprint import fingerprint
 from ..workspace.pose_coordinates import PoseCoordinates
 from .displaced import roll_pitch_yaw
 from .intervals import Interval, Mask, evaluate_intervals, midpoint_radius, regular_sign
@@ -133,7 +133,7 @@ class HexapodJacobian:
 
 @cache
 def _kernel(chart: Chart) -> Kernel:
-    code = fingerprint("analysis/certified/telescopic_legs.py", *SOURCES)
+    code = fingerprint("analysis/certified/telescopic_legs.py", *SOURCES).hex()
     return Kernel(lambda: _expression(chart), f"hexapod jacobian {chart} {code}".encode())
 
 

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import Array
 from ...errors import InputError
+from ...fingerprint import fingerprint
 from ...kernels import Expression, Kernel, Port, port
 from ...kernels.threads import cores
 from ...model import Model
 from ...symbols.graph import Graph
-from ..fingerprint import fingerprint
 from ..workspace.extent import extent
 from ..workspace.pose_coordinates import PoseCoordinates, WorkspaceTest
 from .boxes import Boxes
@@ -354,7 +354,7 @@ class Columns:
 
 @cache
 def _kernel(with_cones: bool) -> Kernel:
-    code = fingerprint("analysis/certified/volume.py", *SOURCES)
+    code = fingerprint("analysis/certified/volume.py", *SOURCES).hex()
     return Kernel(lambda: _expression(with_cones), f"columns {with_cones} {code}".encode())
 
 
@@ -614,7 +614,7 @@ def averages(functions: Array, low: Array, high: Array) -> Averages:
 
 @cache
 def _mean_kernel(count: int) -> Kernel:
-    code = fingerprint("analysis/certified/volume.py", "analysis/certified/volume.py")
+    code = fingerprint("analysis/certified/volume.py").hex()
     return Kernel(lambda: _mean_expression(count), f"averages {count} {code}".encode())
 
 

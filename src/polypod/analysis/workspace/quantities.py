@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
 
 from ...arrays import Array
+from ...fingerprint import fingerprint
 from ...kernels import Expression, Iteration, Kernel, Port, port
 from ...kernels.predicate import Conditions, PredicateKernel
 from ...legs.contract import SMALLEST_MARGIN
@@ -19,7 +19,6 @@ from ...mechanism import LegAtState, Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
 from ...platforms import DegreesOfFreedom
-from ..fingerprint import fingerprint
 
 CLOSING = "legs close"
 SINGULARITY = "singularity"
@@ -152,7 +151,6 @@ def _determinant(n: int) -> ca.Function:
 # The compiled functions of workspaces: margins and det J of single poses, and conditions on whole grids.
 
 _SOURCES = "analysis/workspace/quantities.py", "analysis/workspace/quantities.py"
-_PREDICATES: WeakKeyDictionary[Model, PredicateKernel] = WeakKeyDictionary()
 
 
 class Margins(NamedTuple):
@@ -178,7 +176,7 @@ def margins(model: Model, poses: Array) -> Margins:
 def margins_kernel(model: Model) -> Kernel:
     """(pose) -> 0 and margins of the limits (1 + k), closing margin, det J."""
     kernels = model.kernels
-    cache_key = kernels.cache_key(f"margins of limits {fingerprint(*_SOURCES)}")
+    cache_key = kernels.cache_key(f"margins of limits {fingerprint(*_SOURCES).hex()}")
     kernel = kernels.shared(partial(_margins, kernels.mechanism), cache_key)
     return kernel.at(kernels.mechanism.numbers.values) if kernel.parameters else kernel
 
@@ -199,9 +197,7 @@ def predicate(model: Model) -> PredicateKernel:
 
     Two reports: all limits hold and the legs close; and det J has the sign of the last parameter.
     """
-    if model not in _PREDICATES:
-        _PREDICATES[model] = PredicateKernel(_conditions(model.kernels.mechanism))
-    return _PREDICATES[model]
+    return model.kept((__name__, "predicate"), lambda: PredicateKernel(_conditions(model.kernels.mechanism)))
 
 
 def _conditions(mechanism: Mechanism) -> Conditions:

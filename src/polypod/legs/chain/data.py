@@ -200,7 +200,7 @@ class ChainJoint(Drive, Bearing):
                 "{rotation: {viscous: 0.1}, translation: {viscous: 5.0}}"
             )
         if self.kind != "cylindrical" and self.frictions is not None:
-            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one friction")
+            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one: write friction")
         return self
 
     @model_validator(mode="after")
@@ -237,7 +237,7 @@ class ChainJoint(Drive, Bearing):
         if "at" not in self.model_fields_set and self.kind not in ("prismatic", "fixed"):
             raise ValueError(f"at: a {self.kind} joint needs its position at home, e.g. at: [0.3, 0.0, 0.5]")
         if self.axes is not None:
-            self.__dict__["axes"] = _made_square(*self.axes)
+            self._complete(axes=_made_square(*self.axes))
         if self.actuated and not one:
             raise ValueError(
                 f"actuated: only a revolute, prismatic or cylindrical joint can be actuated, this one is {self.kind}"
@@ -328,7 +328,7 @@ def home_fault(joints: tuple[ChainJoint, ...]) -> str:
         if joint.range is not None and not joint.range[0] <= joint.offset <= joint.range[1]:
             return (
                 f"joints.{k}.range: {list(joint.range)} does not include home, where the coordinate is "
-                f"{joint.offset:g} (its offset); limits apply to the coordinate including 'offset'"
+                f"{joint.offset:g} (its offset); widen it, or change 'offset', which limits include"
             )
     return ""
 

@@ -644,10 +644,12 @@ def closed_form() -> Claim:
     states, system = cases.states(), cases.system()
     force, elastic = system.inverse(states.motion.acceleration)
     pose, twist, shape = states.motion.pose, states.motion.twist, states.shape
-    inverse = cases.model().inverse_dynamics(pose, twist, states.motion.acceleration, friction=False, **shape)
+    inverse = cases.model().inverse_dynamics(
+        pose, twist, states.motion.acceleration, friction=False, full_output=True, **shape
+    )
     push = np.roll(force, 1, axis=1)  # forces that do not belong to the motion
     moved, bending = system.direct(push)
-    direct = cases.model().direct_dynamics(pose, twist, push, friction=False, **shape)
+    direct = cases.model().direct_dynamics(pose, twist, push, friction=False, full_output=True, **shape)
     errors = {
         "forces, (46)": peak_ratio(force - inverse.force, force),
         # at rest they are zero: relative to what the springs alone would give

@@ -10,7 +10,7 @@ from ...arrays import Array
 from ...description import Robot
 from ...files import load
 from ...model import Model, PlatformMotion
-from ...model.reactions import Reactions
+from ...model.results import Reactions
 from ...motion import PUBLISHED, Coordinates, IndependentCoordinates, Path
 from ..shared.arrays import peak
 from . import printed as eq

@@ -254,7 +254,7 @@ def start_and_end() -> Claim:
 def virtual_power() -> Claim:
     """The actuators' work over the second is the change of energy."""
     pose, twist, _ = cases.motion()
-    kinetic, potential = cases.model().energy(pose[[0, -1]], twist[[0, -1]])
+    kinetic, potential, _ = cases.model().energy(pose[[0, -1]], twist[[0, -1]])
     gained = float(np.diff(kinetic + potential)[0])
     return Claim(
         "section 4",

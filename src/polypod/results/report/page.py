@@ -18,7 +18,7 @@ import numpy as np
 from ...datasets import robot_of
 from ...description import Body, FlexiblePlatform, Robot
 from ...model import Model
-from ...model.suspected_unit_errors import suspected_unit_errors
+from ...model.results import suspected_unit_errors
 from ...motion import Motion, Task
 from ...pages import figure_html, report_page, table_html
 from ...tables import called, practical_unit

@@ -9,19 +9,17 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Array
-from ...errors import InputError, UnknownNameError
-from ...formulations.adjoint import RESULTS, products
-from ...formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
-from ...kernels import Kernel
-from ...mechanism.closing import closed
-from ...parameters.design import Design
-from ...parameters.paths import matching_paths, value_at
-from ..checks import check_wrench
-from ..derivatives import derivative_functions
-from ..design_calls import designs_of_states
-from ..diagnosis import Errors, check_policy, report
-from ..port_jacobian import port_jacobians
+from ..arrays import Array
+from ..errors import InputError, UnknownNameError
+from ..formulations.adjoint import RESULTS, products
+from ..formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
+from ..kernels import Kernel, designs_of_states
+from ..mechanism.closing import closed
+from ..model.arguments import check_wrench
+from ..model.derivatives import derivative_functions
+from ..model.diagnosis import Errors, check_policy, report
+from ..parameters.design import Design, ParameterMap, port_jacobians
+from ..parameters.paths import matching_paths, value_at
 from .by_jacobian import JacobianProducts, needs_jacobians
 
 
@@ -48,6 +46,7 @@ class Differentiable:
         elastic = bool(model.kernels.mechanism.platform.elastic)
         self.state = (*BLOCKS[name], *(ELASTIC_BLOCKS if elastic else ()))
         self.inputs = (*self.state, *self.parameters)
+        self._map = ParameterMap(self._robot, self.parameters)
         self.result = RESULTS[name]
         kernels, functions = model.kernels, derivative_functions(model)
         functions.refuse_geometry(self.parameters)
@@ -140,7 +139,7 @@ class Differentiable:
         design, lead = self._design(arrays)
         answer = self._answer(self._bound(self._function, (design, lead)), self._spread(arrays, lead))
         if design.reasons:
-            which = designs_of_states(design, lead)
+            which = designs_of_states(design.shape, lead)
             bad = np.isin(which, list(design.reasons))
             answer.reshape(-1, *self.core)[bad] = np.nan
             report(
@@ -164,13 +163,7 @@ class Differentiable:
             for block in found.values():
                 block[np.broadcast_to(lost, size)] = np.nan
         if self.parameters:
-            cores = self.cores[len(self.state) :]
-            values = [
-                np.broadcast_to(array, (*design.shape, *core)).reshape(-1, *core)
-                for array, core in zip(arrays[len(self.state) :], cores, strict=True)
-            ]
-            numbers = dict(zip(self.parameters, values, strict=True))
-            found |= self._by_file(found.pop("parameters", None), numbers, designs_of_states(design, lead))
+            found |= self._by_file(found.pop("parameters", None), design, designs_of_states(design.shape, lead))
         unknown = np.full(size, np.nan)
         return [
             (found[name] if name in found else _spread_over(unknown, core)).reshape((*lead, *core))
@@ -207,7 +200,7 @@ class Differentiable:
         named = zip(self.state, arrays, self.cores, strict=False)
         rows = {name: _rows(array, core, lead) for name, array, core in named}
         values = design.rows(self._numbers) if self.parameters else self._numbers.values[None]
-        numbers = values[0] if len(values) == 1 else values[designs_of_states(design, lead)]
+        numbers = values[0] if len(values) == 1 else values[designs_of_states(design.shape, lead)]
         weight = np.broadcast_to(adjoint, (*lead, *self.core)).reshape(-1, *self.core)
         return product(rows, numbers, weight)
 
@@ -216,13 +209,15 @@ class Differentiable:
     def _design(self, arrays: Sequence[Array], *more: tuple[int, ...]) -> tuple[Design, tuple[int, ...]]:
         """Values of the named numbers, and the axes of the whole batch."""
         given = dict(zip(self.parameters, arrays[len(self.state) :], strict=True))
-        design = Design(self._robot, given)
+        design = self._map.design(given)
         leads = [a.shape[: a.ndim - len(core)] for a, core in zip(arrays, self.cores, strict=True)]
         try:
             return design, np.broadcast_shapes(*leads, *more)
         except ValueError as error:
             listed = ", ".join(f"{name} {a.shape}" for name, a in zip(self.inputs, arrays, strict=True))
-            raise InputError(f"batch axes do not fit together: {listed}") from error
+            raise InputError(
+                f"batch axes do not fit together: {listed}; give equal leading axes, or one state", code="batch_axes"
+            ) from error
 
     def _bound(self, kernel: Kernel, of: tuple[Design, tuple[int, ...]] | None) -> Kernel:
         """A kernel with the numbers of the robot or of designs."""
@@ -235,7 +230,9 @@ class Differentiable:
         design, lead = of
         values = design.rows(self._numbers)
         return (
-            kernel.at(values[0]) if design.count == 1 else kernel.at(values[designs_of_states(design, lead)], rows=True)
+            kernel.at(values[0])
+            if design.count == 1
+            else kernel.at(values[designs_of_states(design.shape, lead)], rows=True)
         )
 
     def _spread(self, arrays: Sequence[Array], lead: tuple[int, ...]) -> list[Array]:
@@ -245,18 +242,19 @@ class Differentiable:
 
     def _answer(self, kernel: Kernel, arrays: Sequence[Array]) -> Array:
         given: Mapping[str, Array] = dict(zip(self.state, arrays, strict=False))
-        return np.asarray(self._model._calls.call_batch(self.name, kernel, given, self.errors, _concatenated))
+        states = self._model._calls.run(kernel, given)
+        return np.asarray(states.results(self.name, self.errors, _concatenated))
 
-    def _by_file(self, by_port: Array | None, given: dict[str, Array], which: NDArray[np.int64]) -> dict[str, Array]:
+    def _by_file(self, by_port: Array | None, design: Design, which: NDArray[np.int64]) -> dict[str, Array]:
         """Products by the numbers as they are named, from those by the numbers of the port (n, k).
 
-        ``given`` are the values of D designs, ``which`` (n) the number of the design of every state.
+        ``which`` (n) is the number of the design of every state.
         """
-        sizes = [value[0].size for value in given.values()]
+        sizes = [np.size(self._own[path]) for path in self.parameters]
         if by_port is None:  # numbers on which nothing depends
             whole = np.zeros((len(which), sum(sizes)))
         else:
-            ports = port_jacobians(self._robot, self._numbers, given)[:, self._indices]
+            ports = port_jacobians(self._numbers, design)[:, self._indices]
             whole = by_port @ ports[0] if len(ports) == 1 else np.einsum("np,npk->nk", by_port, ports[which])
         parts = np.split(whole, np.cumsum(sizes)[:-1], axis=1)
         return dict(zip(self.parameters, parts, strict=True))

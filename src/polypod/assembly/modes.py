@@ -1,23 +1,23 @@
-"""All assembly modes as a model's call: the poses with given coordinates, and what is known of each."""
+"""All assembly modes of a robot: the poses with given coordinates, and what is known of each."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..assembly import Solutions, pose_solver
-from ..errors import AS_RIGID, InputError
+from ..description import Robot
+from ..kernels import Kernel
 from ..lazy import lazy
-from .arguments import Argument, batch, check_finite
-from .assembly_designs import assembly_modes_of_designs
-from .assembly_results import AssemblyModes, Completeness, Flags, Reachability
-from .forward import forward_kinematics
-from .model_part import ModelPart, Parameters
-from .results import ForwardKinematicsStatus, LimitReport
+from ..mechanism import Mechanism
+from ..platforms import DegreesOfFreedom
+from .contract import Solutions
+from .results import AssemblyModes, Completeness, Flags, Reachability
+from .robots import pose_solver
 
 _GUESSES = 400
 """Starts of Newton's iteration for robots without known equations."""
@@ -29,35 +29,52 @@ _PATHS = 32
 """Paths from home to a mode that are tried before it is unknown whether it is reachable."""
 
 
-class AssemblyCalls(ModelPart):
-    """Assembly modes."""
+class Functions(Protocol):
+    """Compiled functions of a robot by name."""
+
+    robot: Robot
+    mechanism: Mechanism
+
+    def get(self, name: str, *, verdict: bool = False) -> Kernel:
+        """The kernel of a function, with the verdict on each state if asked for."""
+
+
+class Motions(Protocol):
+    """Motions of a robot of fewer than six degrees of freedom."""
+
+    def coordinates(self, poses: Array) -> Array:
+        """Coordinates (n, m) of poses (n, 4, 4)."""
+
+    def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
+        """Poses, twists and accelerations of coordinates (n, m) and their rates."""
+
+
+class Assembly:
+    """All poses of a robot with given coordinates; ``size`` is its platform's [m].
+
+    ``from_home`` is forward kinematics of coordinates (n, k) with home as the guess: poses (n, 4, 4), NaN where none.
+    """
+
+    def __init__(
+        self,
+        functions: Functions,
+        dof: DegreesOfFreedom,
+        size: float,
+        own: Motions,
+        from_home: Callable[[Array], Array],
+    ) -> None:
+        self._kernels, self._dof, self.size, self.own, self._from_home = functions, dof, size, own, from_home
+        self.robot = functions.robot
+        units = [a.unit for leg in functions.mechanism.placed for a in leg.placement.actuators]
+        self._turning = np.array([unit == "rad" for unit in units])
 
     @lazy
     def _mode_solver(self) -> Callable[[Array], Solutions] | None:
         return pose_solver(self.robot, self._dof, self._kernels.mechanism.platform.is_constrained)
 
-    def assembly_modes(
-        self, q: ArrayLike, *, reach: bool = True, parameters: Parameters | None = None
-    ) -> AssemblyModes:
-        """All poses with actuated coordinates q (..., n), from the robot's own equations where they are known.
-
-        Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system
-        solved once; Delta robots and five-bar linkages two, planar 3-RRR six, spherical 3-RRR eight, 3-RPS and 3-PRS
-        sixteen. Each is certified by Smale's alpha test, and where as many are, complex ones counted, they are proven
-        to be all. For other robots Newton's iteration from many guesses gives a set that is not proven complete.
-
-        ``reach`` looks for ways from home to the modes, which takes milliseconds each; without it a mode is unknown to
-        be reachable unless its Jacobian's sign already says that it is not.
-        """
-        if self.robot.flexible:
-            raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; {AS_RIGID}")
-        if parameters is not None:
-            return assembly_modes_of_designs(self, q, reach, parameters)
-        argument = Argument("q", q, (len(self.actuators),))
-        states = batch([argument])
-        check_finite(states, [argument])
+    def modes(self, rows: Array, reach: bool) -> AssemblyModes:
+        """Modes of each of n rows of coordinates (n, k); ``reach`` looks for paths to them from home."""
         solve = self._mode_solver
-        rows = states.rows[0]
         found = self._multistart(rows) if solve is None else solve(rows)
         pose, certified = _sorted(found, self.robot.home.matrix, self.size)
         flat = pose.reshape(-1, 4, 4)
@@ -67,14 +84,14 @@ class AssemblyCalls(ModelPart):
         complete = np.where(found.proven, Completeness.PROVEN, np.where(found.all_found, Completeness.ALL_FOUND, 0))
         if solve is None:
             complete = np.zeros(len(rows), dtype=np.int64)
-        shape = (*states.shape, pose.shape[1])
+        shape = pose.shape[:2]
         return AssemblyModes(
-            pose.reshape(*shape, 4, 4),
+            pose,
             certified.reshape(shape),
             own.reshape(shape),
             inside.reshape(shape),
             reachable.reshape(shape),
-            complete.astype(np.int64).reshape(states.shape),
+            complete.astype(np.int64),
         )
 
     def _on_own_branch(self, pose: Array, q: Array, there: Flags) -> tuple[Flags, Flags]:
@@ -86,17 +103,18 @@ class AssemblyCalls(ModelPart):
         kernel = self._kernels.get("inverse_kinematics")
         values, quality = kernel(np.ascontiguousarray(pose[rows]))
         difference = values - q[rows]
-        turning = np.array([a.unit == "rad" for a in self.actuators])
+        turning = self._turning
         difference[:, turning] = (difference[:, turning] + np.pi) % (2 * np.pi) - np.pi
         scale = np.where(turning, 1.0, self.size)
         with np.errstate(invalid="ignore"):
             own[rows] = (np.abs(difference) <= _SAME * scale).all(axis=1) & (quality > 0)
         rows = np.flatnonzero(own)
         if len(rows):
-            limited = self._kernels.get("limited")(np.ascontiguousarray(pose[rows]))
-            values = np.asarray(limited[0] if isinstance(limited, tuple) else limited)
-            report = LimitReport.of(self._kernels.mechanism, values[:, 1:])
-            inside[rows] = report.inside.all(axis=1)
+            values, ranges = (
+                self._kernels.get("limited")(np.ascontiguousarray(pose[rows])),
+                self._kernels.mechanism.limit_ranges,
+            )
+            inside[rows] = ((values[:, 1:] >= ranges[:, 0]) & (values[:, 1:] <= ranges[:, 1])).all(axis=1)
         return own, inside
 
     def _multistart(self, q: Array) -> Solutions:
@@ -107,9 +125,8 @@ class AssemblyCalls(ModelPart):
         rows = np.repeat(q, g, axis=0), np.tile(guesses, (m, 1, 1))
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*map(np.ascontiguousarray, rows)), strict=True))
         pose = outputs["pose"].reshape(m, g, 4, 4)
-        pose[(outputs["verdict"] != int(ForwardKinematicsStatus.CONVERGED)).reshape(m, g)] = np.nan
-        from_home = forward_kinematics(self, q, self.robot.home.matrix, None, False, "nan", False)
-        distinct = [_distinct(part, self.size) for part in np.concatenate([from_home[:, None], pose], axis=1)]
+        pose[(outputs["verdict"] != 0).reshape(m, g)] = np.nan
+        distinct = [_distinct(part, self.size) for part in np.concatenate([self._from_home(q)[:, None], pose], axis=1)]
         most = max((len(part) for part in distinct), default=0)
         found = np.full((m, most, 4, 4), np.nan)
         for k, part in enumerate(distinct):
@@ -134,7 +151,7 @@ class AssemblyCalls(ModelPart):
         reach = np.where(self._dof.turns, np.pi * (width / far)[:, None], width[:, None])
         x = reach * draw.uniform(-1, 1, (_GUESSES, self._dof.count))
         x[0] = 0.0
-        pose = self._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
+        pose = self.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
         return np.ascontiguousarray(pose[np.isfinite(pose).all(axis=(1, 2))])
 
 
@@ -166,12 +183,12 @@ def _sorted(found: Solutions, home: Array, size: float) -> tuple[Array, Flags]:
 class _PathSearch:
     """Looks for paths from home to poses along which the Jacobian stays regular."""
 
-    def __init__(self, model: AssemblyCalls) -> None:
+    def __init__(self, model: Assembly) -> None:
         self._model = model
         dof = model._dof
         rows = model._kernels.mechanism.joint_scales(model.size)
         self._scale = rows[:, None] * np.where(dof.turns, 1 / model.size, 1.0)
-        self._square = len(model.actuators) == dof.count
+        self._square = len(model._turning) == dof.count
 
     def codes(self, pose: Array, own: Flags, there: Flags, look: bool) -> NDArray[np.int64]:
         """A ``Reachability`` for each pose (k, 4, 4)."""
@@ -235,8 +252,8 @@ class _PathSearch:
         model = self._model
         if model._dof.full:
             return path
-        x = model._calls.own.coordinates(path)
-        return model._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
+        x = model.own.coordinates(path)
+        return model.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
 
 
 def _between(first: Array, last: Array, part: Array) -> Array:

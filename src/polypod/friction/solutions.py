@@ -5,7 +5,7 @@ Sizes are 2-norms of three parts, or sums of the parts' sizes. What is said of t
 - One: sizes differ by no more than their parts do, so L -> |a + B L| is a contraction, and has one fixed point, if the
   spectral radius of the matrix |B| of sizes is below 1, or the largest singular value of B is.
 - Several: two are found by Newton's iteration, each to rounding, with a regular Jacobian.
-- None, or one where no contraction shows it: by cells of the reactions' directions (``.friction_cells``).
+- None, or one where no contraction shows it: by cells of the reactions' directions (``.cells``).
 
 The classical case is that of Painleve (1895): a rod that slides on a rough guide, L = |a + b L| with b > 1.
 """
@@ -13,7 +13,6 @@ The classical case is that of Painleve (1895): a rod that slides on a rough guid
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,11 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..formulations.at_rest import coupled_loads, load_groups
-from ..friction import loaded_joints
-from ..mechanism.closing import closed
-from .friction_cells import CellSearch, Count, Groups
-from .row_kernels import Functions
+from .cells import CellSearch, Count, Groups
 
 _SURE = 1e-6
 """How far below 1 a contraction must be, far above the rounding of its computation."""
@@ -72,26 +67,6 @@ class FrictionSolutions(NamedTuple):
     status: NDArray[np.int64]
     loads: Array
     contraction: Array
-
-
-def motion_solutions(
-    kernels: Functions, rows: list[Array], direct: bool = False, cells: int = CELLS
-) -> FrictionSolutions:
-    """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench.
-
-    Nothing is known (UNKNOWN) where loads overflow.
-    """
-    mechanism, dry = kernels.mechanism, kernels.options.dry
-    make = partial(coupled_loads, mechanism, dry, direct)
-    kernel = kernels.custom(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
-    constant, derivatives, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
-    groups = load_groups(mechanism, loaded_joints(mechanism))
-    count = len(constant)
-    code, contracted = np.full(count, int(FrictionStatus.UNKNOWN)), np.full(count, np.inf)
-    loads = np.full((count, len(groups)), np.nan)
-    good = (np.abs(constant).max(axis=1, initial=0.0) < LARGEST_LOAD) & np.isfinite(derivatives).all(axis=(1, 2))
-    code[good], loads[good], contracted[good] = solutions(constant[good], derivatives[good], groups, cells)
-    return FrictionSolutions(code, loads, contracted)
 
 
 def solutions(constant: Array, derivatives: Array, groups: Groups, cells: int = CELLS) -> FrictionSolutions:

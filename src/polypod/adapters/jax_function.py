@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import MissingPackageError
+from ..errors import MissingPackageError
 from .differentiable import Differentiable
 from .poses import displaced
 

@@ -12,13 +12,13 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...arrays import Array
-from ...formulations.derivatives import derivatives
-from ...kernels import Kernel
-from ...mechanism import Mechanism
-from ...mechanism.closing import closed
-from ..interpreted_derivatives import InterpretedDerivatives, needs_interpretation
-from ..kernels import Kernels
+from ..arrays import Array
+from ..formulations.derivatives import derivatives
+from ..kernels import Kernel
+from ..mechanism import Mechanism
+from ..mechanism.closing import closed
+from ..model.interpreted_derivatives import InterpretedDerivatives, needs_interpretation
+from ..model.kernels import Kernels
 
 
 def needs_jacobians(mechanism: Mechanism, name: str, friction: bool) -> bool:
