@@ -20,6 +20,7 @@ from .leg import LegData, parse_leg
 from .modes import Modes
 from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of
+from .shapes import BaseShape, Floor
 
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
@@ -47,7 +48,7 @@ class Robot(Data):
     robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given.
+    is rigid if not given. ``base`` says what the base looks like, ``floor`` is a plane that nothing may reach beyond.
     """
 
     name: str = Field(min_length=1)
@@ -61,6 +62,8 @@ class Robot(Data):
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
     base_stiffness: BaseStiffness | None = None
+    base: BaseShape | None = None
+    floor: Floor | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")
