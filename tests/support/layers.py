@@ -23,6 +23,7 @@ ORDER = (
     "platforms",
     "mobility",
     "mechanism",
+    "drawing",
     "friction",
     "formulations",
     "kernels",
