@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..mechanism import LegModel
 from ..mobility.numeric_leg import NumericLeg
-from .samples import BASE, PLATFORM, Samples
+from .samples import BASE, PLATFORM, BodyFixed, Samples
 from .shapes import Shape, drawn_shapes, samples_of
 
 
@@ -86,18 +86,16 @@ def posed(robot: Robot, poses: Array, deflection: Array | None = None) -> PosedR
     ground = [k for k, pair in enumerate(pairs) if BASE in pair and not slides[k]]
     on_platform = [k for k, pair in enumerate(pairs) if PLATFORM in pair]
     roots = []
-    for leg in range(len(robot.legs)):
-        own = [k for k in range(len(points)) if samples.joints[k][0] == leg]
+    for number in range(len(robot.legs)):
+        own = [k for k in range(len(points)) if samples.joints[k][0] == number]
         roots.append(next((k for k in own if pairs[k][0] == BASE), own[0]))
     return PosedRobot(
         drawn_shapes(samples, robot), frames, joints, joints[:, on_platform], joints[0, ground], joints[:, roots]
     )
 
 
-def _joint_points(samples: Samples):  # type: ignore[no-untyped-def]
+def _joint_points(samples: Samples) -> Iterator[BodyFixed]:
     """Where every joint stays: in a body of its leg if it can, which bends aside with the platform's attachment."""
-    from .samples import BodyFixed
-
     for k, at in enumerate(samples.joint_points):
         bodies = [body for body in samples.joint_bodies(k) if body > PLATFORM and samples.is_fixed_in(k, body)]
         if bodies:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..description import Body, Robot
@@ -205,7 +206,7 @@ class _Bodies:
     def _platform(self, radius: float | None) -> Iterator[Shape]:
         edge = self.robot.plate_edge
         if edge is not None:
-            thickness = float(self.robot.platform.plate.thickness)  # type: ignore[union-attr]
+            thickness = float(self.robot.platform.plate.thickness)  # type: ignore[attr-defined]
             drawn = max(0.5 * thickness, _PLATE * self.rod) if radius is None else radius
             yield self._shape(PLATFORM, edge[hull_around(edge)], drawn, "platform")
             return
@@ -433,7 +434,7 @@ def flat_outline(points: Array) -> Array | None:
     return corners - np.outer((corners - middle) @ axes[2], axes[2]) if spread[2] > 1e-9 * spread[0] else corners
 
 
-def _order_around(points: Array) -> Array | None:
+def _order_around(points: Array) -> NDArray[np.intp] | None:
     """Numbers of points (k, 3) by their angle in the plane that fits them best; None of fewer than four, or a line."""
     if len(points) < 4:
         return None
@@ -441,8 +442,7 @@ def _order_around(points: Array) -> Array | None:
     _, spread, plane = np.linalg.svd(points - middle, full_matrices=False)
     if spread[1] < _THIN * spread[0]:
         return None
-    order: Array = np.argsort(np.arctan2((points - middle) @ plane[1], (points - middle) @ plane[0]))
-    return order
+    return np.argsort(np.arctan2((points - middle) @ plane[1], (points - middle) @ plane[0]))
 
 
 def tree_of_bars(points: Array) -> list[tuple[Array, Array]]:

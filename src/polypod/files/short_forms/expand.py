@@ -319,8 +319,8 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
         shapes = read_form(Shaped, {"shapes": stated}, (*location, "bodies", name)).shapes if stated else ()
         for side, sign in ((1, 1.0), (2, -1.0)):
             offset = sign * pairs[name]
-            own = [mapped(one, lambda points, by=offset: points + by).model_dump(mode="json") for one in shapes]  # type: ignore[misc]
-            bodies[f"{name}{side}"] = {**plain, "com": floats(com + offset), **({"shapes": own} if own else {})}
+            there = [mapped(one, lambda points, by=offset: points + by).model_dump(mode="json") for one in shapes]  # type: ignore[misc]
+            bodies[f"{name}{side}"] = {**plain, "com": floats(com + offset), **({"shapes": there} if there else {})}
             places["bodies", f"{name}{side}"] = ("bodies", name)
     joints: list[dict[str, Any]] = []
     for number, joint in enumerate(leg["joints"]):

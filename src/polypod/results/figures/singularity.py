@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
-from matplotlib.drawn import Line2D
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from ...arrays import Array
 from ...description import Robot
