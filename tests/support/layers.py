@@ -28,6 +28,7 @@ ORDER = (
     "formulations",
     "kernels",
     "assembly",
+    "clearance",
     "model",
     "adapters",
     "motion",
