@@ -14,6 +14,19 @@ from polypod.clearance import ClearanceFunction
 from polypod.mechanism.samples import around_home
 from support.states import mostly_long
 
+LONG = (
+    "hexapod",
+    "kim-ryu",
+    "lopes",
+    "staicu",
+    "long",
+    "pedrammehr",
+    "delta",
+    "3-rps",
+    "agile-eye",
+    "planar-3-rrr",
+    "reachy-mini",
+)
 EXACT, GJK = 1e-12, 1e-6
 """Capsules and spheres are closed forms in coal too; plates are found there by iterating to its tolerance."""
 
@@ -52,9 +65,9 @@ def coal_shape(shape):
     return coal.Convex(corners, faces), coal.Transform3s.Identity()
 
 
-def coal_distance(a, frame_a, b, frame_b) -> float:
+def coal_distance(a, frame_a, b, frame_b, made=None) -> float:
     """Distance of two shapes; a plate is its polygon, less its radius."""
-    (one, pose), (two, there) = coal_shape(a), coal_shape(b)
+    (one, pose), (two, there) = (coal_shape(s) if made is None else made[id(s)] for s in (a, b))
     grown = sum(shape.radius for shape in (a, b) if shape.kind == "plate")
     placed = [coal.Transform3s(f[:3, :3], f[:3, 3]) * own for f, own in ((frame_a, pose), (frame_b, there))]
     result = coal.DistanceResult()
@@ -116,3 +129,39 @@ def test_the_floor():
     poses = np.stack(around_home(robot, 4, 0.05, seed=1))
     heights = np.array([(plate.at(pose)[:, 2] + 1.0).min() - plate.radius for pose in poses])
     assert np.abs(found.distance[:, number] - heights).max() < 1e-12
+
+
+def test_poses_out_of_reach_have_no_distance():
+    model = pp.Model("kim-ryu")
+    poses = np.stack([model.robot.home.matrix] * 2)
+    poses[1, 0, 3] += 5.0
+    found = model.clearance(poses, errors="nan")
+    assert np.isfinite(found.distance[0]).all()
+    assert np.isnan(found.distance[1]).all()
+    assert found.distance.shape == (2, len(found.names))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_ten_thousand_poses_of_every_robot(name):
+    """Capsules and spheres against coal, to 1e-12, in 10,000 poses and every pair of bodies."""
+    robot = robot_of(name)
+    function = ClearanceFunction(robot)
+    count = 10_000 if not any(leg.kind == "chain" for leg in robot.legs) else 500
+    frames = frames_of(robot, count)
+    found = function(frames)
+    worst, compared = 0.0, 0
+    for number, pair in enumerate(function.pairs):
+        shapes = [[function.shapes[i] for i in part] for part in pair.shapes]
+        if any(shape.kind == "plate" for part in shapes for shape in part):
+            continue
+        made = {id(one): coal_shape(one) for part in shapes for one in part}
+        for k in range(number % 7, len(frames), 7):  # every pair in other poses, all poses by some pair
+            truth = min(
+                coal_distance(a, frames[k, a.body], b, frames[k, b.body], made) for a in shapes[0] for b in shapes[1]
+            )
+            if truth > 0:
+                worst, compared = max(worst, abs(found.distance[k, number] - truth)), compared + 1
+    print(name, len(frames), "poses", compared, "distances, largest difference", worst)
+    assert compared > 100
+    assert worst < EXACT

@@ -20,9 +20,9 @@ from .pairs import BodyPair, body_pairs
 class Clearance:
     """Smallest distances between the bodies of a robot.
 
-    ``names`` are those of the bodies of each of the P pairs. ``distance`` (..., P) [m] is that of their shapes, negative
-    where they overlap, by no more than their radii: cores that cross have no depth. ``points`` (..., P, 2, 3) [m] are
-    the nearest points of the cores (points, lines and polygons that the radii grow), base frame.
+    ``names`` are those of the bodies of each of the P pairs. ``distance`` (..., P) [m] is that of their shapes,
+    negative where they overlap, by no more than their radii: cores that cross have no depth. ``points``
+    (..., P, 2, 3) [m] are the nearest points of the cores (points, lines and polygons that the radii grow), base frame.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -71,6 +71,8 @@ class ClearanceFunction:
             return Clearance((), np.zeros((*lead, 0)), np.zeros((*lead, 0, 2, 3)))
         rows = np.ascontiguousarray(frames.reshape(-1, *frames.shape[-3:])[:, 1:, :3])
         distance, points = self.kernel(rows)
+        lost = ~np.isfinite(rows).all(axis=(1, 2, 3))
+        distance[lost], points[lost] = np.nan, np.nan
         return Clearance(names, distance.reshape(*lead, -1), points.reshape(*lead, len(names), 2, 3))
 
     def _expression(self) -> Expression:

@@ -52,7 +52,8 @@ class PlacedLeg:
 class LegModel:
     """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them.
 
-    ``leg`` has symbols for its numbers; ``fixed`` are these symbols (k), ``seen`` those that are the leg's own.
+    ``leg`` has symbols for its numbers; ``fixed`` are these symbols (k), ``seen`` those that are the leg's own. On a
+    ``moving_base`` vectors that stand still in the base are among the moving ones.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class LegModel:
         numbers: ParameterVector,
         simplify: Simplification | None = None,
         seen: ca.SX | None = None,
+        moving_base: bool = False,
     ) -> None:
         leg, tip = placed.leg, placed.tip
         self.leg, self.name = leg, leg.name
@@ -75,7 +77,7 @@ class LegModel:
             self.placement = replace(self.placement, conditions=conditions)
         place, move, equations = _parts(self.unknowns)
         moving = ca.vertcat(self.all_inputs, place, move)
-        self.vectors = MovingVectors(self.placement, moving, links_apart=simplify == "no-spin")
+        self.vectors = MovingVectors(self.placement, moving, links_apart=simplify == "no-spin", all_move=moving_base)
         self.columns, self.weights, self.loads = self.vectors.columns, self.vectors.weights, self.vectors.loads
         self.fixed_load, self._axes = self.vectors.fixed_load, self.vectors.axes
         self.spinless_axes = self.vectors.spinless_axes() if simplify == "no-spin" else {}
@@ -329,17 +331,19 @@ class MovingVectors:
     """Distinct moving vectors of a leg's bodies, weights J (K, K), loads gamma (K) and the fixed vectors' load (3).
 
     The axes of every body are among the vectors, in cyclic order with an axis that does not move first if there
-    is one; weights and loads are zero for those that carry no inertia. ``inputs`` are what moves.
+    is one; weights and loads are zero for those that carry no inertia. ``inputs`` are what moves; with ``all_move``
+    all vectors count as moving ones. ``rotors`` are those that stand for a coordinate, not for a vector in space.
     """
 
-    def __init__(self, placement: Placement, inputs: ca.SX, links_apart: bool = False) -> None:
+    def __init__(self, placement: Placement, inputs: ca.SX, links_apart: bool = False, all_move: bool = False) -> None:
         # Links that are taken not to spin move their axes in their own way: then no other body may share them.
-        self._inputs, self._links_apart = inputs, links_apart
+        self._inputs, self._links_apart, self._all_move = inputs, links_apart, all_move
         self.columns: list[ca.SX] = []
         self._known: dict[tuple[int, ...], int] = {}
         self.axes: dict[str, tuple[VectorRef, ...]] = {}
         self.bodies: dict[str, BodyVectors] = {}
         self.fixed_load = ca.SX.zeros(3)
+        self.rotors: list[int] = []
         entries: list[tuple[int, int, ca.SX]] = []
         loads: list[tuple[int, ca.SX]] = []
         for body in placement.bodies:
@@ -357,6 +361,7 @@ class MovingVectors:
         for actuator in placement.actuators:
             if not absent(actuator.rotor):
                 ref = self._ref(ca.vertcat(actuator.coordinate, 0, 0))
+                self.rotors.append(ref)
                 entries.append((ref, ref, ca.SX(actuator.rotor)))
         self.weights = ca.SX(len(self.columns), len(self.columns))
         for i, j, value in entries:
@@ -388,7 +393,7 @@ class MovingVectors:
         return BodyVectors((a, b, c, origin), weight if body.has_inertia else ca.SX.zeros(4, 4), load, body.along)
 
     def _ref(self, vector: ca.SX, apart: tuple[int, ...] = ()) -> VectorRef:
-        if not ca.depends_on(vector, self._inputs):
+        if not (self._all_move or ca.depends_on(vector, self._inputs)):
             return vector
         key = apart + tuple(vector[i].element_hash() for i in range(3))
         if key not in self._known:

@@ -75,6 +75,18 @@ class LegAtState:
         return self.model.series(self.series)
 
     @lazy
+    def absolute_vectors(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """The same with the motion of the base, if it moves: what inertia answers to. Rotors turn with their motors'
+        coordinates alone."""
+        base = self.platform.base
+        if base is None:
+            return self.vectors
+        zero, first, half = base.carried(self.vectors)
+        for k in self.model.vectors.rotors:
+            first[:, k], half[:, k] = self.vectors[1][:, k], self.vectors[2][:, k]
+        return zero, first, half
+
+    @lazy
     def coordinates(self) -> ca.SX:
         """The leg's actuated coordinates (a)."""
         return self.model.coordinates_of(self.values.y)

@@ -15,7 +15,16 @@ from ..lazy import Kept, lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
 from ..mobility.mobility import known_mobility
 from ..parameters import Parameter, ParameterVector
-from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs, Platform, PlatformState, RigidPlatform, platform_of
+from ..platforms import (
+    BaseMotion,
+    ConstrainedState,
+    DegreesOfFreedom,
+    Inputs,
+    Platform,
+    PlatformState,
+    RigidPlatform,
+    platform_of,
+)
 from ..symbols.expression import Port, mapped
 from ..symbols.vectors import Frame
 from .leg import LegModel, PlacedLeg
@@ -27,7 +36,8 @@ class Mechanism(Kept):
     """Symbols of a robot; formulations read it, kernels never see it.
 
     With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
-    for robots that are not quite the one described.
+    for robots that are not quite the one described. With ``moving_base`` the motion of the base is an input of its
+    functions, ``base``; all else stays relative to the base.
     """
 
     def __init__(
@@ -37,13 +47,18 @@ class Mechanism(Kept):
         is_free: Callable[[Parameter], bool] = lambda entry: False,
         specialise: bool = False,
         free: bool = False,
+        moving_base: bool = False,
     ) -> None:
         super().__init__()
+        self._choices = robot, simplify, is_free, specialise, free
         self.robot, self.simplify = robot, simplify
         for leg in robot.legs:
             if not isinstance(leg, Leg):
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
         self.numbers = ParameterVector(robot, is_free, specialise)
+        self.base = BaseMotion() if moving_base else None
+        if self.base is not None:
+            self.numbers.gravity = self.numbers.gravity + self.base.gravity
         if simplify is not None and not any(b.along is not None for leg in self.placed for b in leg.placement.bodies):
             kinds = ", ".join(dict.fromkeys(leg.kind for leg in robot.legs))
             raise InputError(
@@ -54,6 +69,12 @@ class Mechanism(Kept):
         self.mobility = known_mobility(robot)
         follows = self.mobility is not None and not self.mobility.constant
         self.platform: Platform = RigidPlatform(self.numbers) if free else platform_of(self.numbers, follows)
+        self.platform.base = self.base
+
+    @lazy
+    def on_moving_base(self) -> Mechanism:
+        """The same robot on a base that moves: ``base`` are its inputs then."""
+        return Mechanism(*self._choices, moving_base=True)
 
     @lazy
     def placed(self) -> list[PlacedLeg]:
@@ -63,7 +84,9 @@ class Mechanism(Kept):
     @lazy
     def legs(self) -> list[LegModel]:
         """The legs in symbols, built when first needed: compiled functions do without."""
-        legs = [LegModel(placed, self.numbers, self.simplify) for placed in self.placed]
+        legs = [
+            LegModel(placed, self.numbers, self.simplify, moving_base=self.base is not None) for placed in self.placed
+        ]
         turning = next((leg for leg in legs if leg.uses_axes), None) if self.platform.elastic else None
         if turning is not None:
             raise InputError(

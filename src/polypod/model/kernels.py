@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -22,6 +22,7 @@ from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
 from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
+from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design, ParameterMap, Place, check_mapping
@@ -46,9 +47,10 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "rate_map": dependent_coordinates.rate_map,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
+    "elements": element_states,
     "stiffness": elasticity.stiffness,
 }
-_WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
+_WITH_FRICTION = ("base_wrench", "bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 _SMALLER = ("virtual-power", "newton-euler")
 """Formulations of few operations."""
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
@@ -56,6 +58,7 @@ _SOURCES = (
     "symbols",
     "description",
     "legs",
+    "elements",
     "parameters",
     "platforms",
     "mobility",
@@ -76,6 +79,7 @@ class _Key(NamedTuple):
     friction: bool
     formulation: str
     verdict: bool
+    moving_base: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,13 +109,19 @@ class Kernels:
         self._fixed: dict[tuple[str, ...], tuple[list[int], Array, list[Place]]] = {}
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function with the robot's numbers; ``friction`` and ``formulation`` where it takes them.
 
-        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``).
+        With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``); with
+        ``moving_base`` its inputs end with the motion of the base.
         """
-        key = self._key(name, friction, formulation, verdict)
+        key = self._key(name, friction, formulation, verdict, moving_base)
         if key in self._known:
             return self._known[key]
         with COMPILING:
@@ -189,13 +199,20 @@ class Kernels:
         function = symbolic.merged([*(self._bare(mechanism, key) for key in keys), *others])
         return closed(mechanism, with_verdict(mechanism, function) if verdict else function)
 
-    def _key(self, name: str, friction: bool, formulation: str, verdict: bool) -> _Key:
+    def _key(self, name: str, friction: bool, formulation: str, verdict: bool, moving_base: bool = False) -> _Key:
         if name not in FUNCTIONS:
             raise UnknownNameError("kernel", name, FUNCTIONS)
         if formulation not in FORMULATIONS:
             raise UnknownNameError("formulation", formulation, tuple(FORMULATIONS))
+        if moving_base and formulation not in _SMALLER:
+            raise InputError(
+                f"base_twist, base_acceleration: the formulation {formulation!r} is of a base that stands still; use "
+                f"{' or '.join(_SMALLER)}"
+            )
         formulation = formulation if name == "inverse_dynamics" else ""
-        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict)
+        if name == "base_wrench" and not self.robot.flexible:
+            friction = False  # a force inside the robot
+        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
         """The compiled function, from this process if another robot of the same topology has it."""
@@ -258,11 +275,15 @@ class Kernels:
         return free_bodies and not mechanism.platform.elastic and not newton_euler.has_closed_form(mechanism)
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
+        if key.moving_base:
+            mechanism = mechanism.on_moving_base
         function = self._bare(mechanism, key)
+        if mechanism.base is not None:
+            function = replace(function, inputs=(*function.inputs, *mechanism.base.ports))
         return closed(mechanism, with_verdict(mechanism, function) if key.verdict else function)
 
     def _bare(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
-        name, friction, formulation, _ = key
+        name, friction, formulation, *_ = key
         if name in _PLAIN:
             return _PLAIN[name](mechanism)
         if friction:
@@ -294,10 +315,15 @@ class OpenedKernels:
         self._columns: dict[tuple[str, ...], tuple[list[int], list[int]]] = {}
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function, as ``Kernels.get`` names it."""
-        key = self.kernels._key(name, friction, formulation, verdict)
+        key = self.kernels._key(name, friction, formulation, verdict, moving_base)
         if key not in self._known:
             self._known[key] = self.kernels._shared(self.mechanism, key)
         return self._known[key]
@@ -323,10 +349,15 @@ class RowKernels:
         self.mechanism, self.options = kernels.mechanism, kernels.kernels.options
 
     def get(
-        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+        self,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Kernel:
         """The kernel of a function for the n rows, as ``Kernels.get`` names it."""
-        return self._bound(self._kernels.get(name, friction, formulation, verdict))
+        return self._bound(self._kernels.get(name, friction, formulation, verdict, moving_base))
 
     def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere of the symbols of ``mechanism``, as ``Kernels.custom``."""
@@ -362,6 +393,8 @@ def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool,
         return virtual_power.bias(mechanism, friction, loads)
     if name == "direct_dynamics":
         return virtual_power.direct_dynamics(mechanism, friction, loads)
+    if name == "base_wrench":
+        return newton_euler.base_wrench(mechanism, friction, loads)
     if name == "reactions":
         return newton_euler.reactions(mechanism, friction, loads)
     return FORMULATIONS[formulation](mechanism, friction, loads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -15,14 +16,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..assembly import Assembly, AssemblyModes, architecture
+from ..clearance import Clearance, ClearanceFunction
 from ..description import Robot
 from ..description.modes import Modes
 from ..errors import (
     AS_RIGID,
     Fault,
-    IgnoredWarning,
     ImplausibleWarning,
     InputError,
+    Reason,
     RobotFileError,
     UnknownNameError,
     short_repr,
@@ -36,7 +38,9 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
+from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.changed_robots import with_numbers
@@ -45,7 +49,7 @@ from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
-from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first, function
+from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
@@ -54,16 +58,17 @@ from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
 from .generalized_coordinates import GeneralizedCoordinates
 from .kernels import Kernels, Options
+from .resting_pose import RestingPose, resting_pose
 from .results import (
     Closure,
     Conditioning,
     DirectDynamics,
     Distribution,
+    ElementState,
     Energy,
     Equilibrium,
     ForwardKinematics,
     InverseDynamics,
-    LimitReport,
     PlatformMotion,
     Reactions,
 )  # fmt: skip
@@ -80,7 +85,9 @@ _NEAR_SINGULAR = (
 _INSTEAD = {"conditioning": "; make singular values of casadi('jacobian') in your own program"}
 RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
-_NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
+_NO_POSE = Reason(
+    "no pose with these coordinates was found along the path from home; stay closer to home", "not_converged"
+)
 _PLAIN = "virtual-power"
 _REST = np.zeros(6)
 # Functions and the inputs that the methods give, in the order of their arguments.
@@ -88,6 +95,7 @@ _POSE = ("pose", "elastic")
 _VELOCITY = ("pose", "twist", "elastic", "elastic_rate")
 _MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate")
 _SHARES = ("weights", "preload")
+_BASE = ("base_twist", "base_acceleration")
 _INVERSE_KINEMATICS = Function("inverse_kinematics", *_POSE)
 _JACOBIAN = Function("jacobian", *_POSE)
 _RATES = Function("rates", *_VELOCITY)
@@ -101,11 +109,13 @@ _CONDITIONING = Function("conditioning", *_POSE)
 _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
 _BIAS = Function("bias", *_VELOCITY)
+_ELEMENTS = Function("elements", *_VELOCITY)
 _ENERGY = Function("energy", *_VELOCITY)
 _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
 _REACTIONS = Function("reactions", *_MOTION)
+_BASE_WRENCH = Function("base_wrench", *_MOTION)
 _third: Any = itemgetter(2)
 
 
@@ -145,6 +155,10 @@ class Model(Kept):
     ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a StateError that
     carries the other states' results, ``warn`` and return NaN in their rows, or only return NaN (``nan``). By default
     one state raises and a batch warns.
+
+    Dynamic calls take the motion of the base itself, of ships, vehicles and stages below: ``base_twist`` and
+    ``base_acceleration`` (..., 6) of the origin of {B} in space, in base axes. Pose, twist and acceleration of the
+    platform stay relative to {B}.
 
     ``parameters`` gives other values to numbers of the robot, by path as ``parameters`` names them: arrays
     (..., *shape) whose leading axes are a batch of designs, broadcast against the states. Functions are compiled for
@@ -188,13 +202,10 @@ class Model(Kept):
             self._home = self.robot.home.matrix
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
-        if self.robot.springs_left_out:
-            text = f"robot {self.robot.name!r}: {self.robot.springs_left_out}"
-            warnings.warn(text, IgnoredWarning, stacklevel=2)
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
-            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
+            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self), code="undriven")])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
             if home.condition > MAX_CONDITION:
@@ -225,7 +236,7 @@ class Model(Kept):
             if data in seen:
                 twin = self.legs[seen.index(data)]
                 message = f"{leg.name} is identical to {twin}, so too few legs constrain the platform: move its joints"
-                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
+                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message, code="singular")])
             seen.append(data)
         field = "home" if "home" in self.robot.model_fields_set else "legs"
         struts = len(self.robot.legs) == 6 and all(leg.kind == "UPS" for leg in self.robot.legs)
@@ -235,7 +246,7 @@ class Model(Kept):
             f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
             f"actuators locked ({undriven_motion(self)}). {advice}"
         )
-        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
+        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message, code="singular")])
 
     @property
     def kernels(self) -> Kernels:
@@ -362,6 +373,41 @@ class Model(Kept):
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
+    def clearance(self, pose: PoseLike, *, errors: Errors | None = None) -> Clearance:
+        """Smallest distances between the bodies of the robot, and above its floor.
+
+        Shapes are those that drawings have: what the robot file states by ``radius``, ``shapes``, ``base`` and
+        ``floor``, else capsules between joints and plates through them. Bodies that a joint holds together are not
+        compared. A flexible platform counts as it is without load.
+
+        Parameters
+        ----------
+        pose : PoseLike
+            Poses (..., 4, 4) of the platform.
+        errors : {"raise", "warn", "nan"}, optional
+            What is done about poses that the legs do not reach.
+
+        Returns
+        -------
+        Clearance
+            ``distance`` (..., P) [m] of P pairs of bodies by ``names``, with the ``points`` where they are nearest.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("hexapod")
+        >>> found = model.clearance(model.robot.home.matrix)
+        >>> len(found.names), bool(found.least > 0)
+        (73, True)
+        """
+        found = self.rigid.bodies(pose, errors=errors)
+        still = np.broadcast_to(np.eye(4), next(iter(found.values())).shape)
+        return self._clearance(np.stack([still, *found.values()], axis=-3))
+
+    @lazy
+    def _clearance(self) -> ClearanceFunction:
+        return ClearanceFunction(self.robot)
+
     @overload
     def forward_kinematics(
         self,
@@ -427,11 +473,52 @@ class Model(Kept):
             return forward_kinematics_of_designs(self._calls, q, start, elastic, along, parameters, errors, full_output)
         return forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
 
+    @lazy
+    def robot_limits(self) -> RobotLimits:
+        """All limits of the robot file as data: of drives, legs, joints and the platform."""
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+
     def limits(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        friction: bool = True,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+    ) -> LimitReport:
+        """Use of every limit of the robot, by name: 1 where a limit is reached.
+
+        Parameters
+        ----------
+        pose : poses (..., 4, 4): judged are ranges and cones of legs and joints
+        twist, acceleration : motion (..., 6) of the platform; a twist adds speeds of drives, motors and platform, an
+            acceleration forces, powers, accelerations and joint loads
+        wrench : external wrench (..., 6) on the platform
+        time : times (T,) of states along the last axis of the batch: adds limits of whole motions (continuous force,
+            stroke, bearing life)
+        friction : whether joints have friction
+        elastic : elastic coordinates (..., N) of a flexible platform; its poses are judged, not its motion
+        parameters : other values of the robot's numbers, designs along leading axes
+
+        Returns
+        -------
+        LimitReport : names, values, bounds and uses (..., k), and the limits that were left out, with the reason
+        """
+        if elastic is None and not self.robot.flexible:
+            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+        if twist is not None:
+            raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
+        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
-        self._calls.refuse_elastic("limits", {"elastic": elastic})
+        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
         return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
 
     def closing(
@@ -563,6 +650,8 @@ class Model(Kept):
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[False] = False,
@@ -581,6 +670,8 @@ class Model(Kept):
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[True],
@@ -598,6 +689,8 @@ class Model(Kept):
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: bool = False,
@@ -612,7 +705,9 @@ class Model(Kept):
         called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = function(called.name, *called.inputs, *_SHARES), (*values, *self._shares(distribution))
+            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _inverse_dynamics if full_output else first
         return self._calls.call(called, values, errors, parameters, friction, formulation, answer)
 
@@ -627,6 +722,8 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[False] = False,
@@ -643,6 +740,8 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[True],
@@ -658,6 +757,8 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: bool = False,
@@ -666,9 +767,12 @@ class Model(Kept):
 
         ``full_output`` returns a ``DirectDynamics``: with it the elastic accelerations of a flexible robot.
         """
-        values = pose, twist, force, wrench, elastic, elastic_rate
+        called = _DIRECT_DYNAMICS
+        values: tuple[Any, ...] = pose, twist, force, wrench, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _direct_dynamics if full_output else first
-        return self._calls.call(_DIRECT_DYNAMICS, values, errors, parameters, friction, _PLAIN, answer)
+        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, answer)
 
     def mass_matrix(
         self,
@@ -692,11 +796,17 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
         """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
-        return self._calls.call(_BIAS, (pose, twist, elastic, elastic_rate), errors, parameters, friction)
+        called = _BIAS
+        values: tuple[Any, ...] = pose, twist, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        return self._calls.call(called, values, errors, parameters, friction)
 
     def gravity(
         self,
@@ -724,6 +834,60 @@ class Model(Kept):
             _ENERGY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
         )
 
+    def elements(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, ElementState]:
+        """Springs, dampers and other elements by name: length or displacement, rate, force, potential, loss.
+
+        Parameters
+        ----------
+        pose, twist : state of the platform; at rest unless a twist is given
+
+        Returns
+        -------
+        An ``ElementState`` for each element of the file, then for each passive joint with a stiffness (``LEG.JOINT``);
+        empty for a robot without.
+        """
+        placed = placed_elements(self._kernels.mechanism)
+        if not placed:
+            return {}
+
+        def by_name(parts: list[Array]) -> dict[str, ElementState]:
+            found, start = {}, 0
+            for number, one in enumerate(placed):
+                own = slice(start, start := start + len(one.axes))
+                s, rate, force = (part[..., own] for part in parts[:3])
+                found[one.name] = ElementState(one.axes, s, rate, force, parts[3][..., number], parts[4][..., number])
+            return found
+
+        values = pose, _REST if twist is None else twist, elastic, elastic_rate
+        return self._calls.call(_ELEMENTS, values, errors, parameters, False, _PLAIN, by_name)
+
+    def equilibrium(
+        self, force: ArrayLike | None = None, wrench: ArrayLike | None = None, start: PoseLike | None = None
+    ) -> RestingPose:
+        """Where the robot rests: gravity, springs, actuator forces and an external wrench balance.
+
+        Parameters
+        ----------
+        force : (..., n) of the actuators; zero (they are free) unless given
+        wrench : (..., 6) on the platform; zero unless given
+        start : poses (..., 4, 4) from which the nearest resting pose is sought; home unless given
+
+        Returns
+        -------
+        Poses and whether each is stable. A ``StateError`` where nothing holds some motion of the platform. Friction,
+        which may hold the robot elsewhere, is left out.
+        """
+        return resting_pose(self, force, wrench, start)
+
     def reactions(
         self,
         pose: PoseLike,
@@ -735,22 +899,62 @@ class Model(Kept):
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Reactions:
         """Wrench of every joint on its child, by leg and joint, with the actuator forces, by Newton-Euler.
 
-        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``. What
+        springs and other elements apply is in ``elements``, also of those in joints: it is not part of a joint's
+        reaction.
         """
 
         def by_name(parts: list[Array]) -> Reactions:
-            return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions, friction)
+            return Reactions.of(
+                self._kernels.mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction
+            )
 
         called = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = function(called.name, *called.inputs, *_SHARES), (*values, *self._shares(distribution))
-        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        found = self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        if not has_elements(self._kernels.mechanism):
+            return found
+        acting = self.elements(
+            pose, twist, elastic=elastic, elastic_rate=elastic_rate, parameters=parameters, errors="nan"
+        )
+        return replace(found, elements={name: one.force for name, one in acting.items()})
+
+    def base_wrench(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Wrench (..., 6) of the robot on its base for a motion, at the origin of {B}, base axes.
+
+        The weight and the external wrench less the rate of momentum of all bodies: what ``reactions(...).base`` is, at
+        a fraction of its cost. Friction inside the robot has no part in it unless the platform is flexible.
+        """
+        called = _BASE_WRENCH
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        return self._calls.call(called, values, errors, parameters, friction)
 
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
@@ -1013,7 +1217,8 @@ class Model(Kept):
         if len(self.actuators) == self._dof.count:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
-                "are unique"
+                "are unique; leave it out",
+                code="not_redundant",
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
@@ -1031,7 +1236,8 @@ class Model(Kept):
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:
             raise InputError(
-                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses"
+                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses",
+                code="six_dof",
             )
 
     def _needs_rigid(self, name: str) -> None:

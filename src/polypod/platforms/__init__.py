@@ -8,7 +8,7 @@ from .contract import Platform, PlatformState, Tip
 from .degrees_of_freedom import DegreesOfFreedom
 from .flexible import ModalPlatform
 from .lower_mobility import LowerMobilityPlatform
-from .motion import FrameMotion, Inputs
+from .motion import BaseMotion, FrameMotion, Inputs
 from .rigid import RigidPlatform
 
 PLATFORMS: dict[str, type[Platform]] = {
@@ -20,6 +20,7 @@ PLATFORMS: dict[str, type[Platform]] = {
 
 __all__ = [
     "PLATFORMS",
+    "BaseMotion",
     "ConstrainedState",
     "DegreesOfFreedom",
     "FrameMotion",

@@ -91,9 +91,7 @@ class ConstrainedPlatform(RigidPlatform):
         chosen[:, ~self.dof.of_joints] = _dual(components)
         self._chosen, self._others = (ca.sparsify(ca.DM(part)) for part in (chosen, _complement(components)))
 
-    def at(
-        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
-    ) -> ConstrainedState:
+    def _at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None) -> ConstrainedState:
         """The platform at a motion."""
         motion = FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration)
         return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others, self._joints)

@@ -14,7 +14,7 @@ import casadi as ca
 from ..description import Robot
 from ..parameters import ParameterVector
 from ..symbols.vectors import skew
-from .motion import FrameMotion, Inputs, Series
+from .motion import BaseMotion, FrameMotion, Inputs, Series
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,12 @@ class PlatformState(ABC):
     """A platform at one state, in symbols."""
 
     motion: FrameMotion
+    base: BaseMotion | None = None
+
+    @property
+    def absolute(self) -> FrameMotion:
+        """The frame's motion with that of the base, if it moves: what inertia answers to."""
+        return self.motion if self.base is None else self.base.carried_frame(self.motion)
 
     @abstractmethod
     def tip(self, leg: int, arm: ca.SX) -> Tip:
@@ -123,6 +129,7 @@ class Platform(ABC):
     elastic : number N of elastic coordinates
     full : it has six degrees of freedom, so that any pose, twist and acceleration is one of its own
     is_constrained : its twists S(x) u follow from the legs' constraints and change from pose to pose
+    base : motion of the base; None if it stands still
     knows_rotations : how it turns where legs are attached is known; mode files may leave that out
     """
 
@@ -131,6 +138,7 @@ class Platform(ABC):
     full: bool = True
     is_constrained: bool = False
     knows_rotations: bool = True
+    base: BaseMotion | None = None
 
     @classmethod
     @abstractmethod
@@ -151,11 +159,17 @@ class Platform(ABC):
         """Fresh symbols of a state."""
         return Inputs(actuators, self.elastic)
 
-    @abstractmethod
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> PlatformState:
         """The platform at a state of the inputs, with a twist and acceleration (6, 6) of its frame, base axes."""
+        state = self._at(x, twist, acceleration, elastic_acceleration)
+        state.base = self.base
+        return state
+
+    @abstractmethod
+    def _at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None) -> PlatformState:
+        """The state itself, of the kind's own class."""
 
     def rest(self, x: Inputs) -> PlatformState:
         """The platform at rest in the place of the inputs."""

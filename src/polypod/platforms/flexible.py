@@ -79,11 +79,11 @@ class FlexibleState(PlatformState):
     @lazy
     def required_wrench(self) -> ca.SX:
         """M_.r A + bias of the platform, (34)."""
-        inside = self.axes.T
+        inside, frame = self.axes.T, self.absolute
         motion = BodyMotion(
-            inside @ (self.motion.a - self.gravity),
-            inside @ self.motion.omega,
-            inside @ self.motion.alpha,
+            inside @ (frame.a - self.gravity),
+            inside @ frame.omega,
+            inside @ frame.alpha,
             self.q,
             self.rate,
         )
@@ -147,9 +147,7 @@ class ModalPlatform(Platform):
         self.scale = numbers.scalar("platform.modes.scale", scale)
         self.knows_rotations = modes.attachment_rotations is not None
 
-    def at(
-        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
-    ) -> FlexibleState:
+    def _at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None) -> FlexibleState:
         """The platform at a motion of its frame."""
         motion = FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration)
         return FlexibleState(

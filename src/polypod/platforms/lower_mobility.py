@@ -52,8 +52,8 @@ class LowerMobilityPlatform(RigidPlatform):
         self._basis = ca.sparsify(ca.DM(self.dof.basis))
         self._allowed = ca.sparsify(ca.DM(self.dof.basis @ self.dof.inverse))
 
-    def at(
-        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
+    def _at(
+        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None
     ) -> LowerMobilityState:
         """The platform at the part of a motion that it can make."""
         motion = FrameMotion.of(self._frame(x.pose.symbols), self._allowed @ twist, self._allowed @ acceleration)

@@ -13,6 +13,40 @@ from ..symbols.vectors import Frame, cayley, cross, skew
 Series = tuple[ca.SX, ca.SX, ca.SX]
 
 
+class BaseMotion:
+    """Symbols of the motion of {B} itself: twist and acceleration of its origin in space, base axes.
+
+    In axes that coincide with those of the base and stand still, a vector c of the base moves by
+    cdot + Omega x c and accelerates by cddot + 2 Omega x cdot + (Omegadot~ + Omega~ Omega~) c. The acceleration of the
+    base's origin acts as a change of gravity; its velocity has no effect.
+    """
+
+    def __init__(self) -> None:
+        self.twist = Port("base_twist", ca.SX.sym("base_twist", 6), (6,))
+        self.acceleration = Port("base_acceleration", ca.SX.sym("base_acceleration", 6), (6,))
+        self.ports = self.twist, self.acceleration
+        self.symbols = ca.vertcat(self.twist.symbols, self.acceleration.symbols)
+        self.omega, self.alpha = self.twist.symbols[3:], self.acceleration.symbols[3:]
+        self._half = half_acceleration_matrix(self.omega, self.alpha)
+
+    @property
+    def gravity(self) -> ca.SX:
+        """What is added to the acceleration of gravity (3)."""
+        return -self.acceleration.symbols[:3]
+
+    def carried(self, series: Series) -> Series:
+        """Taylor coefficients in time (3, K) of vectors of the base, seen from axes that stand still."""
+        zero, first, half = series
+        turn = skew(self.omega)
+        return zero, first + turn @ zero, half + turn @ first + self._half @ zero
+
+    def carried_frame(self, motion: FrameMotion) -> FrameMotion:
+        """The motion of a frame of the base, seen from axes that stand still; without that of the base's origin."""
+        _, v, half = self.carried((motion.frame.origin, motion.v, 0.5 * motion.a))
+        alpha = motion.alpha + self.alpha + cross(self.omega, motion.omega)
+        return FrameMotion(motion.frame, v, motion.omega + self.omega, 2 * half, alpha)
+
+
 @dataclass(frozen=True)
 class FrameMotion:
     """Pose, twist and acceleration of the platform frame's origin, base axes."""
@@ -31,15 +65,7 @@ class FrameMotion:
     @lazy
     def half_acceleration_matrix(self) -> ca.SX:
         """B/2 with B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
-        w, h, a = self.omega, 0.5 * self.omega, 0.5 * self.alpha
-        squares = [h[k] * w[k] for k in range(3)]
-        xy, yz, zx = h[0] * w[1], h[1] * w[2], h[2] * w[0]
-        rows = [
-            [-(squares[1] + squares[2]), xy - a[2], zx + a[1]],
-            [xy + a[2], -(squares[2] + squares[0]), yz - a[0]],
-            [zx - a[1], yz + a[0], -(squares[0] + squares[1])],
-        ]
-        return ca.vertcat(*[ca.horzcat(*row) for row in rows])
+        return half_acceleration_matrix(self.omega, self.alpha)
 
     def series(self, arm: ca.SX) -> Series:
         """Taylor coefficients in time of the point at ``arm`` (base axes) from the origin."""
@@ -50,6 +76,19 @@ class FrameMotion:
         """Taylor coefficients in time of the platform's axes, as columns of nine."""
         axes = self.frame.axes
         return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(self.half_acceleration_matrix @ axes)
+
+
+def half_acceleration_matrix(omega: ca.SX, alpha: ca.SX) -> ca.SX:
+    """B/2 (3, 3) with B = alpha~ + omega~ omega~."""
+    w, h, a = omega, 0.5 * omega, 0.5 * alpha
+    squares = [h[k] * w[k] for k in range(3)]
+    xy, yz, zx = h[0] * w[1], h[1] * w[2], h[2] * w[0]
+    rows = [
+        [-(squares[1] + squares[2]), xy - a[2], zx + a[1]],
+        [xy + a[2], -(squares[2] + squares[0]), yz - a[0]],
+        [zx - a[1], yz + a[0], -(squares[0] + squares[1])],
+    ]
+    return ca.vertcat(*[ca.horzcat(*row) for row in rows])
 
 
 def frame_of(pose: ca.SX) -> Frame:

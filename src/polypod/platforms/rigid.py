@@ -50,7 +50,8 @@ class RigidState(PlatformState):
     @lazy
     def required_wrench(self) -> ca.SX:
         """Inertia and weight of the platform as a wrench at its origin."""
-        return self.body.force(self.motion.frame, self.motion.half_acceleration_matrix, self.motion.a - self.gravity)
+        motion = self.absolute
+        return self.body.force(motion.frame, motion.half_acceleration_matrix, motion.a - self.gravity)
 
     @lazy
     def inertia(self) -> ca.SX:
@@ -79,7 +80,7 @@ class RigidPlatform(Platform):
     def __init__(self, numbers: ParameterVector) -> None:
         self.body, self.gravity = numbers.platform, numbers.gravity
 
-    def at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None) -> RigidState:
+    def _at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None) -> RigidState:
         """The platform at a motion."""
         return RigidState(self.body, self.gravity, FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration))
 
