@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..assembly import Assembly, AssemblyModes, architecture
+from ..clearance import Clearance, ClearanceFunction
 from ..description import Robot
 from ..description.modes import Modes
 from ..errors import (
@@ -371,6 +372,41 @@ class Model(Kept):
             return {"platform": own.copy(), **found}
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+
+    def clearance(self, pose: PoseLike, *, errors: Errors | None = None) -> Clearance:
+        """Smallest distances between the bodies of the robot, and above its floor.
+
+        Shapes are those that drawings have: what the robot file states by ``radius``, ``shapes``, ``base`` and
+        ``floor``, else capsules between joints and plates through them. Bodies that a joint holds together are not
+        compared. A flexible platform counts as it is without load.
+
+        Parameters
+        ----------
+        pose : PoseLike
+            Poses (..., 4, 4) of the platform.
+        errors : {"raise", "warn", "nan"}, optional
+            What is done about poses that the legs do not reach.
+
+        Returns
+        -------
+        Clearance
+            ``distance`` (..., P) [m] of P pairs of bodies by ``names``, with the ``points`` where they are nearest.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("hexapod")
+        >>> found = model.clearance(model.robot.home.matrix)
+        >>> len(found.names), bool(found.least > 0)
+        (73, True)
+        """
+        found = self.rigid.bodies(pose, errors=errors)
+        still = np.broadcast_to(np.eye(4), next(iter(found.values())).shape)
+        return self._clearance(np.stack([still, *found.values()], axis=-3))
+
+    @lazy
+    def _clearance(self) -> ClearanceFunction:
+        return ClearanceFunction(self.robot)
 
     @overload
     def forward_kinematics(
