@@ -16,7 +16,7 @@ MAX_BYTES = 200_000_000
 _KINDS: dict[type, str] = {str: "a text", float: "a number", int: "a number", list: "a list", bool: "a truth value"}
 
 
-_REASONS = {
+_REASONS: dict[type[Exception], str] = {
     FileNotFoundError: "no such file; check its name and folder",
     IsADirectoryError: "it is a folder; name a file",
     PermissionError: "permission denied; allow this user to read it",
@@ -46,7 +46,11 @@ def read(path: Path, error: type[FileError]) -> str:
         reason = _REASONS.get(type(cause)) or getattr(cause, "strerror", None) or str(cause)
         near = _near(path) if isinstance(cause, FileNotFoundError) else []
         hint = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        codes = {FileNotFoundError: "not_found", _NoFileError: "not_a_file", IsADirectoryError: "not_a_file"}
+        codes: dict[type[Exception], str] = {
+            FileNotFoundError: "not_found",
+            _NoFileError: "not_a_file",
+            IsADirectoryError: "not_a_file",
+        }
         code = codes.get(type(cause), "cannot_read")
         raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}", code=code)]) from cause
 
