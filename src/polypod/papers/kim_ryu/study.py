@@ -225,7 +225,7 @@ def explicit_friction() -> Values:
 
 
 def where_the_motions_are() -> Values:
-    found = {}
+    found: Values = {}
     for name, rpm in (("circle", 40), ("(33)", 0)):
         place = cases.legs(rpm).place
         found |= {f"{name}: smallest lambda": float(place.min()), f"{name}: largest lambda": float(place.max())}
