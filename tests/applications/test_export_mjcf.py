@@ -18,6 +18,7 @@ from polypod.exchange.embedded import embedded_robot, left_out
 from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
 from polypod.files import dumps
 from support.command_line import polypod
+from support.refusals import failed, refused
 from support.robots.every_field import rich_chain, rich_joints, rich_struts
 from support.same_robot import assert_same
 
@@ -296,12 +297,12 @@ def test_every_format_says_which_limits_it_leaves_out() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("pedrammehr", r"body leg1-lower: MuJoCo refuses its inertia, which is not positive definite \(principal"),
-        pytest.param("staicu", "C-slider_bar: it has no mass", marks=pytest.mark.long),
+        ("pedrammehr", "leg1-lower MuJoCo"),
+        pytest.param("staicu", "C-slider_bar", marks=pytest.mark.long),
     ],
 )
 def test_robots_that_mujoco_cannot_have(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         export_mjcf(pp.Model(name))
 
 
@@ -320,9 +321,9 @@ def test_names_with_markup_and_hyphens(tmp_path: Path) -> None:
 
 
 def test_bad_numbers() -> None:
-    with pytest.raises(InputError, match="impedance: between 0 and 1, got 1"):
+    with refused(InputError, "impedance 1"):
         export_mjcf(model("five-bar"), impedance=1.0)
-    with pytest.raises(InputError, match="time_constant: must be positive, got 0"):
+    with refused(InputError, "time_constant 0"):
         export_mjcf(model("five-bar"), time_constant=0.0)
 
 
@@ -334,4 +335,4 @@ def test_the_commands(tmp_path: Path) -> None:
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf"}
     again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
-    assert "exists; add --force" in again.stderr
+    failed(again, "--force")

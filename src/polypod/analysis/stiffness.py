@@ -177,6 +177,13 @@ def deflection(
     return Deflection(whole.reshape(*shape, 6), listed.reshape(*shape, p, 6), tuple(labels), share.reshape(*shape, p))
 
 
+ROTORS = (
+    "Rotors move with the actuators' coordinates, on the platform's side of the drives' springs: right for the "
+    "stiffness of a servo loop. For that of a screw or gear behind a held motor set rotor_inertia to 0."
+)
+"""On which side of the springs rotors are."""
+
+
 def resonances(
     model: Model,
     pose: PoseLike | None = None,

@@ -2,7 +2,7 @@
 
 from .body import Body, Payload
 from .dof import DegreeOfFreedom
-from .drive import Bearing, Drive
+from .drive import Bearing, Drive, PlatformLimits
 from .flexible import FlexiblePlatform, PlateData
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
@@ -23,6 +23,7 @@ __all__ = [
     "Payload",
     "Plate",
     "PlateData",
+    "PlatformLimits",
     "Pose",
     "Robot",
     "load_modes",

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..arrays import Array
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from .drive import Bearing, Drive
 from .quantities import Data, Direction, HalfAngle, Number, Position, field_schemas, in_either
 
@@ -165,7 +165,7 @@ def parse_leg(value: Any) -> LegData:
     if isinstance(value, LegData):
         return value
     if not isinstance(value, dict):
-        raise ValueError(f"a leg must be a mapping with a 'kind', got {value!r}")
+        raise ValueError(f"a leg must be a mapping with a 'kind', got {short_repr(value)}")
     kind = value.get("kind")
     if kind is None:
         raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")

@@ -15,6 +15,7 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
 from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
+from .drive import PlatformLimits
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
@@ -47,7 +48,7 @@ class Robot(Data):
     robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given.
+    is rigid if not given. ``platform_limits`` says how fast the platform may move.
     """
 
     name: str = Field(min_length=1)
@@ -61,6 +62,7 @@ class Robot(Data):
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
     base_stiffness: BaseStiffness | None = None
+    platform_limits: PlatformLimits | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")
@@ -114,7 +116,10 @@ class Robot(Data):
         for number, leg in enumerate(self.legs):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
-                raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
+                raise ValueError(
+                    f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}. "
+                    "Move home, or change the leg"
+                )
             faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
@@ -257,7 +262,9 @@ class Robot(Data):
                 f"robot: {self.name!r} has {len(self.dof)} degrees of freedom; a flexible platform needs six"
             )
         if self.payloads:
-            raise InputError(f"robot: {self.name!r} has a payload; include its mass in the modes instead")
+            raise InputError(
+                f"robot: {self.name!r} has a payload; include its mass in the modes instead", code="payload"
+            )
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:

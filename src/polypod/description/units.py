@@ -27,6 +27,9 @@ UNITS: dict[str, tuple[float, str]] = {
 }  # fmt: skip
 """Factor to SI and the SI unit, by the spelling in a file."""
 
+STANDARD_GRAVITY = 9.80665
+"""m/s^2: what an acceleration of ``1 g`` is."""
+
 SPELLINGS = {"°": "deg", "degree": "deg", "degrees": "deg", "sec": "s", "meter": "m", "metre": "m", "kgs": "kg"}
 """Other spellings of units, which messages correct."""
 
@@ -76,6 +79,8 @@ def in_si(value: Any, unit: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [in_si(item, unit) for item in value]
     written = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
+    if written is not None and written[2] == "g" and unit == "m/s^2":  # of an acceleration, not a gram
+        return float(written[1]) * STANDARD_GRAVITY
     if written is None or UNITS.get(written[2], (0.0, ""))[1] != unit:
         return value
     factor = UNITS[written[2]][0]

@@ -80,6 +80,10 @@ _DRIVE = {
     "torque_constant": "torque constant (torque_constant)",
     "lead": "lead of the screw (lead)",
     "gear": "gear between motor and coordinate (gear)",
+    "efficiency": "efficiency of screw and gear (efficiency)",
+    "max_motor_torque": "largest motor torque (max_motor_torque)",
+    "rms_motor_torque": "continuous motor torque (rms_motor_torque)",
+    "max_motor_speed": "largest motor speed (max_motor_speed)",
 }
 
 
@@ -174,6 +178,8 @@ def _whole(model: Model) -> Iterator[str]:
     """What the robot itself says."""
     if model.robot.base_stiffness is not None:
         yield "left out: stiffness of the base (base_stiffness)"
+    if model.robot.platform_limits is not None:
+        yield "left out: speed and acceleration limits of the platform (platform_limits)"
     if model.robot.payloads:
         yield "left out: which part of the platform is payload (merged into its body)"
 

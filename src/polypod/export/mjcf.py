@@ -43,7 +43,7 @@ def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0
     MuJoCo must be shorter than half the time constant.
     """
     if not 0.0 < impedance < 1.0:
-        raise InputError(f"impedance: between 0 and 1, got {impedance}")
+        raise InputError(f"impedance: must be between 0 and 1, got {impedance}")
     if not time_constant > 0.0:
         raise InputError(f"time_constant: must be positive, got {time_constant}")
     tree = tree_of(linkage_of(model.robot))

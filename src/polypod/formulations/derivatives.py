@@ -130,7 +130,7 @@ def _of_legs(legs: Sequence[LegDerivatives], motion: FrameMotion) -> tuple[ca.SX
 def _refuse(mechanism: Mechanism, direct: bool = False) -> None:
     """Raise for robots whose derivatives are not compiled."""
     if mechanism.platform.elastic:
-        raise InputError("derivatives: not available for a flexible platform")
+        raise InputError("derivatives: not available for a flexible platform", code="flexible")
     if mechanism.redundant and not direct:
         raise InputError("derivatives: not available for forces of more actuators than degrees of freedom")
 

@@ -32,7 +32,9 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     Every leg's I, V and G act on its tip's coordinates; only their force is carried to the platform.
     """
     if mechanism.platform.elastic:
-        raise InputError("lagrange: not available for a flexible platform; use virtual-power or newton-euler")
+        raise InputError(
+            "lagrange: not available for a flexible platform; use virtual-power or newton-euler", code="flexible"
+        )
     x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform, attached = mechanism.moving(x)
     motion = platform.motion

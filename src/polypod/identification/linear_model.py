@@ -71,7 +71,8 @@ class LinearModel:
         if self.robot.flexible:
             raise InputError(
                 f"robot: {self.robot.name!r} has a flexible platform: its forces depend on the deflection and "
-                f"rate of every mode, which actuator coordinates do not show; for slow motions {AS_RIGID}"
+                f"rate of every mode, which actuator coordinates do not show; for slow motions {AS_RIGID}",
+                code="flexible",
             )
         self._dry: DryFriction = model.kernels.options.dry
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import StateError
+from ..errors import Reason, StateError
 from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
@@ -731,9 +731,11 @@ class CheckedCall(Call):
         if not self._quality[0] > self._least:
             reason = self._explain(*values)
         elif self._converged[0] == 0.0:
-            reason = "the friction iteration did not converge: friction coefficients too large for this state"
+            reason = Reason(
+                "the friction iteration did not converge: friction coefficients too large for this state", "friction"
+            )
         else:
-            reason = "the result overflows"
+            reason = Reason("the result overflows", "overflow")
         raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
 
 

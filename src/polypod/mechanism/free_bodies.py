@@ -46,7 +46,8 @@ class JointTree:
             if joint is None:
                 raise InputError(
                     f"joints {[j.name for j in waiting]} are not connected to the base: the parent of each joint "
-                    "must be the body nearer to the base"
+                    "must be the body nearer to the base; swap parent and child of those joints, or use virtual-power",
+                    code="joint_order",
                 )
             waiting.remove(joint)
             if joint.child == "platform" or joint.child in reached:

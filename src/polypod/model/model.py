@@ -23,6 +23,7 @@ from ..errors import (
     IgnoredWarning,
     ImplausibleWarning,
     InputError,
+    Reason,
     RobotFileError,
     UnknownNameError,
     short_repr,
@@ -36,6 +37,7 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
@@ -63,7 +65,6 @@ from .results import (
     Equilibrium,
     ForwardKinematics,
     InverseDynamics,
-    LimitReport,
     PlatformMotion,
     Reactions,
 )  # fmt: skip
@@ -80,7 +81,9 @@ _NEAR_SINGULAR = (
 _INSTEAD = {"conditioning": "; make singular values of casadi('jacobian') in your own program"}
 RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
-_NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
+_NO_POSE = Reason(
+    "no pose with these coordinates was found along the path from home; stay closer to home", "not_converged"
+)
 _PLAIN = "virtual-power"
 _REST = np.zeros(6)
 # Functions and the inputs that the methods give, in the order of their arguments.
@@ -107,6 +110,7 @@ _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
 _REACTIONS = Function("reactions", *_MOTION)
+_BASE_WRENCH = Function("base_wrench", *_MOTION)
 _third: Any = itemgetter(2)
 
 
@@ -199,7 +203,7 @@ class Model(Kept):
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
-            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
+            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self), code="undriven")])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
             if home.condition > MAX_CONDITION:
@@ -230,7 +234,7 @@ class Model(Kept):
             if data in seen:
                 twin = self.legs[seen.index(data)]
                 message = f"{leg.name} is identical to {twin}, so too few legs constrain the platform: move its joints"
-                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
+                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message, code="singular")])
             seen.append(data)
         field = "home" if "home" in self.robot.model_fields_set else "legs"
         struts = len(self.robot.legs) == 6 and all(leg.kind == "UPS" for leg in self.robot.legs)
@@ -240,7 +244,7 @@ class Model(Kept):
             f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
             f"actuators locked ({undriven_motion(self)}). {advice}"
         )
-        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
+        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message, code="singular")])
 
     @property
     def kernels(self) -> Kernels:
@@ -432,11 +436,52 @@ class Model(Kept):
             return forward_kinematics_of_designs(self._calls, q, start, elastic, along, parameters, errors, full_output)
         return forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
 
+    @lazy
+    def robot_limits(self) -> RobotLimits:
+        """All limits of the robot file as data: of drives, legs, joints and the platform."""
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+
     def limits(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        friction: bool = True,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+    ) -> LimitReport:
+        """Use of every limit of the robot, by name: 1 where a limit is reached.
+
+        Parameters
+        ----------
+        pose : poses (..., 4, 4): judged are ranges and cones of legs and joints
+        twist, acceleration : motion (..., 6) of the platform; a twist adds speeds of drives, motors and platform, an
+            acceleration forces, powers, accelerations and joint loads
+        wrench : external wrench (..., 6) on the platform
+        time : times (T,) of states along the last axis of the batch: adds limits of whole motions (continuous force,
+            stroke, bearing life)
+        friction : whether joints have friction
+        elastic : elastic coordinates (..., N) of a flexible platform; its poses are judged, not its motion
+        parameters : other values of the robot's numbers, designs along leading axes
+
+        Returns
+        -------
+        LimitReport : names, values, bounds and uses (..., k), and the limits that were left out, with the reason
+        """
+        if elastic is None and not self.robot.flexible:
+            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+        if twist is not None:
+            raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
+        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
-        self._calls.refuse_elastic("limits", {"elastic": elastic})
+        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
         return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
 
     def closing(
@@ -786,6 +831,32 @@ class Model(Kept):
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
 
+    def base_wrench(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Wrench (..., 6) of the robot on its base for a motion, at the origin of {B}, base axes.
+
+        The weight and the external wrench less the rate of momentum of all bodies: what ``reactions(...).base`` is, at
+        a fraction of its cost. Friction inside the robot has no part in it unless the platform is flexible.
+        """
+        called = _BASE_WRENCH
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        return self._calls.call(called, values, errors, parameters, friction)
+
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
         """Which numbers (joints, 6) of the joints' wrenches inner stresses leave open: the same in all states."""
@@ -1047,7 +1118,8 @@ class Model(Kept):
         if len(self.actuators) == self._dof.count:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
-                "are unique"
+                "are unique; leave it out",
+                code="not_redundant",
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
@@ -1065,7 +1137,8 @@ class Model(Kept):
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:
             raise InputError(
-                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses"
+                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses",
+                code="six_dof",
             )
 
     def _needs_rigid(self, name: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..friction import friction_pairs
+from ..limits import LimitReport
+from ..limits.loads import perpendicular
 from ..mechanism import Mechanism
 
 DIAGNOSTICS = ("quality", "converged", "verdict")
@@ -143,64 +144,6 @@ class ForwardKinematics(NamedTuple):
     steps: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class LimitReport:
-    """Limited quantities of a batch of poses: which, how much, how much is allowed.
-
-    ``names`` are (leg, quantity); ``value``, ``inside`` are (..., k), ``low``, ``high`` (k,) or, of several designs,
-    (..., k), ``units`` k texts.
-    """
-
-    names: tuple[tuple[str, str], ...]
-    value: Array
-    low: Array
-    high: Array
-    units: tuple[str, ...]
-
-    @staticmethod
-    def of(mechanism: Mechanism, values: Array, ranges: Array | None = None) -> LimitReport:
-        """From the limited quantities (..., k) of a kernel, angles as cosines; ``ranges`` (..., k, 2) of designs."""
-        limits = mechanism.limits
-        low, high = np.moveaxis(mechanism.limit_ranges if ranges is None else ranges, -1, 0).copy()
-        angles = np.array([limit.angle for _, limit in limits], dtype=bool)
-        reported = values.copy()
-        reported[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
-        low[..., angles], high[..., angles] = 0.0, np.arccos(low[..., angles])
-        names = tuple((leg, limit.name) for leg, limit in limits)
-        return LimitReport(names, reported, low, high, tuple(limit.unit for _, limit in limits))
-
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """Whether each quantity is within its range; a value that is not a number is not."""
-        return (self.value >= self.low) & (self.value <= self.high)
-
-    @property
-    def ok(self) -> bool:
-        """Whether every quantity is within its range in every state."""
-        return bool(self.inside.all())
-
-    def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
-        """A sentence for each quantity that leaves its range in any state, at its worst; ``which`` names a state."""
-        sentences = []
-        values, low, high = (
-            np.broadcast_to(v, self.value.shape).reshape(
-                int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names)
-            )
-            for v in (self.value, self.low, self.high)
-        )
-        for k, (leg, quantity) in enumerate(self.names):
-            over = np.fmax(low[:, k] - values[:, k], values[:, k] - high[:, k])
-            over = np.where(np.isnan(values[:, k]), np.inf, over)
-            if len(over) and over.max() > 0:
-                state = int(over.argmax())
-                where = f" ({which(state)})" if self.value.ndim > 1 else ""
-                sentences.append(
-                    f"{leg}: {quantity} {values[state, k]:.6g} {self.units[k]} is outside "
-                    f"{low[state, k]:.6g} to {high[state, k]:.6g} {self.units[k]}{where}"
-                )
-        return sentences
-
-
 _FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}
 
 
@@ -232,8 +175,6 @@ def suspected_unit_errors(report: LimitReport) -> list[str]:
     return list(found.values())
 
 
-_ROUNDING = 1e-12
-"""Entries of a projection below this are zeros of directions along the base axes."""
 _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -320,15 +261,3 @@ class Reactions:
                 indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
         return Reactions(legs, force, base, tuple(indeterminate))
-
-
-def perpendicular(vector: Array, axes: Array) -> Array:
-    """A vector (..., 3) less its parts along directions (..., k, 3) that are perpendicular to each other.
-
-    P v with P = 1 - sum a a^T: a number that is open leaves those of the result open that depend on it.
-    """
-    matrix = np.eye(3) - np.einsum("...ki,...kj->...ij", axes, axes)
-    matrix = np.where(np.abs(matrix) < _ROUNDING, 0.0, matrix)
-    with np.errstate(invalid="ignore"):
-        parts = np.where(matrix == 0.0, 0.0, matrix * vector[..., None, :])
-    return np.asarray(parts.sum(axis=-1))

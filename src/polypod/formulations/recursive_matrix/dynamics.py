@@ -58,20 +58,25 @@ def platform_load(mechanism: Mechanism, platform: PlatformState, leg: LegAtState
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench: J^T f = w, all from the recursions."""
     if mechanism.platform.elastic:
-        raise InputError("recursive-matrix: not available for a flexible platform; use virtual-power or newton-euler")
+        raise InputError(
+            "recursive-matrix: not available for a flexible platform; use virtual-power or newton-euler",
+            code="flexible",
+        )
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joint rates that this formulation is based on")
     if mechanism.implicit_legs:
         names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
         raise InputError(
             f"recursive-matrix: {names} of {mechanism.robot.name!r} are closed iteratively, but this formulation "
-            "needs their angles in closed form; use virtual-power, newton-euler or lagrange"
+            "needs their angles in closed form; use virtual-power, newton-euler or lagrange",
+            code="iterated",
         )
     if mechanism.platform.is_constrained:
         raise InputError(
             f"recursive-matrix: the constrained directions of the platform of {mechanism.robot.name!r} change "
             "with the pose, but this formulation chooses its joints once; use virtual-power, newton-euler or "
-            "lagrange"
+            "lagrange",
+            code="varying_constraints",
         )
     x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
@@ -408,7 +413,8 @@ class Connectivity:
                     return conditions
         raise tree.error(
             "the platform's motion does not determine the rates of its joints (can a body spin freely?); "
-            "constrain that body by a joint"
+            "constrain that body by a joint",
+            "idle_motion",
         )
 
     def drives(self) -> list[int]:
@@ -423,7 +429,8 @@ class Connectivity:
                 driven = [name for name, kind in kinds.items() if kind in ("prismatic", "revolute")]
                 raise tree.error(
                     f"actuator {actuator.name!r} acts in {actuator.joint!r}; it must name a prismatic or revolute "
-                    f"joint, one of {driven}"
+                    f"joint, one of {driven}",
+                    "joint_kind",
                 )
             (number,) = tree.rates_of(actuator.joint)
             rate = samples.values(ca.jacobian(actuator.coordinate, samples.inputs)) @ carry @ samples.twists
@@ -431,7 +438,8 @@ class Connectivity:
             if not np.abs(rate - own).max() <= 1e-9 * max(np.abs(rate).max(), np.abs(own).max()):
                 raise tree.error(
                     f"the coordinate of actuator {actuator.name!r} does not change by its ratio times the "
-                    f"displacement of joint {actuator.joint!r}; set the ratio dq/ds and the joint that it drives"
+                    f"displacement of joint {actuator.joint!r}; set the ratio dq/ds and the joint that it drives",
+                    "ratio",
                 )
             result.append(number)
         return result

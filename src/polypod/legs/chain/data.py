@@ -200,7 +200,7 @@ class ChainJoint(Drive, Bearing):
                 "{rotation: {viscous: 0.1}, translation: {viscous: 5.0}}"
             )
         if self.kind != "cylindrical" and self.frictions is not None:
-            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one friction")
+            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one: write friction")
         return self
 
     @model_validator(mode="after")
@@ -328,7 +328,7 @@ def home_fault(joints: tuple[ChainJoint, ...]) -> str:
         if joint.range is not None and not joint.range[0] <= joint.offset <= joint.range[1]:
             return (
                 f"joints.{k}.range: {list(joint.range)} does not include home, where the coordinate is "
-                f"{joint.offset:g} (its offset); limits apply to the coordinate including 'offset'"
+                f"{joint.offset:g} (its offset); widen it, or change 'offset', which limits include"
             )
     return ""
 
