@@ -173,8 +173,10 @@ ABOUT = {
     "bodies": "poses of all bodies of the legs",
     "margins": "how far each leg is from where it no longer closes",
     "limited": "values of all quantities that the robot limits",
-    "forward_kinematics": "the pose with given actuated coordinates, by Newton's iteration from a guess",
-    "forward_kinematics_along": "the same along a log of coordinates, with the guess for its next row",
+    "forward_kinematics": "the pose with given actuated coordinates, by Newton's iteration from a guess, "
+    "and from poses about it if that finds none",
+    "forward_kinematics_along": "the pose with given actuated coordinates, by Newton's iteration from a guess, "
+    "with the guess for the next row of a log",
     "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
     "follow": "the parts of a motion that the robot can make at a pose",
     "joint_coordinates": "coordinates of the joints that are among the robot's own, at a pose",
