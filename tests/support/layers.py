@@ -15,6 +15,7 @@ ORDER = (
     "symbols",
     "description",
     "legs",
+    "elements",
     "files",
     "tables",
     "pages",

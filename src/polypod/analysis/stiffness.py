@@ -31,9 +31,10 @@ _ROUNDING = 1e-13
 class Stiffness(NamedTuple):
     """K = elastic + preload (..., m, m) [N/m, N, N m/rad], its inverse, and the springs it is made from.
 
-    ``elastic`` is J^T diag(1/c) J and the flexures beside it. ``preload`` is what the forces that hold the pose add as
-    the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their sum, with the base's where
-    it deflects: displacements along u by forces along u alone. ``springs`` name the parts, ``leg.part``;
+    ``elastic`` is J^T diag(1/c) J and that of springs and other elements beside it. ``preload`` is what the forces
+    that hold the pose add as the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their
+    sum, with the base's where it deflects: displacements along u by forces along u alone. ``springs`` name the parts,
+    ``leg.part``;
     ``spring_compliance`` (..., s) is that of each at the coordinate of its actuator [m/N or rad/(N m)], and
     ``actuator`` (s) the number of that actuator, -1 for flexures. ``motions`` (..., 6, m) are the twists of the
     platform for a unit of each of u, what the legs make of it included.
@@ -104,7 +105,7 @@ def stiffness(
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")
-    found, parts, motions, quality = kernel(poses, _drives(model, drive))
+    found, parts, motions, beside, quality = kernel(poses, _drives(model, drive))
     lost = ~(quality > SMALLEST_MARGIN)
     if lost.any():
         first = int(np.flatnonzero(lost)[0])
@@ -112,7 +113,8 @@ def stiffness(
             f"stiffness: no answer at state {first}: the pose is out of reach or a leg is singular",
             np.flatnonzero(lost),
         )
-    held = _preload(model, poses, loads) if preload else np.zeros_like(found)
+    # forces that hold the pose change by the elements' own stiffness too, which is counted already
+    held = _preload(model, poses, loads) - beside if preload else np.zeros_like(found)
     matrix = found + held
     compliance = np.linalg.inv(matrix) + _base(model, poses)
     names = springs_of(model.kernels.mechanism)

@@ -27,7 +27,7 @@ def stiffness(
         float | None,
         typer.Option(help="Stiffness of every drive, if the file gives none.", **measured("N/m", "N m/rad")),
     ] = None,
-    preload: Annotated[bool, typer.Option(help="Include the effect of static forces.")] = True,
+    preload: Annotated[bool, typer.Option(help="Include the preload by static forces.")] = True,
     map_: Annotated[
         Path | None, typer.Option("--map", help="Picture of the lowest frequency over the first two coordinates.")
     ] = None,

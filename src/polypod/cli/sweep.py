@@ -29,7 +29,7 @@ def sweep(
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads on this machine; default: all cores.")] = None,
     sensitivities: Annotated[
-        bool, typer.Option("--sensitivities", help="Derivatives by the varied parameters, at mid-range.")
+        bool, typer.Option("--sensitivities", help="Derivatives with respect to the varied parameters.")
     ] = False,
     indices: Annotated[
         int | None, typer.Option("--sobol", help="Sobol indices from this many samples, a power of two such as 1024.")

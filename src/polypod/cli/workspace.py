@@ -30,7 +30,7 @@ def workspace(
         tuple[float, float, float] | None,
         typer.Option(help="Centre of rotation, in the platform frame.", **measured("m")),
     ] = None,
-    points: Annotated[int, typer.Option(help="Points of maps along each coordinate.")] = 41,
+    points: Annotated[int, typer.Option(help="Grid points per coordinate of the maps.")] = 41,
     angle: Annotated[
         float | None,
         typer.Option("--dexterous", help="Map the dexterous workspace for tilts up to this angle.", **measured("deg")),
@@ -38,7 +38,7 @@ def workspace(
     full: Annotated[int | None, typer.Option(help="Scan the full workspace, this many points per axis.")] = None,
     distance: Annotated[float, typer.Option(help="Smallest distance to singularity, mm/mm.")] = 0.0,
     payload: Annotated[
-        float | None, typer.Option(help="Mass at the platform's origin; with --max-force.", **measured("kg"))
+        float | None, typer.Option(help="Point mass at the platform's origin, for --max-force.", **measured("kg"))
     ] = None,
     max_force: Annotated[
         float | None, typer.Option(help="Largest actuator force at rest.", **measured("N", "N m"))

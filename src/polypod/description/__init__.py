@@ -3,6 +3,7 @@
 from .body import Body, Payload
 from .dof import DegreeOfFreedom
 from .drive import Bearing, Drive, PlatformLimits
+from .element import ElementData
 from .flexible import FlexiblePlatform, PlateData
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
@@ -15,6 +16,7 @@ __all__ = [
     "ConeLimit",
     "DegreeOfFreedom",
     "Drive",
+    "ElementData",
     "FlexiblePlatform",
     "Friction",
     "Integrals",

@@ -732,7 +732,7 @@ def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern
     wanted = PATTERNS[pattern].shape
     if wanted is not None and shapes != {wanted}:
         what = "points" if wanted == (3,) else "ranges"
-        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches other parameters")
+        raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches others, use pattern: value")
     if len(shapes) != 1:
         raise InputError(f"vary.{k}.numbers: {numbers!r} matches parameters of several shapes {sorted(shapes)}")
 
@@ -753,7 +753,10 @@ def check_quantities(study: Study, model: Model) -> None:
     robot = model.robot
     elastic = [name for name in study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
     if elastic and not springs_of(model.kernels.mechanism):
-        raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file")
+        raise InputError(
+            f"report: {elastic[0]}: the legs of {robot.name!r} have no stiffness; add it to its file",
+            code="no_stiffness",
+        )
     if elastic and robot.base_stiffness is not None:
         raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not include")
     turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)

@@ -213,13 +213,14 @@ class Store:
         _needed()
         self.path, self.prepared, self._columns = path, prepared, evaluator.columns
         if path.is_symlink() and not path.exists():
-            raise InputError(f"store: {path} is a broken link; name another store, or remove it")
+            raise InputError(f"store: {path} is a broken link; name another store, or remove it", code="broken_link")
         if not path.exists():
             self._create(evaluator)
         elif self._open().attrs.get("fingerprint") != prepared.fingerprint():
             raise InputError(
                 f"store: {path} holds results of another study, robot, motion or block size; name another store, or "
-                "remove it"
+                "remove it",
+                code="other_inputs",
             )
 
     def _create(self, evaluator: Evaluator) -> None:
@@ -253,7 +254,8 @@ class Store:
     def _unreadable(self, error: Exception) -> InputError:
         return InputError(
             f"store: {self.path} is not a readable sweep store ({type(error).__name__}: {error}); name another, "
-            "or remove it to start again"
+            "or remove it to start again",
+            code="not_a_store",
         )
 
     def missing(self) -> list[int]:

@@ -102,6 +102,7 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
         *_limits(model),
         *_springs(model),
         *_whole(model),
+        *_elements(model, carried),
     ]
 
 
@@ -182,6 +183,13 @@ def _whole(model: Model) -> Iterator[str]:
         yield "left out: speed and acceleration limits of the platform (platform_limits)"
     if model.robot.payloads:
         yield "left out: which part of the platform is payload (merged into its body)"
+
+
+def _elements(model: Model, carried: Collection[str]) -> Iterator[str]:
+    """Springs, dampers and other elements."""
+    if model.robot.elements and "elements" not in carried:
+        named = ", ".join(f"{one.name} ({one.kind})" for one in model.robot.elements)
+        yield f"left out: the elements {named}; forces and motions differ from the robot's by what they do"
 
 
 def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ..errors import UnknownNameError
 from ..kernels import Expression
 from ..limits.symbols import uses_expression
 from ..mechanism import Mechanism
+from ..mechanism.acting_elements import has_elements
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
@@ -139,6 +140,8 @@ def available_functions(model: Model) -> tuple[str, ...]:
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.is_constrained:
         missing += ("motion", "follow", "rate_map")
+    if not has_elements(model.kernels.mechanism):
+        missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
     own = () if model.robot.flexible else (LIMITS,)

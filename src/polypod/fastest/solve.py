@@ -143,7 +143,8 @@ def fastest(
     if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(
             "no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction= (an rms force "
-            "alone does not limit peaks), or set max_force and others in the robot file"
+            "alone does not limit peaks), or set max_force and others in the robot file",
+            code="missing",
         )
     samples = motion if isinstance(motion, PathGrid) else prepare_grid(model, motion, points)
     if "jerk" in bounds:

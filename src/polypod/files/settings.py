@@ -98,7 +98,7 @@ def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
         # near matches only among fields of the first leg: its neighbours have the same
         near = [path for path in known if not path.startswith("legs.") or path.startswith("legs.0.")]
         named = [_named(robot, path) for path in near]
-        raise UnknownNameError("number", pattern, tuple(_general(path, len(robot.legs)) for path in named))
+        raise UnknownNameError("parameter", pattern, tuple(_general(path, len(robot.legs)) for path in named))
     return found
 
 

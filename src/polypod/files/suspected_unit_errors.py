@@ -242,12 +242,13 @@ def _extreme_fields(path: str, value: Any, size: float) -> Iterator[tuple[str, s
             yield from _extreme_fields(here, item, size)
         elif key in _FIELDS and abs(item) > _FIELDS[key].value:
             largest = _FIELDS[key]
-            yield here, f"got {item:g} {largest.unit}; {largest.usual}, never more than {largest.value:g}"
-        elif key == "cross_inertia" and item > 0.4 * DENSEST * _BALL * size**5:
             yield (
                 here,
-                (f"got {item:g} kg m^2, more than a solid ball of the robot's size ({size:.4g} m) of any material"),
+                f"got {item:g} {largest.unit}; {largest.usual}, never more than {largest.value:g}; check its unit",
             )
+        elif key == "cross_inertia" and item > 0.4 * DENSEST * _BALL * size**5:
+            ball = f"a solid ball of the robot's size ({size:.4g} m) of any material"
+            yield here, f"got {item:g} kg m^2, more than {ball}; check its unit"
     length = value.get("length") if isinstance(value, dict) else None
     if isinstance(length, (list, tuple)) and len(length) == 2 and length[0] < 0.0:
         yield f"{path}.length", (f"from {length[0]:g} m; a leg's length cannot be negative: write 0 for no lower limit")

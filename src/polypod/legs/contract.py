@@ -121,7 +121,8 @@ MOTIONS = {"rotation": "revolute", "translation": "prismatic"}
 class Limit:
     """A quantity with a range: a leg's length, a slider's place, an angle in a joint's cone (its cosine).
 
-    ``low <= value <= high`` in ``unit``; ``angle`` marks a cosine that is reported as an angle.
+    ``low <= value <= high`` in ``unit``; ``angle`` marks a cosine that is reported as an angle. Where it limits the
+    coordinate of a prismatic or revolute joint, ``joint`` names it and ``ratio`` is d(value)/d(displacement).
     """
 
     name: str
@@ -130,6 +131,8 @@ class Limit:
     high: Any
     unit: str
     angle: bool = False
+    joint: str = ""
+    ratio: Any = 1.0
 
     @staticmethod
     def of_angle(name: str, cosine: ca.SX, largest: Any) -> Limit:

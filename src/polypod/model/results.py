@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -22,12 +22,29 @@ DIAGNOSTICS = ("quality", "converged", "verdict")
 class Energy(NamedTuple):
     """Kinetic, potential and elastic energy [J], each of the batch's shape.
 
-    Potential is that of gravity, -sum m g.r from the base origin; elastic that of a flexible platform, zero of others.
+    Potential is that of gravity, -sum m g.r from the base origin, and of springs and other elements; elastic that of a
+    flexible platform, zero for others.
     """
 
     kinetic: Array
     potential: Array
     elastic: Array
+
+
+class ElementState(NamedTuple):
+    """An element: its displacements (..., k) and their rates, what it applies along them, its potential and loss.
+
+    ``axes`` names the displacements: its length, or those of its joint [m or rad]. ``force`` (..., k) [N or N m] is
+    positive along growing displacements: negative where a spring pulls. ``potential`` (...) [J]; ``loss`` (...) [W] is
+    the power that it takes.
+    """
+
+    axes: tuple[str, ...]
+    displacement: Array
+    rate: Array
+    force: Array
+    potential: Array
+    loss: Array
 
 
 class InverseDynamics(NamedTuple):
@@ -219,13 +236,15 @@ class Reactions:
     """Reactions of every joint: ``legs[leg][joint]``, the actuator forces, and the numbers statics leaves open.
 
     ``indeterminate`` names them as (leg, joint, number); they are NaN. ``base`` (..., 6) is the wrench of the whole
-    robot on its base, moment about the origin of {B}, base axes: what the foundation carries.
+    robot on its base, moment about the origin of {B}, base axes: what the foundation carries. ``elements`` is what
+    each element applies along its length or the displacements of its joint (..., k).
     """
 
     legs: dict[str, dict[str, JointReaction]]
     force: Array
     base: Array
     indeterminate: tuple[tuple[str, str, str], ...]
+    elements: dict[str, Array] = field(default_factory=dict)
 
     @property
     def on_platform(self) -> Array:

@@ -169,7 +169,10 @@ def kind_of(name: str | Path) -> str:
         return "motion"
     if not {"platform", "legs"} & set(document):
         neither = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
-        raise AnyFileError(str(path), [Fault("", f"{neither}, but {', '.join(map(str, document))}", 1)])
+        unknown = (
+            f"{neither}, but {', '.join(map(str, document))}. Add them, in lower case; 'polypod new' writes a file"
+        )
+        raise AnyFileError(str(path), [Fault("", f"{unknown} to start from", 1, "neither")])
     return "robot"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import dataset
 from ..description import Robot
-from ..errors import InputError, PolypodError, StateError, UnstableBendingError
+from ..errors import InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
 from ..limits.limits import reaction_arrays
 from ..model import Model
@@ -257,7 +257,10 @@ def _no_crossing(model: Model, task: Task) -> None:
     time = task.time[k] + share * (task.time[k + 1] - task.time[k])
     # Forces that balance each other on the platform without a load: the actuator that has most of them.
     most = model.actuators[int(np.abs(np.linalg.svd(matrix[k])[0][:, -1]).argmax())].name
-    reason = f"the robot is singular there; forces of its legs grow without bound, most in {most}"
+    reason = Reason(
+        f"the robot is singular there; forces of its legs grow without bound, most in {most}; choose a path around it",
+        "singular",
+    )
     message = f"motion {task.name!r} crosses a singular pose at t = {time:.6g} s: {reason}"
     raise StateError(message, np.array([k]), [reason], time=float(time))
 
@@ -272,7 +275,7 @@ def _naming_time(task: Task, call: Callable[[], Array]) -> Array:
         count = len(error.index)
         message = (
             f"motion {task.name!r} leaves the reachable range at t = {task.time[first]:.6g} s ({count} of "
-            f"{len(task.time)} samples): {why}"
+            f"{len(task.time)} samples): {why}; shorten or move the motion, or check its units"
         )
         raise StateError(message, error.index, error.reasons, error.result, float(task.time[first])) from error
 
@@ -339,7 +342,8 @@ def bending_along(model: Model, task: Task, friction: bool, progress: Progress, 
 
     if task.trajectory is None:
         raise InputError(
-            f"motion {task.name!r}: a flexible platform vibrates between the samples; the task needs its trajectory"
+            f"motion {task.name!r}: a flexible platform vibrates between the samples; the task needs its trajectory",
+            code="no_trajectory",
         )
     progress("bending of the platform")
     duration = float(task.time[-1])

@@ -16,11 +16,14 @@ class SimulationError(PolypodError, ArithmeticError):
     Attributes
     ----------
     time : when it happened [s]
+    code : of the state without an answer, as in ``polypod.errors.StateError``
     result : the ``xarray.Dataset`` up to then (None if there is nothing yet)
     """
 
-    def __init__(self, message: str, time: float, result: xr.Dataset | None = None) -> None:
+    def __init__(self, message: str, time: float, result: xr.Dataset | None = None, code: str = "") -> None:
         self.time, self.result = time, result
+        if code:
+            self.code = code
         super().__init__(message)
 
 

@@ -82,7 +82,8 @@ def simulate(
     saturation : largest force [N], a number, (n,), or (n, 2) low and high; "drives" for what those of the robot give
     delay : time [s] from a sample to its force; what holds the start acts until the first arrives
     events : action (``stop``, ``log``, ``ignore``) by kind: ``limit`` and ``singularity`` stop and ``reversal`` (of
-        joints with dry friction) is logged by default; ``singularity`` is the distance at which one is near
+        joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, then no limit) are logged
+        by default; ``singularity`` is the distance at which one is near
     breaks : times [s] at which force or wrench jump; the integrator starts anew there (without a rate)
     output : interval [s] of the rows; None: every sample, or every accepted step
     reference : the motion wanted, for the tracking error; that of the controller unless given
@@ -111,9 +112,11 @@ def simulate(
     watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
         values = watch.values(start)
-        if watch.falling and (~(values > 0)).any():
+        if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}")
+            raise InputError(
+                f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"
+            )
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -249,14 +252,17 @@ def _start(
         model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     try:
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))
         shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
         return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
-        raise InputError(f"pose: the robot cannot start there: {error}") from error
+        raise InputError(f"pose: the robot cannot start there: {error}", code=error.code) from error
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -30,6 +30,8 @@ _WHOLE = {
         "max_angular_acceleration": 30.0,
     },
     "sources": {"*": "assumed: a test", "gravity": "table 1 <3>"},
+    "elements": [{"kind": "spring", "name": "a <spring>", "between": ["base", "platform"], "stiffness": 800.0,
+                  "at": [[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]], "length": 0.1, "damping": 3.0}],
     "payload": [
         {"name": "tool", "mass": 1.1, "com": [0.01, 0.02, 0.03],
          "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]]},

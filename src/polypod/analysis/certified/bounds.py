@@ -269,7 +269,8 @@ class _MotionBounder:
         if off.any() or (observed > upper_bound * (1 + 1e-9)).any():
             raise InputError(
                 f"bounds and values of motion {self.task.name!r} contradict each other: its formula does not "
-                "describe it"
+                "describe it",
+                code="contradiction",
             )
 
     def record(self, rows: _TimeIntervals) -> None:
@@ -410,7 +411,8 @@ class MotionModels:
         if mechanism.implicit_legs:
             names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
             raise InputError(
-                f"bounds are not available for legs that are closed iteratively ({names} of {mechanism.robot.name!r})"
+                f"bounds are not available for legs that are closed iteratively ({names} of {mechanism.robot.name!r})",
+                code="iterated",
             )
         if mechanism.redundant and mechanism.platform.is_constrained:
             raise InputError(

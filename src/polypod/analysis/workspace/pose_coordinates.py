@@ -113,7 +113,8 @@ def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
     if model.robot.dof and point.any():
         raise InputError(
             f"pivot: {model.robot.name!r} has {len(model.robot.dof)} degrees of freedom and its rotation is "
-            "determined by its legs; a pivot needs six degrees of freedom, leave it out"
+            "determined by its legs; a pivot needs six degrees of freedom, leave it out",
+            code="not_six_dof",
         )
     size = max(model.robot.farthest, model.size)
     if np.linalg.norm(point) > FAR * size:
