@@ -166,7 +166,7 @@ def _notes(names: tuple[str, ...], studies: list[xr.Dataset], verdicts: tuple[Ve
             "forces of the former do not include the acceleration of motors"
         )
     given = [{one.quantity for one in found.uses} for found in verdicts]
-    some = sorted(set.union(*given) - set.intersection(*given))
+    some = sorted({name for found in given for name in found if not all(name in other for other in given)})
     for name, found in zip(names, given, strict=True):
         missing = [quantity for quantity in some if quantity not in found]
         if missing:
