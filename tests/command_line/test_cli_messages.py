@@ -346,7 +346,7 @@ def test_what_the_library_has_can_be_checked_by_name(here):
     assert (motion["kind"], motion["ok"], motion["within_limits"], motion["limits"]) == ("motion", True, True, [])
     assert "kim-ryu: meets its" in motion["remarks"][0]
     assert "my-hexapod: meets its" in polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout
-    assert "not tried on a robot" in polypod("check", "around-home").stdout
+    assert "not checked with a robot" in polypod("check", "around-home").stdout
     assert "its degrees of freedom are" in polypod("check", "kim-ryu-circle", "--robot", "staicu").stderr
     Path("kim-ryu").mkdir()
     assert check("kim-ryu").kind == "robot"  # a library name stays one

@@ -29,6 +29,7 @@ ORDER = (
     "assembly",
     "model",
     "adapters",
+    "stages",
     "motion",
     "datasets",
     "control",

@@ -167,7 +167,8 @@ _WIDTH = 110
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
-    "conditioning": "distance of a pose from singularity: gear ratios have no influence, rotations are arcs at the platform's size",
+    "conditioning": "distance of a pose from singularity: gear ratios have no effect, rotations are arcs at the platform's "
+    "size",
     "rates": "rates of the actuators for a twist of the platform",
     "accelerations": "coordinates, rates and accelerations of the actuators for a motion of the platform",
     "bodies": "poses of all bodies of the legs",
@@ -184,6 +185,7 @@ ABOUT = {
     "bias": "generalized bias force: all terms without acceleration",
     "direct_dynamics": "acceleration of the platform from actuator forces",
     "inverse_dynamics": "actuator forces for a motion of the platform",
+    "base_wrench": "wrench of the robot on its base for a motion of the platform",
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
     "twist": "twist of the platform from the rates of the actuators",
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
@@ -205,8 +207,8 @@ INPUTS = {
     "qddot": "accelerations of the actuated coordinates [{q}/s^2]",
     "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal weights",
     "preload": "preload forces p [{f}]; zeros for none",
-    "parameters": "parameters of the robot (geometry [m], directions [1], inertial parameters [kg, kg m, kg m^2] and so "
-    "on); those of the file, with their names, are listed below",
+    "parameters": "parameters of the robot (geometry [m], directions [1], inertial parameters [kg, kg m, kg m^2] and "
+    "so on); those of the file, with their names, are listed below",
     "drive": "stiffness of every actuator [{f}/{q}]; infinite if rigid",
     "x": "the robot's generalized coordinates [m or rad]: components of the displacement from home",
     "xdot": "their rates [m/s or rad/s]",

@@ -22,7 +22,7 @@ from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import FreeBodies, JointTree, JointWrench, JointWrenches
 from ..mechanism.samples import closed_around_home
 from ..platforms import Inputs, PlatformState
-from ..symbols.expression import Expression, port
+from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import absent, cross, dot
 from . import virtual_power
@@ -95,6 +95,24 @@ def supporting_wrench(mechanism: Mechanism, x: Inputs, elastic_acceleration: ca.
         own = FreeBodies(leg, mechanism.gravity).required_wrench(tuple(leg.model.vectors.bodies), ca.SX.zeros(3))
         force, moment = force + own.force, moment + own.moment
     return ca.vertcat(force, moment)
+
+
+def base_wrench(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
+    """Wrench of the robot on its base, at the origin of {B}; friction counts on a flexible platform, which it bends."""
+    x = mechanism.inputs()
+    elastic, quality = None, ca.SX(1)
+    more: tuple[Port, ...] = ()
+    if mechanism.platform.elastic:
+        solved = _on_flexible_platform(mechanism, x, friction, loads)
+        elastic, quality = solved.elastic, solved.quality
+        more = loads.ports if loads else ()
+    quality = mechanism.quality(mechanism.attach(mechanism.platform.rest(x)), quality)
+    return Expression(
+        "base_wrench",
+        (*x.state, x.acceleration, x.wrench, *more),
+        (port("base", -supporting_wrench(mechanism, x, elastic)), port("quality", quality, ())),
+        mechanism.port,
+    )
 
 
 @dataclass(frozen=True)

@@ -587,7 +587,8 @@ class PlainCall:
             kernel = kernel.at(np.zeros(kernel.parameters.shape))
             self._numbers, self._prepare = kernel.values, kernel.preparation()
         self._kernel = kernel
-        self._evaluate = kernel.bind(*(parts[n].reshape(1, *p.shape) for n, p in ports.items()), out=outputs)
+        self._bound = [parts[n].reshape(1, *p.shape) for n, p in ports.items()], outputs
+        self._evaluate: Callable[[], None] = self._bind_and_evaluate
         ends = np.cumsum([0, *(ports[n].length if n in ports else 0 for n in names)]).tolist()
         whole = state.data.cast("B")
         self._given = [whole[: 8 * end] for end in ends]
@@ -640,6 +641,12 @@ class PlainCall:
         if self._verdict[0]:
             return None
         return [self._result.copy()] if self._result is not None else [a.copy() for a in self._results]
+
+    def _bind_and_evaluate(self) -> None:
+        """The first call with one state: the code for it is made then, not for those who only have batches."""
+        inputs, outputs = self._bound
+        self._evaluate = self._kernel.bind(*inputs, out=outputs)
+        self._evaluate()
 
     def _completed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Values of one state with those left out before others; None if some are not of one state."""

@@ -48,7 +48,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "energy": virtual_power.energy,
     "stiffness": elasticity.stiffness,
 }
-_WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
+_WITH_FRICTION = ("base_wrench", "bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 _SMALLER = ("virtual-power", "newton-euler")
 """Formulations of few operations."""
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
@@ -207,6 +207,8 @@ class Kernels:
                 f"{' or '.join(_SMALLER)}"
             )
         formulation = formulation if name == "inverse_dynamics" else ""
+        if name == "base_wrench" and not self.robot.flexible:
+            friction = False  # a force inside the robot
         return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
@@ -388,6 +390,8 @@ def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool,
         return virtual_power.bias(mechanism, friction, loads)
     if name == "direct_dynamics":
         return virtual_power.direct_dynamics(mechanism, friction, loads)
+    if name == "base_wrench":
+        return newton_euler.base_wrench(mechanism, friction, loads)
     if name == "reactions":
         return newton_euler.reactions(mechanism, friction, loads)
     return FORMULATIONS[formulation](mechanism, friction, loads)

@@ -107,6 +107,7 @@ _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
 _REACTIONS = Function("reactions", *_MOTION)
+_BASE_WRENCH = Function("base_wrench", *_MOTION)
 _third: Any = itemgetter(2)
 
 
@@ -785,6 +786,32 @@ class Model(Kept):
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+
+    def base_wrench(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Wrench (..., 6) of the robot on its base for a motion, at the origin of {B}, base axes.
+
+        The weight and the external wrench less the rate of momentum of all bodies: what ``reactions(...).base`` is, at
+        a fraction of its cost. Friction inside the robot has no part in it unless the platform is flexible.
+        """
+        called = _BASE_WRENCH
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        return self._calls.call(called, values, errors, parameters, friction)
 
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
