@@ -167,8 +167,8 @@ _WIDTH = 110
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
-    "conditioning": "distance of a pose from singularity: gear ratios have no effect, rotations are arcs at the platform's "
-    "size",
+    "conditioning": "distance of a pose from singularity: gear ratios have no effect, rotations are arcs at the "
+    "platform's size",
     "rates": "rates of the actuators for a twist of the platform",
     "accelerations": "coordinates, rates and accelerations of the actuators for a motion of the platform",
     "bodies": "poses of all bodies of the legs",

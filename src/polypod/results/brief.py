@@ -39,13 +39,12 @@ def summary_lines(result: xr.Dataset) -> list[str]:
     lines = [
         f"All actuators together: largest driving power {short(driving, 3)} W, {brakes}. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
-        f"{facts['smallest_distance_to_singularity']:.4g} mm/mm (joint motion per platform motion in the least sensitive direction)."
+        f"{facts['smallest_distance_to_singularity']:.4g} mm/mm (joint motion per platform motion in the "
+        "least sensitive direction)."
     ]
     if facts["force_error_bound"] is not None:
         unit = result.force.attrs["units"]
         lines.append(f"Numerical error of forces: at most {facts['force_error_bound']:.1g} {unit}.")
-    lines.append(
-        str(result.attrs.get("between_samples", "Checked at the samples only; nothing was verified between them."))
-    )
+    lines.append(str(result.attrs.get("between_samples", "Checked at the samples only, not between them.")))
     bent = bending(result)
     return lines if bent is None else [*lines, f"Platform: {bent}."]

@@ -52,7 +52,7 @@ def _figures(found: Identification) -> list[tuple[str, str, bytes]]:
     """Forces measured and predicted of the log that judges the result, and its residuals with their autocorrelation."""
     shown = (found.validation or found.runs)[-1]
     return [
-        ("forces", f"Forces of {shown.log.name}: measured, predicted with the file's parameters, and with the identified ones.",
+        ("forces", f"Forces of {shown.log.name}: measured, predicted with the file's and the identified parameters.",
          svg_of(_force_curves(found, shown))),
         ("residuals", f"Force residuals of {shown.log.name} with the identified parameters; dashed: twice the noise. "
          "Right: their autocorrelation, which is within the 95 % band if they are white.",

@@ -112,8 +112,8 @@ def notes(result: xr.Dataset) -> list[str]:
     robot = robot_of(result)
     if result.sizes["actuator"] > (len(robot.dof) or 6):
         found.append(
-            "The robot has more actuators than degrees of freedom: forces are the minimum-norm solution, and limits are "
-            "checked for it; another distribution may use them less."
+            "The robot has more actuators than degrees of freedom: forces are the minimum-norm solution, and limits "
+            "are checked for it; another distribution may use them less."
         )
     left_open = open_reactions(result)
     if left_open:
