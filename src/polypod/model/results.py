@@ -19,9 +19,16 @@ DIAGNOSTICS = ("quality", "converged", "verdict")
 
 
 class Energy(NamedTuple):
-    """Kinetic, potential and elastic energy [J], each of the batch's shape.
+    """Kinetic, potential and elastic energy [J].
 
-    Potential is that of gravity, -sum m g.r from the base origin; elastic that of a flexible platform, zero of others.
+    Attributes
+    ----------
+    kinetic : ndarray, shape (...)
+        T = u^T M u / 2.
+    potential : ndarray, shape (...)
+        V = -sum m g.r, from the base origin.
+    elastic : ndarray, shape (...)
+        Energy of a flexible platform; zero for others.
     """
 
     kinetic: Array
@@ -30,31 +37,59 @@ class Energy(NamedTuple):
 
 
 class InverseDynamics(NamedTuple):
-    """Actuator forces (..., n) [N or N m] and elastic accelerations (..., N); N is 0 for a rigid platform."""
+    """Full output of inverse dynamics.
+
+    Attributes
+    ----------
+    force : ndarray, shape (..., n)
+        Actuator forces [N or N m].
+    elastic_acceleration : ndarray, shape (..., N)
+        Accelerations of the elastic coordinates [1/s^2]; N is 0 for a rigid platform.
+    """
 
     force: Array
     elastic_acceleration: Array
 
 
 class DirectDynamics(NamedTuple):
-    """Acceleration of the platform frame (..., 6) and elastic accelerations (..., N); N is 0 for a rigid platform."""
+    """Full output of direct dynamics.
+
+    Attributes
+    ----------
+    acceleration : ndarray, shape (..., 6)
+        Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+    elastic_acceleration : ndarray, shape (..., N)
+        Accelerations of the elastic coordinates [1/s^2]; N is 0 for a rigid platform.
+    """
 
     acceleration: Array
     elastic_acceleration: Array
 
 
 class Equilibrium(NamedTuple):
-    """Elastic coordinates (..., N) that stay as they are, and the actuator forces (..., n) of that motion or rest."""
+    """Steady shape of a flexible platform and the forces that belong to it.
+
+    Attributes
+    ----------
+    elastic : ndarray, shape (..., N)
+        Elastic coordinates that stay constant.
+    force : ndarray, shape (..., n)
+        Actuator forces [N or N m].
+    """
 
     elastic: Array
     force: Array
 
 
 class Distribution(NamedTuple):
-    """How more actuators than degrees of freedom share their work: the forces nearest to ``preload`` in a weighted
-    norm.
+    """How redundant actuators share the load: forces f minimise sum w_i (f_i - p_i)^2.
 
-    Forces f minimise sum w_i (f_i - p_i)^2; ``weights`` w (..., n) are one and ``preload`` p (..., n) zero if left out.
+    Attributes
+    ----------
+    weights : array_like, shape (..., n), optional
+        Positive weights w; an actuator with a small one carries more. Default: one.
+    preload : array_like, shape (..., n), optional
+        Forces p that f stays near [N or N m]. Default: zero.
     """
 
     weights: Array | None = None
@@ -62,7 +97,17 @@ class Distribution(NamedTuple):
 
 
 class PlatformMotion(NamedTuple):
-    """Pose (..., 4, 4), twist (..., 6) and acceleration (..., 6) of the platform."""
+    """Motion of the platform.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (..., 4, 4)
+        Pose of {P} in {B}.
+    twist : ndarray, shape (..., 6)
+        Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+    acceleration : ndarray, shape (..., 6)
+        Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+    """
 
     pose: Array
     twist: Array
@@ -72,10 +117,16 @@ class PlatformMotion(NamedTuple):
 class Conditioning(NamedTuple):
     """How far a pose is from singular, from the Jacobian in lengths.
 
-    Rows are motions of the actuated joints themselves, gears and screws left out; rotations of joints and platform are
-    arcs at the platform's size (the mean distance of its joints from its origin). ``condition`` is the ratio of the
-    largest to the smallest singular value, ``distance`` the smallest one [1, i.e. mm/mm]: how far the joints move for
-    each millimetre of the platform's motion that they feel least. It is 0 in a singular pose, where they feel nothing.
+    Rows are motions of the actuated joints themselves, without gears and screws; rotations of joints and platform are
+    arcs at the platform's size (the mean distance of its joints from its origin).
+
+    Attributes
+    ----------
+    condition : ndarray, shape (...)
+        Ratio of the largest to the smallest singular value.
+    distance : ndarray, shape (...)
+        Smallest singular value [1, i.e. mm/mm]: how far the joints move for each millimetre of the platform's motion
+        that they feel least. Zero in a singular pose.
     """
 
     condition: Array
@@ -94,9 +145,17 @@ class ClosureStatus(IntEnum):
 
 
 class Closure(NamedTuple):
-    """How a pose (...) is closed: a ``ClosureStatus``, the number of the first leg at fault (-1: none, or the
-    whole platform is singular) and by how much its condition is exceeded [m, or the unit of the condition; nan:
-    none]."""
+    """How the legs close at a pose.
+
+    Attributes
+    ----------
+    status : ndarray of int, shape (...)
+        A ``ClosureStatus``.
+    leg : ndarray of int, shape (...)
+        Index of the first leg at fault; -1 if there is none or the whole platform is singular.
+    excess : ndarray, shape (...)
+        By how much its condition is exceeded [m, or the unit of the condition]; NaN if there is none.
+    """
 
     status: NDArray[np.int64]
     leg: NDArray[np.int64]
@@ -132,9 +191,18 @@ class ForwardKinematicsStatus(IntEnum):
 
 
 class ForwardKinematics(NamedTuple):
-    """Poses (..., 4, 4), NaN where there is none; code, largest coordinate error [m] and steps of each state.
+    """Full output of forward kinematics.
 
-    A pose outside the robot's limits is given, with its code.
+    Attributes
+    ----------
+    pose : ndarray, shape (..., 4, 4)
+        Pose of {P} in {B}, NaN where none was found; a pose outside the robot's limits is given, with its status.
+    status : ndarray of int, shape (...)
+        A ``ForwardKinematicsStatus``.
+    residual : ndarray, shape (...)
+        Largest error of a coordinate [m].
+    steps : ndarray of int, shape (...)
+        Number of Newton steps.
     """
 
     pose: Array
@@ -145,10 +213,18 @@ class ForwardKinematics(NamedTuple):
 
 @dataclass(frozen=True)
 class LimitReport:
-    """Limited quantities of a batch of poses: which, how much, how much is allowed.
+    """Limited quantities of a batch of poses: their values and what is allowed.
 
-    ``names`` are (leg, quantity); ``value``, ``inside`` are (..., k), ``low``, ``high`` (k,) or, of several designs,
-    (..., k), ``units`` k texts.
+    Attributes
+    ----------
+    names : tuple of (str, str)
+        Leg and quantity of each of the k limits.
+    value : ndarray, shape (..., k)
+        Values.
+    low, high : ndarray, shape (k,) or (..., k)
+        Allowed ranges; with leading axes for a batch of designs.
+    units : tuple of str
+        Units of the quantities.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -159,7 +235,22 @@ class LimitReport:
 
     @staticmethod
     def of(mechanism: Mechanism, values: Array, ranges: Array | None = None) -> LimitReport:
-        """From the limited quantities (..., k) of a kernel, angles as cosines; ``ranges`` (..., k, 2) of designs."""
+        """Report from the limited quantities of a kernel, in which angles are cosines.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The robot in symbols.
+        values : ndarray, shape (..., k)
+            Limited quantities.
+        ranges : ndarray, shape (..., k, 2), optional
+            Ranges of designs. Default: the robot's.
+
+        Returns
+        -------
+        LimitReport
+            The report, in lengths and angles.
+        """
         limits = mechanism.limits
         low, high = np.moveaxis(mechanism.limit_ranges if ranges is None else ranges, -1, 0).copy()
         angles = np.array([limit.angle for _, limit in limits], dtype=bool)
@@ -171,7 +262,7 @@ class LimitReport:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Whether each quantity is within its range; a value that is not a number is not."""
+        """Whether each quantity (..., k) is within its range; NaN is not."""
         return (self.value >= self.low) & (self.value <= self.high)
 
     @property
@@ -180,7 +271,18 @@ class LimitReport:
         return bool(self.inside.all())
 
     def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
-        """A sentence for each quantity that leaves its range in any state, at its worst; ``which`` names a state."""
+        """One sentence for each quantity that leaves its range in any state, at its worst.
+
+        Parameters
+        ----------
+        which : callable, optional
+            Names a state from its index.
+
+        Returns
+        -------
+        list of str
+            The sentences.
+        """
         sentences = []
         values, low, high = (
             np.broadcast_to(v, self.value.shape).reshape(
@@ -239,11 +341,24 @@ _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 @dataclass(frozen=True)
 class JointReaction:
-    """What a joint passes on from its parent to its child: force and moment (..., 3) at the joint's point, base axes.
+    """Wrench that a joint passes from its parent to its child; the opposite acts on the parent.
 
-    The opposite acts on the parent. Along the joint's free directions ``axes`` (..., k, 3) it holds friction and the
-    actuator's force; ``normal_force`` and ``constraint_moment`` are what is left without them. ``idle`` joints have
-    neither. Numbers that inner stresses leave open are NaN.
+    Components that internal stresses of an overconstrained robot leave open are NaN.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of joint.
+    parent, child : str
+        Names of the bodies it connects.
+    force : ndarray, shape (..., 3)
+        Force on the child at the joint's point, base axes [N].
+    moment : ndarray, shape (..., 3)
+        Moment on the child about the joint's point, base axes [N m].
+    axes : ndarray, shape (..., k, 3)
+        Free directions of the joint, along which the wrench contains friction and the actuator's force.
+    idle : bool
+        Whether the joint has neither friction nor an actuator.
     """
 
     kind: str
@@ -256,7 +371,7 @@ class JointReaction:
 
     @property
     def normal_force(self) -> Array:
-        """Force perpendicular to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
+        """Force perpendicular to the direction of a sliding joint (..., 3) [N]; the whole force of a rotary joint."""
         return self._without(self.force) if self.kind in ("prismatic", "cylindrical") else self.force
 
     @property
@@ -275,10 +390,18 @@ class JointReaction:
 
 @dataclass(frozen=True)
 class Reactions:
-    """Reactions of every joint: ``legs[leg][joint]``, the actuator forces, and the numbers statics leaves open.
+    """Reactions of every joint, actuator forces, and the wrench on the base.
 
-    ``indeterminate`` names them as (leg, joint, number); they are NaN. ``base`` (..., 6) is the wrench of the whole
-    robot on its base, moment about the origin of {B}, base axes: what the foundation carries.
+    Attributes
+    ----------
+    legs : dict of str to dict of str to JointReaction
+        Reactions by leg and joint: ``legs[leg][joint]``.
+    force : ndarray, shape (..., n)
+        Actuator forces [N or N m].
+    base : ndarray, shape (..., 6)
+        Wrench of the whole robot on its base, moment about the origin of {B}, base axes [N, N m].
+    indeterminate : tuple of (str, str, str)
+        Leg, joint and component of numbers that statics leaves open; they are NaN.
     """
 
     legs: dict[str, dict[str, JointReaction]]
