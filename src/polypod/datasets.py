@@ -149,7 +149,18 @@ _MAX_ROBOTS = 32
 
 
 def robot_of(result: xr.Dataset) -> Robot:
-    """The robot of a result, as its attributes describe it."""
+    """The robot of a result, as its attributes describe it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study`` or ``polypod.simulate``.
+
+    Returns
+    -------
+    Robot
+        The robot.
+    """
     text = result.attrs.get("robot_file", "")
     robot = _robots.get(text)
     if robot is None:
@@ -182,9 +193,23 @@ def _remember(text: str, robot: Robot) -> None:
 
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
-    """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``.
+    """Write a result as netCDF 3, which any reader of the format opens.
 
-    Its attribute ``sha256`` is a digest of all numbers and texts, by which ``load_result`` knows it again.
+    The attribute ``sha256`` is a digest of all values and texts, by which ``load_result`` verifies it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study`` or ``polypod.simulate``.
+    path : str or Path
+        File to write.
+    force : bool, optional
+        Whether to overwrite an existing file.
+
+    Returns
+    -------
+    Path
+        The file.
     """
     labels = {str(name): set(result[name].dims) for name in result.coords if name not in result.dims}
     variables, unclaimed = {}, set(labels)
@@ -200,7 +225,23 @@ def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Pa
 
 
 def load_result(path: str | Path) -> xr.Dataset:
-    """Read a result back; a file that is cut off or changed since it was written is an error."""
+    """Read a result from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        File that ``save_result`` wrote.
+
+    Returns
+    -------
+    xarray.Dataset
+        The result.
+
+    Raises
+    ------
+    InputError
+        If the file is truncated or was changed since it was written.
+    """
     import xarray as xr
 
     damaged = f"{path}: not a polypod result, or damaged; compute it again"

@@ -65,7 +65,17 @@ class Results:
 
 
 class Evaluator:
-    """What a study asks of its designs, ready for any values of its varied numbers."""
+    """Evaluates the quantities of a study for any values of its varied parameters.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    model : Model
+        Model of the robot.
+    tasks : tuple of Task
+        Its motions, sampled.
+    """
 
     def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
         if model.robot.flexible:
@@ -86,13 +96,35 @@ class Evaluator:
             raise InputError(f"vary.{k}.{error}") from error
 
     def unit(self, k: int) -> str:
-        """Unit of a varied number."""
+        """Unit of a varied parameter.
+
+        Parameters
+        ----------
+        k : int
+            Its index in the study.
+
+        Returns
+        -------
+        str
+            Unit; empty if it has none.
+        """
         own = PATTERNS[self.study.vary[k].pattern].unit
         unit = unit_at(self.model.robot, self._paths[k][0]) if own is None else own
         return "" if unit == "1" else unit
 
     def quantity_unit(self, name: str) -> str:
-        """Unit of a quantity, of this robot's actuators."""
+        """Unit of a quantity, for this robot's actuators.
+
+        Parameters
+        ----------
+        name : str
+            Name in ``polypod.design.QUANTITIES``.
+
+        Returns
+        -------
+        str
+            Unit; empty if it has none.
+        """
         coordinates, forces = units(self.model)
         moving = 3 if not self.model.robot.dof else sum(f.motion != "rotation" for f in self.model.robot.dof)
         volumes = "m" if moving == 1 else f"m^{moving}"
@@ -106,7 +138,13 @@ class Evaluator:
         return limit
 
     def nominal(self) -> Array:
-        """Values (v,) that the robot itself has."""
+        """Values of the varied parameters that the robot itself has.
+
+        Returns
+        -------
+        ndarray, shape (v,)
+            Values.
+        """
         result = []
         for varied, paths in zip(self.study.vary, self._paths, strict=True):
             numbers = np.array([value_at(self.model.robot, path) for path in paths], dtype=np.float64)
@@ -114,7 +152,18 @@ class Evaluator:
         return np.array(result)
 
     def parameters(self, designs: Array) -> dict[str, Array]:
-        """Numbers of the robot by path, (D, ...) each, for values (D, v) of the varied ones."""
+        """Robot parameters of designs, as ``parameters=`` of model functions.
+
+        Parameters
+        ----------
+        designs : ndarray, shape (D, v)
+            Values of the varied parameters.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (D, ...)
+            Values by path.
+        """
         numbers: dict[str, Array] = {}
         for k, (varied, paths) in enumerate(zip(self.study.vary, self._paths, strict=True)):
             old = np.stack([numbers.get(path, self._own(path, len(designs))) for path in paths], axis=1)
@@ -134,7 +183,18 @@ class Evaluator:
         return DesignFunctions(self.model, self.parameters(scaled(self.study, self.bounds, shares)))
 
     def designs(self, values: Array) -> Designs:
-        """Designs with values (D, v) of the varied numbers."""
+        """Designs with given values of the varied parameters.
+
+        Parameters
+        ----------
+        values : ndarray, shape (D, v)
+            Values of the varied parameters.
+
+        Returns
+        -------
+        Designs
+            The designs.
+        """
         return self.functions.designs(self.parameters(values))
 
     @lazy
@@ -166,7 +226,22 @@ class Evaluator:
         return {name: q for name, q in self._sourced.items() if SOURCES[q.source].of is not None}
 
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
-        """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
+        """Quantities of a range of designs; the results do not depend on the range, to the bit.
+
+        Parameters
+        ----------
+        designs : Designs
+            The designs.
+        start : int, optional
+            First design.
+        stop : int, optional
+            End of the range, exclusive. Default: all.
+
+        Returns
+        -------
+        Results
+            Quantities by name, and why a design has none.
+        """
         stop = designs.count if stop is None else stop
         parts = [self._motion(designs, start, stop, case) for case in self.load_cases]
         values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}

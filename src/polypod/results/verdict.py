@@ -36,10 +36,30 @@ PROOF_TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class LimitUse:
-    """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
+    """One limit at its worst, in SI units.
 
-    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds at the samples;
-    ``least`` that it is the low end of a range; ``proven`` that it holds at every instant. SI units.
+    Attributes
+    ----------
+    quantity : str
+        What is limited.
+    where : str
+        Actuator, leg or joint.
+    value : float
+        Value at its worst.
+    allowed : float
+        What is allowed.
+    unit : str
+        Unit of both.
+    time : float or None
+        When [s]; None if it is of the whole motion.
+    use : float
+        Share of what is allowed; 1 at the limit.
+    kept : bool
+        Whether the limit holds at the samples.
+    least : bool
+        Whether it is the lower end of a range.
+    proven : bool
+        Whether it holds at every instant.
     """
 
     quantity: str
@@ -146,9 +166,16 @@ def bearing_uses(result: xr.Dataset) -> list[LimitUse]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits.
+    """Use of every limit of a robot along a motion.
 
-    ``between`` are limits that are kept at samples and broken between them, where that was looked at.
+    Attributes
+    ----------
+    uses : tuple of LimitUse
+        The limits.
+    unjudged : tuple of str
+        Quantities that no drive of the robot file limits.
+    between : str
+        Limits that hold at samples and are exceeded between them, where that was checked.
     """
 
     uses: tuple[LimitUse, ...]
@@ -221,7 +248,13 @@ class Verdict:
         return table("Use of limits", columns, rows)
 
     def html_rows(self) -> str:
-        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``."""
+        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
         head = "".join(f"<th>{escape(column.header)}</th>" for column in self.table.columns)
         body = "\n".join(
             f'<tr class="{"kept" if one.kept else "broken"}">'
@@ -232,7 +265,13 @@ class Verdict:
         return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
 
     def data(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The verdict as JSON data.
+
+        Returns
+        -------
+        dict
+            Data.
+        """
         return {
             "ok": self.ok,
             "proven": self.proven,
@@ -276,7 +315,17 @@ def _row(one: LimitUse) -> tuple[Any, ...]:
 
 
 def verdict(result: xr.Dataset) -> Verdict:
-    """What a study asks of the robot, against all limits that its file states: drives, ranges, cones, bearings.
+    """What a study asks of the robot, against all limits of its file: drives, ranges, cones, bearings.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Verdict
+        Use of every limit.
 
     Examples
     --------
