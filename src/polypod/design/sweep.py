@@ -56,7 +56,7 @@ def sweep(
     threads : int, optional
         Number of threads. Default: all cores.
     progress : callable, optional
-        Called as blocks are finished.
+        Called with the number of finished blocks, their total and the time left [s].
 
     Returns
     -------
@@ -95,7 +95,7 @@ def run(
     threads : int, optional
         Number of threads. Default: all cores.
     progress : callable, optional
-        Called as blocks are finished.
+        Called with the number of finished blocks, their total and the time left [s].
 
     Returns
     -------
