@@ -76,9 +76,12 @@ class KernelSizeError(InputError):
 
     Attributes
     ----------
-    name : the function
-    operations : how many it has
-    limit : how many it may have
+    name : str
+        The function.
+    operations : int
+        Number of its operations.
+    limit : int
+        Number that is allowed.
     """
 
     def __init__(self, name: str, operations: int, limit: int, advice: str = "") -> None:
@@ -93,13 +96,16 @@ class KernelSizeError(InputError):
 
 
 class UnknownNameError(PolypodError, KeyError):
-    """A name that is not known, with those that are and those that are near.
+    """A name that is not known, with those that are and those that are similar.
 
     Attributes
     ----------
-    what : the kind of thing that was asked for
-    name : what was asked for
-    known : the names there are
+    what : str
+        The kind of thing that was asked for.
+    name : str
+        What was asked for.
+    known : sequence of str
+        The names there are.
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
@@ -117,7 +123,17 @@ class UnknownNameError(PolypodError, KeyError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where, what was got, what is allowed."""
+    """One thing wrong with a file.
+
+    Attributes
+    ----------
+    field : str
+        Dotted path of the field.
+    message : str
+        What was got and what is allowed.
+    line : int or None
+        Line of the file.
+    """
 
     field: str
     message: str
@@ -133,7 +149,15 @@ class Fault:
 
 
 class FileError(PolypodError, ValueError):
-    """A file that cannot be used; ``faults`` lists each reason."""
+    """A file that cannot be used.
+
+    Attributes
+    ----------
+    origin : str
+        The file.
+    faults : tuple of Fault
+        Each reason, with its line.
+    """
 
     what = "file"
 
@@ -168,10 +192,14 @@ class StateError(PolypodError, ArithmeticError):
 
     Attributes
     ----------
-    index : positions of the bad states in the flattened batch
-    reasons : one sentence for each of them
-    result : what the call computed; NaN in the bad states, right in all others
-    time : when a motion first has no answer [s]; None if the states are no motion
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : sequence of str
+        One sentence for each of them.
+    result : object
+        What the call computed: NaN in these states, correct in all others.
+    time : float or None
+        When a motion first has no answer [s]; None if the states are not a motion.
     """
 
     def __init__(
@@ -198,9 +226,12 @@ class UnphysicalWarning(UserWarning):
 
     Attributes
     ----------
-    what : the fault in one sentence
-    head : the same, with the command that lists the bodies
-    bodies : each body, and which of its numbers are impossible
+    what : str
+        The fault in one sentence.
+    head : str
+        The same, with the command that lists the bodies.
+    bodies : sequence of str
+        Each body, and which of its values are impossible.
     """
 
     def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
@@ -224,7 +255,8 @@ class RoundedWarning(UserWarning):
 
     Attributes
     ----------
-    axes : which axes, by how much each was turned, and what for
+    axes : sequence of str
+        Which axes, by how much each was rotated, and what for.
     """
 
     def __init__(self, axes: Sequence[str]) -> None:
@@ -241,3 +273,24 @@ class RoundedWarning(UserWarning):
 
 class StateWarning(UserWarning):
     """Some states of a batch have no answer; their rows are NaN."""
+
+
+__all__ = [
+    "Fault",
+    "FileError",
+    "IgnoredWarning",
+    "ImplausibleWarning",
+    "InputError",
+    "KernelSizeError",
+    "MissingPackageError",
+    "MotionFileError",
+    "PolypodError",
+    "RobotFileError",
+    "RoundedWarning",
+    "StateError",
+    "StateWarning",
+    "ToleranceFileError",
+    "UnknownNameError",
+    "UnphysicalWarning",
+    "UnstableBendingError",
+]

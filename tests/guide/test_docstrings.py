@@ -120,7 +120,11 @@ def faults_of_class(name: str, kind: type) -> list[str]:
         fields = getattr(kind, "_fields", None) or [f.name for f in dataclasses.fields(kind) if f.name[0] != "_"]
         if sorted(documented(parts.get("Attributes", ""))) != sorted(fields):
             faults.append(f"{name}: has {list(fields)}, documents {documented(parts.get('Attributes', ''))}")
-    elif "__init__" in vars(kind) and not issubclass(kind, (BaseModel, Exception)):
+    elif (
+        "__init__" in vars(kind)
+        and not getattr(kind, "_is_protocol", False)
+        and not issubclass(kind, (BaseModel, Exception))
+    ):
         made = taken(kind.__init__)
         if documented(parts.get("Parameters", "")) != made:
             faults.append(f"{name}: takes {made}, documents {documented(parts.get('Parameters', ''))}")

@@ -58,7 +58,15 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Results:
-    """Quantities (D, motions) by name, and numbers (D, motions) of ``REASONS`` for what has no answer (NaN)."""
+    """Quantities of designs.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (D, motions)
+        Quantities by name; NaN where there is no answer.
+    reason : ndarray of int, shape (D, motions)
+        Index in ``REASONS`` of why there is no answer.
+    """
 
     values: dict[str, Array]
     reason: NDArray[np.int8]

@@ -425,7 +425,30 @@ class Reactions:
         open_numbers: NDArray[np.bool_],
         friction: bool = True,
     ) -> Reactions:
-        """From the rows (..., joints, 6) of a kernel and which numbers (joints, 6) of them are open."""
+        """Reactions from the rows of a kernel.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The robot in symbols.
+        wrenches : ndarray, shape (..., joints, 6)
+            Wrench of each joint on its child.
+        axes : ndarray, shape (..., joints, 6)
+            Free directions of each joint.
+        force : ndarray, shape (..., n)
+            Actuator forces.
+        base : ndarray, shape (..., 6)
+            Wrench on the base.
+        open_numbers : ndarray of bool, shape (joints, 6)
+            Components that statics leaves open.
+        friction : bool, optional
+            Whether friction in the joints is included.
+
+        Returns
+        -------
+        Reactions
+            The reactions by name.
+        """
         legs: dict[str, dict[str, JointReaction]] = {}
         indeterminate = []
         row = 0

@@ -80,10 +80,15 @@ class Peak(NamedTuple):
 class MotionExpansion(NamedTuple):
     """A motion over intervals t +- h (n,) as a Taylor expansion, of which bounds can be computed.
 
-    ``derivatives`` (5, n, k): coordinates c, their first, second and third derivatives at t, and bounds of the fourth
-    within t +- h. ``pose`` is the platform's frame in symbols, a function of the coordinates (k) and of ``constants``
-    (n, p), which do not change within an interval; None for a robot's generalized coordinates, of which it knows the
-    pose.
+    Attributes
+    ----------
+    derivatives : ndarray, shape (5, n, k)
+        Coordinates, their first three derivatives at t, and bounds of the fourth within t +- h.
+    constants : ndarray, shape (n, p)
+        Values that do not change within an interval.
+    pose : callable or None
+        Platform frame in symbols, as a function of coordinates (k) and constants (p); None for a robot's generalized
+        coordinates, from which the robot knows its pose.
     """
 
     derivatives: Array
