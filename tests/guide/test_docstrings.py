@@ -149,20 +149,29 @@ def test_says_what_it_takes_and_returns(name: str) -> None:
     assert not (faults_of(name, value, [value.__doc__]) if inspect.isfunction(value) else faults_of_class(name, value))
 
 
+def own_docstrings(name: str) -> Iterator[tuple[str, str]]:
+    """Docstrings of a public name and of its methods, those that a base has aside."""
+    value = PUBLIC[name]
+    yield name, inspect.cleandoc(value.__doc__ or "")
+    for method, function in methods(value) if inspect.isclass(value) else ():
+        if function.__doc__ and method in vars(value):
+            yield f"{name}.{method}", inspect.cleandoc(function.__doc__)
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_starts_with_one_sentence(name: str) -> None:
-    first, _, rest = inspect.cleandoc(PUBLIC[name].__doc__ or "").partition("\n")
-    assert first.endswith((".", ":")) or (not rest and first), first
-    assert not rest or rest.startswith("\n"), "a blank line follows the first"
+    for where, text in own_docstrings(name):
+        first, _, rest = text.partition("\n")
+        assert first.endswith("."), (where, first)
+        assert not rest or rest.startswith("\n"), (where, "a blank line follows the first")
 
 
-def test_sections_are_in_order() -> None:
+@pytest.mark.parametrize("name", PUBLIC)
+def test_sections_are_in_order(name: str) -> None:
     order = ["Parameters", "Attributes", "Returns", "Yields", "Raises", "Notes", "Examples"]
-    for name, value in PUBLIC.items():
-        own = [value, *(function for _, function in methods(value))] if inspect.isclass(value) else [value]
-        for one in own:
-            found = [order.index(heading) for heading in sections(one.__doc__)]
-            assert found == sorted(found), (name, one)
+    for where, text in own_docstrings(name):
+        found = [order.index(heading) for heading in sections(text)]
+        assert found == sorted(found), (where, list(sections(text)))
 
 
 def test_a_wrong_docstring_is_found() -> None:

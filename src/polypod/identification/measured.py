@@ -207,8 +207,8 @@ def measurements(model: Model, kind: MeasurementKind, readings: Array, values: A
     ----------
     model : Model
         Model of the robot.
-    kind : {'pose', 'position', 'tilt', 'distance'}
-        What was measured.
+    kind : str
+        What was measured: ``pose``, ``position``, ``tilt`` or ``distance``.
     readings : ndarray, shape (n, a)
         Actuated coordinates [m or rad].
     values : ndarray, shape (n, c)

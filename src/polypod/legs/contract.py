@@ -105,8 +105,9 @@ class Actuator:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint between two bodies (``base`` and ``platform`` are bodies too), in base axes; passive unless an actuator
-    names it.
+    """A joint between two bodies, in base axes; passive unless an actuator names it.
+
+    ``base`` and ``platform`` are bodies too.
 
     Attributes
     ----------
@@ -401,13 +402,28 @@ class Placement:
 
 
 class Strut(NamedTuple):
-    """For coordinates (...,): the platform's joint stays at a distance from a point that only the coordinate moves.
+    """A leg as a strut: the platform's joint stays at a distance from a point that only the coordinate moves.
 
-    ``point`` (..., 3) [m], base frame; ``length`` (...,) [m]; ``joint`` (3) on the platform, platform frame. With
-    ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere.
-    ``ball`` says that the joint lets the platform turn as it likes. A strut without length holds the joint itself.
-    Where both joints are hinges, ``hinge`` (3), platform frame, is the axis of the platform's, ``cosine`` that of its
-    angle with ``axis``, which stays, and ``start`` (..., 3) where the other is drawn.
+    A strut without length holds the joint itself.
+
+    Attributes
+    ----------
+    point : ndarray, shape (..., 3)
+        The point in {B} [m].
+    length : ndarray, shape (...)
+        The distance [m].
+    joint : ndarray, shape (3,)
+        Joint on the platform, platform frame [m].
+    axis : ndarray, shape (..., 3), or None
+        Axis through ``point`` about which the joint moves on a circle; None if it moves on the whole sphere.
+    ball : bool
+        Whether the joint lets the platform rotate freely.
+    hinge : ndarray, shape (3,), or None
+        Axis of the platform's joint, platform frame, where both joints are revolute.
+    cosine : float
+        Cosine of its constant angle with ``axis``.
+    start : ndarray, shape (..., 3), or None
+        Where the other joint is drawn.
     """
 
     point: Array
@@ -420,6 +436,17 @@ class Strut(NamedTuple):
     start: Array | None = None
 
     def at(self, states: NDArray[np.int64]) -> Strut:
-        """At some of its coordinates (n,)."""
+        """The strut at some of its coordinates.
+
+        Parameters
+        ----------
+        states : ndarray of int, shape (n,)
+            Indices of the coordinates.
+
+        Returns
+        -------
+        Strut
+            The strut.
+        """
         axis, start = (None if part is None else part[states] for part in (self.axis, self.start))
         return self._replace(point=self.point[states], length=self.length[states], axis=axis, start=start)

@@ -72,8 +72,7 @@ class Leg(LegData):
         return Consistency(self.place(tip), tip).faults(tips)
 
     def in_general_position(self) -> Any:
-        """The same leg with functions that hold for any values of its parameters: nothing is taken as parallel or
-        perpendicular.
+        """The same leg with functions for any parameter values: no axes are assumed parallel or perpendicular.
 
         Returns
         -------

@@ -333,8 +333,9 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -378,8 +379,9 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -417,8 +419,9 @@ class Model(Kept):
             Rates of the elastic coordinates [1/s]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -462,8 +465,9 @@ class Model(Kept):
             Accelerations of the elastic coordinates [1/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -491,8 +495,9 @@ class Model(Kept):
             Rates of the actuated coordinates [m/s or rad/s].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -530,8 +535,9 @@ class Model(Kept):
             Accelerations of the actuated coordinates [m/s^2 or rad/s^2].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -566,8 +572,9 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -647,8 +654,9 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path. Designs get Newton's iteration from the guess only.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
         full_output : bool, optional
             Whether to return a ``ForwardKinematics`` with status, residual and number of steps.
 
@@ -894,8 +902,9 @@ class Model(Kept):
             Their accelerations. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1009,8 +1018,9 @@ class Model(Kept):
             Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
         full_output : bool, optional
             Whether to return an ``InverseDynamics``, which also has the elastic accelerations of a flexible robot.
 
@@ -1122,8 +1132,9 @@ class Model(Kept):
             Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
         full_output : bool, optional
             Whether to return a ``DirectDynamics``, which also has the elastic accelerations of a flexible robot.
 
@@ -1165,8 +1176,9 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1215,8 +1227,9 @@ class Model(Kept):
             Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1252,8 +1265,9 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1291,8 +1305,9 @@ class Model(Kept):
             Rates of the elastic coordinates [1/s]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1352,8 +1367,9 @@ class Model(Kept):
             Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1455,8 +1471,9 @@ class Model(Kept):
             External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1494,8 +1511,9 @@ class Model(Kept):
             External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1691,8 +1709,8 @@ class Model(Kept):
 
         Parameters
         ----------
-        function : {'inverse_dynamics', 'direct_dynamics'}
-            Name of the method.
+        function : str
+            ``inverse_dynamics`` or ``direct_dynamics``.
         *states : array_like
             Its arguments, in its order.
         wrt : tuple of str, optional
@@ -1702,8 +1720,9 @@ class Model(Kept):
             are then at those designs, and by these parameters if ``wrt`` is left out or contains ``parameters``.
         friction : bool, optional
             Whether friction in the joints is included.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
         **named : array_like
             Arguments by name.
 
@@ -1745,8 +1764,9 @@ class Model(Kept):
             Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1811,14 +1831,15 @@ class Model(Kept):
 
         Parameters
         ----------
-        name : {'inverse_dynamics', 'direct_dynamics'}
-            Name of the method.
+        name : str
+            ``inverse_dynamics`` or ``direct_dynamics``.
         parameters : sequence of str, optional
             Paths of robot parameters that the function takes as tensors.
         friction : bool, optional
             Whether friction in the joints is included.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer. Default: ``raise`` for one state, ``warn`` for a batch.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
@@ -1840,14 +1861,14 @@ class Model(Kept):
 
         Parameters
         ----------
-        name : {'inverse_dynamics', 'direct_dynamics'}
-            Name of the method.
+        name : str
+            ``inverse_dynamics`` or ``direct_dynamics``.
         parameters : sequence of str, optional
             Paths of robot parameters that the function takes as arrays.
         friction : bool, optional
             Whether friction in the joints is included.
-        errors : {'raise', 'warn', 'nan'}, optional
-            What to do about states without an answer.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer.
 
         Returns
         -------

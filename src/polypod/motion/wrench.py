@@ -52,7 +52,7 @@ class Wrench(Kind):
         Returns
         -------
         ndarray, shape (..., 6)
-            Components [f; m] [N, N m].
+            Components [f; m], in N and N m.
         """
 
     @property
@@ -88,7 +88,7 @@ class Wrench(Kind):
         Returns
         -------
         ndarray, shape (..., 6)
-            Wrench [f; m] [N, N m].
+            Wrench [f; m], in N and N m.
         """
         local = self.components(motion.time)
         axes = motion.pose[..., :3, :3]
