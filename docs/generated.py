@@ -379,7 +379,10 @@ REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
     "motion": ("Motions", ("motion",)),
     "analysis": ("Analysis", ("analysis",)),
     "simulation": ("Simulation and control", ("simulation", "control")),
-    "studies": ("Studies and design", ("results", "results.figures", "design", "fastest", "view", "tables", "datasets")),
+    "studies": (
+        "Studies and design",
+        ("results", "results.figures", "design", "fastest", "view", "tables", "datasets"),
+    ),
     "identification": ("Identification and calibration", ("identification",)),
     "exchange": ("Export and import", ("export", "exchange")),
 }

@@ -85,8 +85,8 @@ def load(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Robot:
 
     Examples
     --------
-    >>> load("kim-ryu", {"platform.mass": "60 kg"}).platform.mass
-    60.0
+    >>> load("kim-ryu", {"platform.mass": "12 kg"}).platform.mass
+    12.0
     """
     text, origin = _source(robot)
     return loads(text, origin, Path(origin).parent, settings)
