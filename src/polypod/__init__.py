@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from .results import figures as plots
     from .results.study import study
     from .simulation.simulate import simulate
+    from .stages import series
     from .view import live
 
 # Public names, and the module that each comes from; empty for a module itself. Each is loaded when it is asked for.
@@ -71,6 +72,7 @@ _MODULE_OF = {
     "pose": "description.poses",
     "results": "",
     "save": "files",
+    "series": "stages",
     "simulate": "simulation",
     "simulation": "",
     "study": "results",
@@ -148,6 +150,7 @@ __all__ = [
     "pose",
     "results",
     "save",
+    "series",
     "simulate",
     "simulation",
     "study",

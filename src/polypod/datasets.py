@@ -291,12 +291,14 @@ def load_result(path: str | Path) -> xr.Dataset:
         for name in [name for name in result.variables if result[name].dtype.kind in "SO"]:
             result[name] = result[name].astype(str)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}; check its name and folder") from error
     except Exception as error:  # SciPy's reader fails in many ways on bytes that are no netCDF
-        raise InputError(damaged) from error
+        raise InputError(damaged, code="damaged") from error
     written = result.attrs.pop(_DIGEST, None)
     if written is not None and written != digest(result):
-        raise InputError(f"{path}: was changed after polypod wrote it (its sha256 differs); compute it again")
+        raise InputError(
+            f"{path}: was changed after polypod wrote it (its sha256 differs); compute it again", code="damaged"
+        )
     return result
 
 

@@ -7,116 +7,32 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from scipy.linalg import expm
 
 import polypod as pp
 from polypod.arrays import Array
 from polypod.errors import InputError
 from polypod.papers.long.cases import hexagon_modes
+from support.engines.through_space import (
+    TIMES,
+    derivative,
+    inertias,
+    moved,
+    needed,
+    platform_twist,
+    power,
+    rate_matrix,
+    rotor_inertias,
+    state_of,
+    total_wrench,
+    virtual_paths,
+)
 
-STEP = 2e-3
-WEIGHTS = {
-    1: np.array([-1, 9, -45, 0, 45, -9, 1]) / 60,
-    2: np.array([2, -27, 270, -490, 270, -27, 2]) / 180,
-}
-"""Central differences of sixth order: an error of about 1e-11 by the step, and by rounding (1e-16 / STEP^2)."""
-TIMES = STEP * np.arange(-3, 4)
-ROBOTS = ("hexapod", "delta", "tricept", "planar-3-rrr", "3-prs")
-
-
-def derivative(values: Array, order: int) -> Array:
-    """Of values at ``TIMES`` (first axis), in the middle."""
-    return np.tensordot(WEIGHTS[order], values, axes=1) / STEP**order
-
-
-def skew(w: Array) -> Array:
-    return np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
-
-
-def moved(twist: Array, acceleration: Array, time: float) -> Array:
-    """A frame that starts at the identity with a twist and acceleration of its origin, axes of the start."""
-    result = np.eye(4)
-    result[:3, 3] = twist[:3] * time + acceleration[:3] * time**2 / 2
-    # R = exp((w t + wdot t^2/2)~): at t = 0 the second derivative is wdot~ + w~ w~
-    result[:3, :3] = expm(skew(twist[3:] * time + acceleration[3:] * time**2 / 2))
-    return result
-
-
-def inertias(model: pp.Model) -> dict[str, Array]:
-    """[Sigma s; s^T m] (4, 4) of every body, about the origin of its frame and in its axes."""
-    mechanism = model.kernels.mechanism
-    found: dict[str, Any] = {"platform": mechanism.numbers.platform}
-    for leg in mechanism.placed:
-        found |= {f"{leg.leg.name}.{body.name}": body.moments for body in leg.placement.bodies if body.has_inertia}
-    symbols, values = mechanism.numbers.symbols, mechanism.numbers.values
-    result = {}
-    for name, inertia in found.items():
-        matrix = ca.vertcat(ca.horzcat(inertia.second, inertia.first), ca.horzcat(inertia.first.T, inertia.mass))
-        result[name] = np.array(ca.Function("inertia", [symbols], [ca.densify(matrix)])(values))
-    return result
-
-
-def rotor_inertias(model: pp.Model) -> Array:
-    """Of every actuator's rotor, reflected to its coordinate."""
-    mechanism = model.kernels.mechanism
-    column = ca.vertcat(*[ca.SX(actuator.rotor) for _, actuator in mechanism.actuators])
-    return np.array(ca.Function("rotors", [mechanism.numbers.symbols], [column])(mechanism.numbers.values)).ravel()
-
-
-def state_of(model: pp.Model, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Poses (7, 4, 4) of a motion at ``TIMES``, and pose, twist and acceleration in the middle."""
-    rng = np.random.default_rng(seed)
-    home = model.robot.home.matrix
-    if model.mobility.full:
-        pose = home @ moved(0.03 * rng.normal(size=6), np.zeros(6), 1.0)
-        twist, acceleration = 0.2 * rng.normal(size=6), rng.normal(size=6)
-        path = []
-        for time in TIMES:
-            step = moved(twist, acceleration, time)
-            here = np.eye(4)
-            here[:3, :3], here[:3, 3] = step[:3, :3] @ pose[:3, :3], pose[:3, 3] + step[:3, 3]
-            path.append(here)
-        return np.array(path), pose, twist, acceleration
-    count = len(model.dof)
-    scale = np.where(model.mobility.turns, 1.0, model.size)
-    x = model.coordinates(home) + 0.03 * scale * rng.normal(size=count)
-    xdot, xddot = 0.3 * scale * rng.normal(size=count), scale * rng.normal(size=count)
-    t = TIMES[:, None]
-    return model.motion(x + xdot * t + xddot * t**2 / 2)[0], *model.motion(x, xdot, xddot)
-
-
-def needed(model: pp.Model, path: Array, base: Array, gravity: Array) -> dict[str, Array]:
-    """What every body asks for, [Jm (Tddot - [0 g])^T] (4, 3): rows are forces on its axes' ends and its origin.
-
-    ``base`` (7, 4, 4) are the base's frames at ``TIMES``; the forces are in its axes in the middle.
-    """
-    frames = model.bodies(path)
-    result = {}
-    for name, inertia in inertias(model).items():
-        absolute = base @ frames[name]
-        change = derivative(absolute[:, :3, :], 2)
-        change[:, 3] -= gravity
-        result[name] = inertia @ change.T
-    return result
-
-
-def directions(model: pp.Model, pose: Array) -> list[dict[str, Array]]:
-    """How every body's frame (4, 4) changes with each of u, by differences."""
-    count = len(model.dof) if not model.mobility.full else 6
-    result = []
-    for k in range(count):
-        unit = np.eye(count)[k]
-        if model.mobility.full:
-            path = []
-            for time in TIMES:
-                step = moved(unit, np.zeros(6), time)
-                here = np.eye(4)
-                here[:3, :3], here[:3, 3] = step[:3, :3] @ pose[:3, :3], pose[:3, 3] + step[:3, 3]
-                path.append(here)
-        else:
-            path = model.motion(model.coordinates(pose) + unit * TIMES[:, None])[0]
-        result.append({name: derivative(frames, 1) for name, frames in model.bodies(np.array(path)).items()})
-    return result
+ROBOTS = (
+    "hexapod",
+    "delta",
+    "planar-3-rrr",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("tricept", "3-prs")),
+)
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -128,21 +44,15 @@ def test_forces_are_those_of_bodies_followed_through_space(robot: str, model_of:
     base_twist, base_acceleration, wrench = rng.normal(size=6), 3 * rng.normal(size=6), rng.normal(size=6)
     base = np.array([moved(base_twist, base_acceleration, t) for t in TIMES])
     given = {"base_twist": base_twist, "base_acceleration": base_acceleration}
-    need = needed(model, path, base, np.asarray(model.robot.gravity))
+    frames = {name: base @ frame for name, frame in model.bodies(path).items()}
+    need = needed(frames, inertias(model), np.asarray(model.robot.gravity))
 
     force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, **given)
-    push = []
-    for moves in directions(model, pose):
-        power = sum(float(np.sum(moves[name][:3, :].T * forces)) for name, forces in need.items())
-        virtual = np.r_[
-            moves["platform"][:3, 3],
-            [(moves["platform"][:3, :3] @ pose[:3, :3].T)[i, j] for i, j in ((2, 1), (0, 2), (1, 0))],
-        ]
-        push.append(power - wrench @ virtual)
-    rates = model.jacobian(pose) @ (np.eye(6) if model.mobility.full else model.rate_map(pose))
+    paths = virtual_paths(model, pose)
+    push = [power(model.bodies(one), need) - wrench @ platform_twist(one) for one in paths]
     rotors = rotor_inertias(model) * model.accelerations(pose, twist, acceleration)
     size = np.abs(push).max()
-    assert np.abs(rates.T @ (force - rotors) - push).max() < 1e-8 * size
+    assert np.abs(rate_matrix(model, pose).T @ (force - rotors) - push).max() < 1e-8 * size
 
     other = model.inverse_dynamics(pose, twist, acceleration, wrench, False, "newton-euler", **given)
     assert np.abs(other - force).max() < 1e-11 * np.abs(force).max()
@@ -151,11 +61,7 @@ def test_forces_are_those_of_bodies_followed_through_space(robot: str, model_of:
     assert np.abs(back - acceleration).max() < 1e-9 * np.abs(acceleration).max()
 
     found = model.reactions(pose, twist, acceleration, wrench, False, **given)
-    frames = model.bodies(pose)
-    total = np.r_[-wrench[:3], -wrench[3:] - np.cross(pose[:3, 3], wrench[:3])]
-    for name, forces in need.items():
-        total[:3] += forces[3]
-        total[3:] += sum(np.cross(frames[name][:3, k], forces[k]) for k in range(4))
+    total = total_wrench(frames, need) - np.r_[wrench[:3], wrench[3:] + np.cross(pose[:3, 3], wrench[:3])]
     assert np.abs(found.base + total).max() < 1e-8 * np.abs(total).max()
 
 
@@ -188,7 +94,9 @@ def _point(model: pp.Model, leg: Any, joint: Any, pose: Array) -> Array:
     return np.array(place(tip, values)).ravel()
 
 
-@pytest.mark.parametrize("robot", ["lopes", "kim-ryu", "reachy-mini", "long", "planar-4-rrr"])
+@pytest.mark.parametrize(
+    "robot", ["lopes", "kim-ryu", "long", "planar-4-rrr", pytest.param("reachy-mini", marks=pytest.mark.long)]
+)
 def test_a_base_that_does_not_turn_is_a_change_of_gravity(robot: str, model_of: Any) -> None:
     """To rounding, with friction, on flexible platforms and with more actuators than degrees of freedom."""
     model = model_of(robot)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..control.checked import why_no_answer
 from ..description import Robot
-from ..errors import InputError, MissingPackageError, StateError
+from ..errors import InputError, MissingPackageError, Reason, StateError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
@@ -229,7 +229,10 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     n, count = system.modes, len(system.actuators)
     twist, force, wrench, elastic, rate = given
     if not n and (elastic is not None or rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     vectors = [("twist", twist, 6), ("force", force, count), ("wrench", wrench, 6)]
     vectors += [("elastic", elastic, n), ("elastic_rate", rate, n)] if n else []
     rows, shape = state_rows(system.robot, pose, vectors)
@@ -272,14 +275,21 @@ def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     transposed = np.swapaxes(stiffness, -1, -2)
     off, size = (np.abs(part).max(axis=(-2, -1)) for part in (stiffness - transposed, stiffness))
     if (off > 1e-6 * size).any():
-        raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
+        raise StateError(
+            "natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium",
+            code="not_an_equilibrium",
+        )
     symmetric = 0.5 * (stiffness + transposed)
     lead, k = symmetric.shape[:-2], symmetric.shape[-1]
     pairs = zip(symmetric.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
     found = [_modes(a, b) for a, b in pairs]
     squares = np.array([values for values, _ in found]).reshape(*lead, k)
-    with np.errstate(invalid="ignore"):
-        frequency: Array = np.sqrt(squares) / (2 * np.pi)
+    if (squares < -_RANK * np.abs(np.where(np.isfinite(squares), squares, 0.0)).max(initial=1.0)).any():
+        raise StateError(
+            "natural_modes: the stiffness matrix is not positive: the robot is not stable there, and has no natural "
+            "frequencies. Are its springs too soft for the load (N/m where N/um are meant), or does it hang over?"
+        )
+    frequency: Array = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
     return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), symmetric, mass)
 
 
@@ -507,7 +517,9 @@ def _interpreted(system: System, states: States) -> Linearised:
         place = {"pose": states.pose[first], "elastic": states.elastic[first]}
         _refuse(why_no_answer(system.model, place), first)
     if open_states.any():
-        reason = "the friction iteration did not converge: friction coefficients too large for this state"
+        reason = Reason(
+            "the friction iteration did not converge: friction coefficients too large for this state", "friction"
+        )
         _refuse(reason, int(np.argmax(open_states)))
     *derivatives, f_l, g_x, g_f, g_w, g_l = equations.derivatives(*at)
     follow = [g_x, g_f, g_w]

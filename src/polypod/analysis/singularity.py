@@ -293,7 +293,8 @@ def nearest_singularity(
     if len(model.actuators) != model.mobility.count:
         raise InputError(
             f"singularity: {model.robot.name!r} has more actuators than degrees of freedom, so det J has no sign; "
-            "use model.conditioning"
+            "use model.conditioning",
+            code="redundant",
         )
     given = one_pose(model, pose)
     far = 2 * space.scale if reach is None else float(reach)

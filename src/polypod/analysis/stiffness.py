@@ -36,7 +36,7 @@ class Stiffness(NamedTuple):
     matrix : ndarray, shape (..., m, m)
         K [N/m, N, N m/rad].
     elastic : ndarray, shape (..., m, m)
-        J^T diag(1/c) J, plus flexures.
+        J^T diag(1/c) J, plus springs and other elements.
     preload : ndarray, shape (..., m, m)
         What the forces that hold the pose add as the legs rotate and the weights shift.
     compliance : ndarray, shape (..., m, m)
@@ -46,7 +46,7 @@ class Stiffness(NamedTuple):
     spring_compliance : ndarray, shape (..., s)
         Compliance of each spring at the coordinate of its actuator [m/N or rad/(N m)].
     actuator : ndarray of int, shape (s,)
-        Index of that actuator; -1 for flexures.
+        Index of that actuator; -1 for those that are not in series with one.
     motions : ndarray, shape (..., 6, m)
         Twists of the platform for a unit of each component of u.
     """
@@ -157,7 +157,7 @@ def stiffness(
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")
-    found, parts, motions, quality = kernel(poses, _drives(model, drive))
+    found, parts, motions, beside, quality = kernel(poses, _drives(model, drive))
     lost = ~(quality > SMALLEST_MARGIN)
     if lost.any():
         first = int(np.flatnonzero(lost)[0])
@@ -165,7 +165,8 @@ def stiffness(
             f"stiffness: no answer at state {first}: the pose is out of reach or a leg is singular",
             np.flatnonzero(lost),
         )
-    held = _preload(model, poses, loads) if preload else np.zeros_like(found)
+    # forces that hold the pose change by the elements' own stiffness too, which is counted already
+    held = _preload(model, poses, loads) - beside if preload else np.zeros_like(found)
     matrix = found + held
     compliance = np.linalg.inv(matrix) + _base(model, poses)
     names = springs_of(model.kernels.mechanism)
@@ -251,6 +252,13 @@ def deflection(
     share = along / np.where(total_along > 0, total_along, 1.0)
     p = len(labels)
     return Deflection(whole.reshape(*shape, 6), listed.reshape(*shape, p, 6), tuple(labels), share.reshape(*shape, p))
+
+
+ROTORS = (
+    "Rotors move with the actuators' coordinates, on the platform's side of the drives' springs: right for the "
+    "stiffness of a servo loop. For that of a screw or gear behind a held motor set rotor_inertia to 0."
+)
+"""On which side of the springs rotors are."""
 
 
 def resonances(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ..arrays import Array
 from ..description import Robot
@@ -100,7 +100,7 @@ def architecture(robot: Robot, poses: int = 200, seed: int = 0) -> Architecture:
 def _largest_determinant(a: Array, b: Array, robot: Robot, size: float, reach: float, count: int, seed: int) -> float:
     """Largest |det J| at poses at random about home, by its formula."""
     rng = np.random.default_rng(seed)
-    turns = Rotation.random(count, rng=rng).as_matrix()
+    turns = scipy.spatial.transform.Rotation.random(count, rng=rng).as_matrix()
     places = np.array(robot.home.position) + rng.uniform(-reach, reach, (count, 3))
     arms = np.einsum("nij,kj->nki", turns, b)
     ways = places[:, None] + arms - a

@@ -82,5 +82,7 @@ def controller(name: str, model: Any, trajectory: Trajectory, rate: float = 1000
     if not kind.elastic:
         return kind.follow(model.rigid, trajectory, rate, friction)
     if not model.robot.flexible:
-        raise InputError(f"controller: {name} is for a flexible platform; {model.robot.name!r} has a rigid one")
+        raise InputError(
+            f"controller: {name} is for a flexible platform; {model.robot.name!r} has a rigid one", code="rigid"
+        )
     return kind.follow(model, trajectory, rate, friction)

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from ..arrays import Array
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from ..yaml12 import Loader
 from .body import Body
 from .file_names import check_inside
@@ -35,7 +35,7 @@ _SAME_POINT = 1e-4
 def _pair(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and len(value) == 2:
         return value
-    raise ValueError(f"a corner is 2 numbers [x, y] in the plane of the plate, got {value!r}")
+    raise ValueError(f"a corner must be 2 numbers [x, y] in the plane of the plate, got {short_repr(value)}")
 
 
 def _whole(value: Any) -> Any:
@@ -150,7 +150,8 @@ class FlexiblePlatform(Body):
             gaps = distance(points[:, :2], edge)
             most = 1e-6 * float(np.ptp(edge, axis=0).max())
             return [
-                f"the platform joint {point.tolist()} of {name} is {gap:.4g} m outside the plate's outline"
+                f"the platform joint {point.tolist()} of {name} is {gap:.4g} m outside the plate's outline; "
+                "move the joint, or a corner of the outline"
                 for name, point, gap in zip(names, points, gaps, strict=True)
                 if gap > most
             ]

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..arrays import Array
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from .drive import Bearing, Drive
 from .quantities import Data, Direction, HalfAngle, Number, Position, field_schemas, in_either
 
@@ -155,14 +155,20 @@ class LegData(Data):
         values = (getattr(self, name) for name, schema in field_schemas(type(self)).items() if schema.unit == "m")
         return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
 
-    def passive_springs(self) -> tuple[str, ...]:
-        """Names of passive joints with a stiffness about or along them.
+    def joint_kinds(self) -> dict[str, str]:
+        """Kinds of the leg's joints by their names; leg kinds know, plain data do not."""
+        return {}
 
-        Returns
-        -------
-        tuple of str
-            Names.
-        """
+    def limits_joint(self, joint: str) -> bool:
+        """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know, plain data do not."""
+        return False
+
+    def spin_lines(self) -> dict[str, tuple[Array, Array]]:
+        """Bodies that spin freely, by name, with two points (3,) of the line about which they do, at home."""
+        return {}
+
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the leg's bodies; leg kinds know, plain data do not."""
         return ()
 
     @property
@@ -294,7 +300,7 @@ def parse_leg(value: Any) -> LegData:
     if isinstance(value, LegData):
         return value
     if not isinstance(value, dict):
-        raise ValueError(f"a leg must be a mapping with a 'kind', got {value!r}")
+        raise ValueError(f"a leg must be a mapping with a 'kind', got {short_repr(value)}")
     kind = value.get("kind")
     if kind is None:
         raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")

@@ -61,7 +61,7 @@ class Data(BaseModel):
     """Frozen, validated data; unknown fields are faults, and numbers may be written with a unit."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, ignored_types=(lazy,)
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, ignored_types=(lazy,), defer_build=True
     )
 
     @field_validator("*", mode="before")

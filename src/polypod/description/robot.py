@@ -15,6 +15,8 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
 from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
+from .drive import PlatformLimits
+from .element import ElementData, parse_element
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
@@ -29,6 +31,7 @@ EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 Positive = Annotated[Number, Field(gt=0)]
 Platform = Annotated[SerializeAsAny[Body | FlexiblePlatform], BeforeValidator(parse_platform)]
 Leg = Annotated[SerializeAsAny[LegData], BeforeValidator(parse_leg)]
+Element = Annotated[SerializeAsAny[ElementData], BeforeValidator(parse_element)]
 
 
 _BASE = "3 stiffnesses [N/m] and 3 rotational ones [N m/rad]"
@@ -47,7 +50,8 @@ class Robot(Data):
     robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given.
+    is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies. ``platform_limits``
+    says how fast the platform may move.
     """
 
     name: str = Field(min_length=1)
@@ -60,7 +64,9 @@ class Robot(Data):
     dof: tuple[DegreeOfFreedom, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
+    elements: tuple[Element, ...] = ()
     base_stiffness: BaseStiffness | None = None
+    platform_limits: PlatformLimits | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")
@@ -114,11 +120,27 @@ class Robot(Data):
         for number, leg in enumerate(self.legs):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
-                raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
+                raise ValueError(
+                    f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}. "
+                    "Move home, or change the leg"
+                )
             faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
+        self._check_elements()
         return self
+
+    def _check_elements(self) -> None:
+        """Raise for elements whose names repeat, or whose bodies, joints or units cannot be."""
+        met: set[str] = set()
+        for number, element in enumerate(self.elements):
+            if element.name in met:
+                raise ValueError(f"elements.{number}.name: names must be unique, got {element.name!r} twice")
+            met.add(element.name)
+            try:
+                element.check(self.legs)
+            except (InputError, UnknownNameError) as error:
+                raise ValueError(f"elements.{number}.{error}") from error
 
     def _at_home(self, number: int, leg: LegData) -> LegData:
         try:
@@ -279,7 +301,9 @@ class Robot(Data):
                 f"robot: {self.name!r} has {len(self.dof)} degrees of freedom; a flexible platform needs six"
             )
         if self.payloads:
-            raise InputError(f"robot: {self.name!r} has a payload; include its mass in the modes instead")
+            raise InputError(
+                f"robot: {self.name!r} has a payload; include its mass in the modes instead", code="payload"
+            )
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:
@@ -290,18 +314,6 @@ class Robot(Data):
     def unphysical(self) -> dict[str, str]:
         """Bodies whose file opts out of the physical check and needs to: path -> what is wrong."""
         return {path: body.unphysical for path, body in self.bodies() if body.unphysical}
-
-    @property
-    def springs_left_out(self) -> str:
-        """A sentence on passive joints with a stiffness, which dynamics leaves out; empty if there are none."""
-        names = [f"{leg.name}.{spring}" for leg in self.legs for spring in leg.passive_springs()]
-        if not names:
-            return ""
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return (
-            f"the stiffness of passive joints ({', '.join(names[:3])}{more}) counts in stiffness and resonances only: "
-            "actuator forces, reactions, direct dynamics and simulations leave these springs out"
-        )
 
     @property
     def farthest(self) -> float:

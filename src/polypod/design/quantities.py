@@ -91,9 +91,40 @@ class Quantity(NamedTuple):
     of: Callable[[Mechanism, Array], Array] | None = None
 
     @property
+    def functions(self) -> tuple[str, ...]:
+        """Functions of a state that it needs; none of a quantity of designs alone."""
+        return SOURCES[self.source].functions if self.source else ()
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is compiled with the functions."""
+        return bool(self.source) and SOURCES[self.source].symbols is not None
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """Further inputs of the compiled function: none."""
+        return {}
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What determines its expression."""
+        return self.source, self.reduce
+
+    def expression(self, known: Mapping[str, ca.SX], mechanism: Mechanism, given: Mapping[str, Any]) -> ca.SX:
+        """Values (k) at a state in symbols, from the outputs of its functions."""
+        symbols = SOURCES[self.source].symbols
+        assert symbols is not None
+        return symbols(known)
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether it should be large: what is reduced to the least."""
+        return self.reduce == "least"
+
+    @property
     def worst(self) -> Any:
-        """How the worst of several is found: what is reduced to the least should be large."""
-        return np.min if self.reduce == "least" else np.max
+        """How the worst of several is found: the least of what should be large."""
+        return np.min if self.more_is_better else np.max
 
 
 def _moving_mass(mechanism: Mechanism, values: Array) -> Array:
@@ -128,4 +159,4 @@ QUANTITIES = {
 def share(name: str, value: Array, limit: float) -> Array:
     """How much of a limit a quantity uses: above 1 it is broken."""
     with np.errstate(divide="ignore"):
-        return limit / value if QUANTITIES[name].reduce == "least" else value / limit
+        return limit / value if QUANTITIES[name].more_is_better else value / limit

@@ -104,7 +104,7 @@ def run(
     """
     kept = None if store is None else Store(Path(store), prepared, evaluator)
     shape = len(prepared.values), len(prepared.load_case_names)
-    values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
+    values = {name: np.full(shape, np.nan) for name in evaluator.columns}
     reason = np.zeros(shape, dtype=np.int8)
     missing = list(range(prepared.blocks)) if kept is None else kept.missing()
     started, done, total = time.monotonic(), 0, sum(np.subtract(*prepared.span(k)[::-1]) for k in missing)
@@ -255,15 +255,16 @@ class Store:
 
     def __init__(self, path: Path, prepared: Prepared, evaluator: Evaluator) -> None:
         _needed()
-        self.path, self.prepared = path, prepared
+        self.path, self.prepared, self._columns = path, prepared, evaluator.columns
         if path.is_symlink() and not path.exists():
-            raise InputError(f"store: {path} is a broken link; name another store, or remove it")
+            raise InputError(f"store: {path} is a broken link; name another store, or remove it", code="broken_link")
         if not path.exists():
             self._create(evaluator)
         elif self._open().attrs.get("fingerprint") != prepared.fingerprint():
             raise InputError(
                 f"store: {path} holds results of another study, robot, motion or block size; name another store, or "
-                "remove it"
+                "remove it",
+                code="other_inputs",
             )
 
     def _create(self, evaluator: Evaluator) -> None:
@@ -271,7 +272,7 @@ class Store:
 
         prepared = self.prepared
         shape = len(prepared.values), len(prepared.load_case_names)
-        values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
+        values = {name: np.full(shape, np.nan) for name in evaluator.columns}
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})
         # a bit that flips on disk is found when a block is read
@@ -297,7 +298,8 @@ class Store:
     def _unreadable(self, error: Exception) -> InputError:
         return InputError(
             f"store: {self.path} is not a readable sweep store ({type(error).__name__}: {error}); name another, "
-            "or remove it to start again"
+            "or remove it to start again",
+            code="not_a_store",
         )
 
     def missing(self) -> list[int]:
@@ -306,7 +308,7 @@ class Store:
             return [number for number in range(self.prepared.blocks) if not self._whole(opened, number)]
 
     def _whole(self, opened: xr.Dataset, number: int) -> bool:
-        names = [*map(variable, self.prepared.study.quantities), "reason"]
+        names = [*map(variable, self._columns), "reason"]
         try:
             for name in names:
                 _ = opened[name].variable[slice(*self.prepared.span(number))].values

@@ -59,7 +59,7 @@ class Reader(NamedTuple):
 
 READERS = {
     "mjcf": Reader("mjcf", (".xml", ".mjcf"), "MuJoCo's MJCF; loops by connect and weld equalities"),
-    "urdf": Reader("urdf", (".urdf",), "URDF; loops in a file robot.yaml beside it, or as loop elements (URDF+)"),
+    "urdf": Reader("urdf", (".urdf",), "URDF; loops in a file robot.yaml next to it, or as loop elements (URDF+)"),
 }
 """Formats that robots are read from."""
 
@@ -114,8 +114,9 @@ def import_robot(
     if format is not None and format not in READERS:
         raise UnknownNameError("format", format, tuple(READERS))
     if not path.is_file():
-        why = "must be a regular file" if path.exists() else "file not found"
-        raise InputError(f"{path}: {why}")
+        if path.exists():
+            raise InputError(f"{path}: is a folder, a device or a pipe; name a file", code="not_a_file")
+        raise InputError(f"{path}: file not found; check its name and folder", code="not_found")
     known = {suffix: name for name, reader in READERS.items() for suffix in reader.suffixes}
     chosen = format or known.get(path.suffix.lower())
     if chosen is None:

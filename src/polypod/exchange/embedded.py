@@ -98,6 +98,10 @@ _DRIVE = {
     "torque_constant": "torque constant (torque_constant)",
     "lead": "lead of the screw (lead)",
     "gear": "gear between motor and coordinate (gear)",
+    "efficiency": "efficiency of screw and gear (efficiency)",
+    "max_motor_torque": "largest motor torque (max_motor_torque)",
+    "rms_motor_torque": "continuous motor torque (rms_motor_torque)",
+    "max_motor_speed": "largest motor speed (max_motor_speed)",
 }
 
 
@@ -116,6 +120,7 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
         *_limits(model),
         *_springs(model),
         *_whole(model),
+        *_elements(model, carried),
     ]
 
 
@@ -192,8 +197,17 @@ def _whole(model: Model) -> Iterator[str]:
     """What the robot itself says."""
     if model.robot.base_stiffness is not None:
         yield "left out: stiffness of the base (base_stiffness)"
+    if model.robot.platform_limits is not None:
+        yield "left out: speed and acceleration limits of the platform (platform_limits)"
     if model.robot.payloads:
         yield "left out: which part of the platform is payload (merged into its body)"
+
+
+def _elements(model: Model, carried: Collection[str]) -> Iterator[str]:
+    """Springs, dampers and other elements."""
+    if model.robot.elements and "elements" not in carried:
+        named = ", ".join(f"{one.name} ({one.kind})" for one in model.robot.elements)
+        yield f"left out: the elements {named}; forces and motions differ from the robot's by what they do"
 
 
 def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from ..arrays import Array
 from ..description import Body, Robot
 from ..description.body import parallel_axis
-from ..errors import AS_RIGID, InputError, UnknownNameError
+from ..errors import AS_RIGID, InputError, UnknownNameError, plain
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from ..legs.contract import Placement, field_at
@@ -127,7 +127,7 @@ def checked_joint(data: Mapping[str, Any]) -> ChainJoint:
     except ValidationError as error:
         fault = error.errors()[0]
         field = "".join(f"{part}: " for part in [".".join(map(str, fault["loc"]))] if part)
-        raise InputError(f"joint {data['name']}: {field}{fault['msg'].removeprefix('Value error, ')}") from error
+        raise InputError(f"joint {data['name']}: {field}{plain(fault['msg'])}") from error
 
 
 def changed(joint: ChainJoint, **fields: object) -> ChainJoint:
@@ -174,7 +174,7 @@ def body(mass: float, com: Array, tensor: Array) -> Body:
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"]))
-        raise InputError(f"a body of {mass:g} kg: {field}: {fault['msg'].removeprefix('Value error, ')}") from error
+        raise InputError(f"a body of {mass:g} kg: {field}: {plain(fault['msg'])}") from error
 
 
 EMPTY_BODY = body(0.0, np.zeros(3), np.zeros((3, 3)))

@@ -86,7 +86,7 @@ ROBOT_EXPORTS = {
     ),
     "urdf": RobotExport(
         urdf_files,
-        "The robot as URDF, a tree, with its loops and motors in a file beside it.",
+        "The robot as URDF, a tree, with its loops and motors in a second file.",
         "Read it with Pinocchio, or back with: polypod import {source}",
     ),
     "sdf": RobotExport(

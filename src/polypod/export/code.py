@@ -16,13 +16,17 @@ import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
+from ..limits.symbols import uses_expression
 from ..mechanism import Mechanism
+from ..mechanism.acting_elements import has_elements
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
+LIMITS = "limits"
+"""The use of every limit of a state, which is no kernel of the model."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _FORMS = {
@@ -87,9 +91,20 @@ def named_expression(
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
         mechanism = mechanism_of(model, parameters)
-        return name, chosen_inputs(model.kernels.expression(mechanism, function, friction), mechanism, parameters)
+        return name, chosen_inputs(
+            _expression(model, model.kernels, mechanism, function, friction), mechanism, parameters
+        )
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
-    return name, kernels.expression(kernels.mechanism, function, friction)
+    return name, _expression(model, kernels, kernels.mechanism, function, friction)
+
+
+def _expression(
+    model: Model, kernels: Kernels, mechanism: Mechanism, function: str, friction: bool
+) -> Expression | Iteration:
+    """A function of the model, or the use of its limits, whose bounds are constants."""
+    if function == LIMITS:
+        return uses_expression(kernels, mechanism, model.robot_limits, friction)
+    return kernels.expression(mechanism, function, friction)
 
 
 def mechanism_of(model: Model, numbers: ChosenNumbers) -> Mechanism:
@@ -125,9 +140,12 @@ def available_functions(model: Model) -> tuple[str, ...]:
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.is_constrained:
         missing += ("motion", "follow", "rate_map")
+    if not has_elements(model.kernels.mechanism):
+        missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
-    return tuple(name for name in FUNCTIONS if name not in missing)
+    own = () if model.robot.flexible else (LIMITS,)
+    return (*(name for name in FUNCTIONS if name not in missing), *own)
 
 
 def identifier(text: str) -> str:

@@ -28,6 +28,7 @@ from ..kernels.kernel import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .header import LEAST
+from .mjcf_elements import Law, MjcfElements
 from .text import add, document, file_name, numbers
 from .tree import Node, Tree, bars, elementary_joints, tree_of
 
@@ -56,19 +57,23 @@ def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0
         MJCF text.
     """
     if not 0.0 < impedance < 1.0:
-        raise InputError(f"impedance: between 0 and 1, got {impedance}")
+        raise InputError(f"impedance: must be between 0 and 1, got {impedance}")
     if not time_constant > 0.0:
         raise InputError(f"time_constant: must be positive, got {time_constant}")
-    tree = tree_of(linkage_of(model.robot))
-    return _Writer(tree, model, time_constant, impedance).text()
+    elements = MjcfElements.of(model)
+    tree = tree_of(linkage_of(model.robot), acting=elements.joints)
+    return _Writer(tree, model, elements, time_constant, impedance).text()
 
 
 class _Writer:
     """Elements of one robot."""
 
-    def __init__(self, tree: Tree, model: Model, time_constant: float, impedance: float) -> None:
-        self.tree, self.model = tree, model
-        self.remarks = left_out(model)
+    def __init__(
+        self, tree: Tree, model: Model, elements: MjcfElements, time_constant: float, impedance: float
+    ) -> None:
+        self.tree, self.model, self.elements = tree, model, elements
+        self.remarks = [*left_out(model, ("stiffness", "elements")), *elements.remarks]
+        self.written = {BASE}
         self.home_positions: list[str] = []
         self.armatures: dict[str, float] = {}
         self.root = ET.Element("mujoco", model=tree.name)
@@ -93,8 +98,11 @@ class _Writer:
         for point in self.tree.joint_points(BASE):
             radius = 0.02 * self.tree.size
             add(world, "geom", type="sphere", pos=point, size=radius, rgba="0.4 0.4 0.4 1")
+        self._sites(world, BASE)
         for node in self.tree.children(BASE):
             self._body(world, node, [])
+        self.elements.check_bodies(self.written)
+        self._tendons()
         self._loops()
         self._motors()
         self._home()
@@ -128,8 +136,26 @@ class _Writer:
             self._joints(element, name, joint)
         self._inertial(element, name)
         self._looks(element, name)
+        self.written.add(name)
+        self._sites(element, name)
         for child in tree.children(name):
             self._body(element, child, [])
+
+    def _sites(self, element: ET.Element, name: str) -> None:
+        """Points of a body that elements act on."""
+        for site, point in self.elements.sites.get(name, ()):
+            add(element, "site", name=site, pos=self.tree.point_in_body(name, point))
+
+    def _tendons(self) -> None:
+        if not self.elements.tendons:
+            return
+        tendons = add(self.root, "tendon")
+        for tendon in self.elements.tendons:
+            law = tendon.law
+            spring = {"stiffness": law.stiffness, "springlength": law.rest} if law.stiffness else {}
+            element = add(tendons, "spatial", name=tendon.name, **spring, damping=law.damping)
+            for site in tendon.sites:
+                add(element, "site", site=site)
 
     def _spin(self, node: Node) -> float:
         """The moment [kg m^2] of a body that only turns about a hinge on the base and has no other; 0 for others.
@@ -172,7 +198,8 @@ class _Writer:
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
         where = self.tree.point_in_body(name, joint.at)
         if joint.kind == "spherical":
-            add(element, "joint", name=joint.name, type="ball", pos=where, **_damping(joint.friction))
+            own = self.elements.joints.get(joint.name, {}).get("x", Law())
+            add(element, "joint", name=joint.name, type="ball", pos=where, **_passive(joint.friction, own))
             self._dry(joint.friction, joint.name)
             self.home_positions.append("1 0 0 0")
             return
@@ -185,7 +212,8 @@ class _Writer:
             data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
-            add(element, "joint", name=part.name, **data, **_damping(part.friction))
+            own = self.elements.joints.get(joint.name, {}).get(part.motion, Law())
+            add(element, "joint", name=part.name, **data, **_passive(part.friction, own, reference))
             self._dry(part.friction, part.name)
             self.home_positions.append(repr(reference))
 
@@ -250,9 +278,12 @@ def _holding(model: Model) -> Array:
     return found["force"]
 
 
-def _damping(friction: Friction) -> dict[str, float]:
-    """What MuJoCo's joints have of a friction."""
-    return {name: value for name, value in (("damping", friction.viscous), ("frictionloss", friction.drag)) if value}
+def _passive(friction: Friction, law: Law, reference: float = 0.0) -> dict[str, float]:
+    """What MuJoCo's joints have of a friction and of an element in them; ``reference`` is their position at home."""
+    numbers_of = {"damping": friction.viscous + law.damping, "frictionloss": friction.drag, "stiffness": law.stiffness}
+    if law.stiffness and reference + law.rest:
+        numbers_of["springref"] = reference + law.rest
+    return {name: value for name, value in numbers_of.items() if value}
 
 
 def _six(tensor: Array) -> list[float]:

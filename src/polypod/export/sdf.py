@@ -91,7 +91,7 @@ class _Writer:
     def _link(self, name: str) -> None:
         tree, one = self.tree, self.tree.bodies[name]
         if one.mass == 0.0:
-            raise InputError(f"body {name}: it has no mass, which SDF cannot say of a link")
+            raise InputError(f"body {name}: it has no mass, which SDF cannot say of a link", code="no_mass")
         if one.unphysical:
             raise InputError(f"body {name}: Gazebo refuses its inertia, which {one.unphysical}")
         link = add(self.body, "link", name=name)

@@ -8,7 +8,7 @@ the tree, and the halves are fixed together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -88,8 +88,10 @@ class Tree:
         return np.asarray(turn.T @ self.bodies[name].central_inertia @ turn)
 
 
-def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = True) -> Tree:
-    """The tree of a robot's linkage.
+def tree_of(
+    linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = True, acting: Collection[str] = ()
+) -> Tree:
+    """The tree of a robot's linkage; joints named in ``acting`` do more than constrain, and stay whole.
 
     With ``whole_cuts`` no body is halved: cuts are joints of any kind. Without ``platform_frame`` the platform's frame
     is like the others'.
@@ -97,12 +99,12 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
     order = tuple(joint.name for joint in linkage.joints if joint.actuated)
     linkage = rigid_bodies(linkage)
     platform = str(linkage.platform)
-    kept, cut = _spanning(linkage.joints)
+    kept, cut = _spanning(linkage.joints, acting)
     bodies = dict(linkage.bodies)
     welds: list[tuple[str, str]] = []
     cuts: list[ChainJoint] = []
     for joint in cut:
-        if whole_cuts or (joint.kind in ("spherical", "revolute") and _ideal(joint)):
+        if whole_cuts or (joint.kind in ("spherical", "revolute") and _ideal(joint, acting)):
             cuts.append(joint)
             continue
         first, second = joint.between
@@ -133,19 +135,24 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
     )
 
 
-def _ideal(joint: ChainJoint) -> bool:
-    """Whether a joint does nothing but constrain: it has no actuator, friction or range."""
-    if joint.actuated:
+def _ideal(joint: ChainJoint, acting: Collection[str]) -> bool:
+    """Whether a joint does nothing but constrain: it has no actuator, spring, friction or range."""
+    if joint.actuated or joint.name in acting:
         return False
     return all(one == Friction() for one in joint.friction_by_motion.values()) and not (joint.range or joint.ranges)
 
 
-def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
+def _spanning(joints: tuple[ChainJoint, ...], acting: Collection[str]) -> tuple[list[ChainJoint], list[ChainJoint]]:
     """Joints that join all bodies without a loop, and the others."""
     far = joint_distances(joints)
     order = sorted(
         joints,
-        key=lambda j: (not j.actuated, _ideal(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
+        key=lambda j: (
+            not j.actuated,
+            _ideal(j, acting),
+            -_CUT_FIRST.index(j.kind),
+            min(far[name] for name in j.between),
+        ),
     )
     tree, _ = spanning(order, [joint.between for joint in order])
     kept = {joint.name for joint in tree}
@@ -190,6 +197,7 @@ class ElementaryJoint(NamedTuple):
     friction: Friction
     range: tuple[float, float] | None
     has_coordinate: bool
+    motion: str
 
 
 def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
@@ -219,7 +227,7 @@ def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
         has_coordinate = len(axes) == 1 or motion == own
         name = joint.name if has_coordinate else f"{joint.name}-{number + 1}"
         kind, friction = ("prismatic", "translation") if slides else ("revolute", "rotation")
-        found.append(ElementaryJoint(name, kind, axis, frictions[friction], ranges.get(motion), has_coordinate))
+        found.append(ElementaryJoint(name, kind, axis, frictions[friction], ranges.get(motion), has_coordinate, motion))
     return found
 
 

@@ -13,10 +13,11 @@ from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
+from ..limits import LEAST_NORM, LimitReport, LimitUse, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from ..tables import Table, table
-from .limits import Limits
+from .limits import HELD, Limits
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
 from .reach import fastest_profile
@@ -32,6 +33,8 @@ _ROWS = 1000
 """Rows of a table of wrenches at least."""
 _MAX_LOWERINGS, _MIN_EXPONENT = 40, 0.2
 """How often peaks are lowered for an rms force, and the least exponent p of rms ~ peak^p that is believed."""
+_JUDGED = 2001
+"""Times at which all limits of the robot file are judged along the motion that was found."""
 _KEEP_AFTER = 4
 """Round from which the friction of earlier iterations counts too: answers that oscillate then settle."""
 _KEPT, _KEPT_SAMPLES = 4, 20_000
@@ -192,7 +195,8 @@ def fastest(
     if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(
             "no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction= (an rms force "
-            "alone does not limit peaks), or set max_force and others in the robot file"
+            "alone does not limit peaks), or set max_force and others in the robot file",
+            code="missing",
         )
     samples = motion if isinstance(motion, PathGrid) else prepare_grid(model, motion, points)
     if "jerk" in bounds:
@@ -224,6 +228,34 @@ def fastest(
         used=used,
         binding=_binding(held, np.diff(times)),
     )
+
+
+def judged(model: Model, found: Fastest, friction: bool = True) -> LimitReport:
+    """Use of every limit of the robot file along a fastest motion: also of those that it is not held within."""
+    time = np.linspace(0.0, found.duration, _JUDGED)
+    motion = found.trajectory.for_model(model).at(time)
+    wrench = None if found.grid.wrench is None else found.motion_file("judged").wrench
+    acting = None if wrench is None else wrench.at(motion)
+    return model.limits(motion.pose, motion.twist, motion.acceleration, acting, time=time, friction=friction)
+
+
+def limits_text(model: Model, report: LimitReport) -> str:
+    """A sentence on the robot file's own limits along a fastest motion: within all of them, or which it exceeds."""
+    beyond = [one for one in report.uses() if not (one.use <= 1 + TOLERANCE or np.isnan(one.use))]
+    kinds = {one.quantity: one.kind for one in model.robot_limits.limits}
+    own = model.robot_limits
+    tail = f"; {LEAST_NORM}" if own.redundant else ""
+    if not own.limits:
+        return ""
+    if not beyond:
+        return f"The motion is {within_all(len(own.limits), own.not_given, report.left_out)}, to 0.1 %{tail}."
+    worst: dict[str, LimitUse] = {}
+    for one in sorted(beyond, key=lambda one: -one.use):
+        worst.setdefault(one.quantity, one)
+    texts = [f"{q} {100 * one.use:.4g} % in {one.where}" for q, one in worst.items()]
+    loose = [quantity for quantity in worst if kinds[quantity] not in HELD]
+    why = f" It is not held within limits of {', '.join(loose)}, which are judged afterwards." if loose else ""
+    return f"The motion exceeds limits of the robot file: {'; '.join(texts)}.{why}{tail}"
 
 
 def prepare_grid(

@@ -136,7 +136,7 @@ def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
         in_file = _expanded(document, node, origin).in_file
         fields = [".".join(map(str, in_file(place_of(fault.field)))) for fault in error.faults]
         faults = [
-            Fault(field, fault.message, fault.line or line_of(field, node))
+            replace(fault, field=field, line=fault.line or line_of(field, node))
             for field, fault in zip(fields, error.faults, strict=True)
         ]
         raise RobotFileError(origin, faults) from error

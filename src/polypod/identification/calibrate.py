@@ -159,7 +159,8 @@ class _Solver:
             raise InputError(
                 f"measurements: row {lost[0]}: the robot cannot reach the readings "
                 f"{np.round(data.readings[lost[0]], 6).tolist()}; at home they are "
-                f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()}. Check the units"
+                f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()}. Check the units",
+                code="unreachable",
             )
         return pose
 

@@ -21,6 +21,7 @@ from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
+from ..limits import KINDS, LEAST_NORM, OPEN, LimitReport, RobotLimits, judge, within_all
 from ..model import Model
 from ..motion import Coordinates, Euler, IndependentCoordinates, MotionFile, Path, Rest, Sine, Sum
 from .base import BaseParameters, base_parameters
@@ -55,6 +56,8 @@ class Excitation:
         Sampling rate [Hz].
     tried : int
         Number of motions tried.
+    limits : str
+        Within which limits the motion is, in words.
     """
 
     motion: MotionFile
@@ -66,6 +69,7 @@ class Excitation:
     noise: float
     rate: float
     tried: int
+    limits: str = ""
 
     def to_dataset(self) -> xr.Dataset:
         """Standard deviations of the base parameters as labelled arrays.
@@ -103,8 +107,7 @@ def excite(
 ) -> Excitation:
     """Design an excitation trajectory for identification of inertias and friction, within all limits.
 
-    Kept are the ranges, cones, speeds and forces of the robot file, and conditioning no worse than three times that at
-    home.
+    Kept are all limits of the robot file (``Model.limits``), and conditioning no worse than three times that at home.
 
     Parameters
     ----------
@@ -169,6 +172,7 @@ def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) 
     return Excitation(
         search.file(genes, rate=rate), search.base, 2 * float(np.log(np.maximum(values, 1e-300)).sum()),
         float(values[0] / max(values[-1], 1e-300)), relative * search.weight, invisible, noise, rate, tried,
+        search.sentence(search.motion(genes, CHECKED)),
     )  # fmt: skip
 
 
@@ -180,6 +184,8 @@ SAMPLES = 120
 """Instants of a period at which limits and information are looked at while searching."""
 CHECKED = 2000
 """Instants at which limits of the final motion are looked at."""
+ROOM = 1e-3
+"""Share of every limit that the final motion leaves, for what may be between those instants."""
 FAMILY = 8
 """Fourier series that are tried before the step size is adapted."""
 
@@ -219,7 +225,6 @@ class Search:
     ) -> None:
         self.linear, self.model, self.base = linear, linear.model, base
         self.duration, self.harmonics, self.criterion = duration, harmonics, criterion
-        self.max_acceleration = max_acceleration
         self.series = _rest_to_rest(harmonics)
         m = self.model.mobility.count
         size = max(self.model.size, 0.05)
@@ -229,7 +234,7 @@ class Search:
         home = self.model.robot.home.matrix
         self.worst = 3.0 * float(self.model.conditioning(home).condition)
         self.convention, self.home = _angles(self.model.robot)
-        self.limits = _actuator_limits(self.model.robot)
+        self.limits = _with_acceleration(self.model.robot_limits, max_acceleration).stated(condition_number=self.worst)
         self.weight = np.maximum(uncertainties(linear, None)[list(base.independent)], 1e-300)
 
     # -- motions -----------------------------------------------------------------------------------------------------
@@ -274,29 +279,36 @@ class Search:
 
     # -- limits and information ----------------------------------------------------------------------------------------
 
-    def within_limits(self, motion: MotionRows) -> bool:
-        """Whether a motion keeps all limits."""
+    def within_limits(self, motion: MotionRows, room: float = 0.0) -> bool:
+        """Whether a motion keeps all limits, with ``room`` to spare as a share of each."""
         if not np.isfinite(motion.pose).all():
             return False
         model = self.model
         quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(motion.pose))[1]
         if not (quality > 1e-3).all():
             return False
-        report = model.limits(motion.pose)
-        if report.names and not report.ok:
-            return False
-        if (model.conditioning(motion.pose).condition > self.worst).any():
-            return False
-        speed, force, index = self.limits
-        if len(index):
-            rates = np.abs(model.rates(motion.pose, motion.twist))[:, index]
-            if (rates > speed).any():
-                return False
-            if (np.abs(model.inverse_dynamics(*motion.arrays, errors="nan"))[:, index] > force).any():
-                return False
-        if self.max_acceleration is not None:
-            return bool(np.abs(model.accelerations(*motion.arrays)).max() <= self.max_acceleration)
-        return True
+        found = self.judged(motion)
+        open_ = np.array([KINDS[kind].of == "joint" for kind in found.kinds], dtype=bool) & np.isnan(found.use).any(
+            axis=0
+        )
+        return bool((found.use[:, ~open_] <= 1 - room).all())
+
+    def judged(self, motion: MotionRows) -> LimitReport:
+        """Use of every limit along one period, its start repeated as its end."""
+        closed = [np.concatenate([rows, rows[:1]]) for rows in motion.arrays]
+        time = np.linspace(0.0, self.duration, len(closed[0]))
+        return judge(self.model, *closed, time=time, limits=self.limits)
+
+    def sentence(self, motion: MotionRows) -> str:
+        """Within how many limits the motion is, what is not given and what was not judged."""
+        found = self.judged(motion)
+        own = self.model.robot_limits
+        open_ = {
+            f"{found.quantities[k]} of {found.names[k][0]}": OPEN
+            for k in np.flatnonzero(np.isnan(found.use).any(axis=0)).tolist()
+        }
+        text = within_all(len(own.limits) - len(open_), own.not_given, {**found.left_out, **open_})
+        return f"{text}; {LEAST_NORM}" if own.redundant else text
 
     def grown_to_limits(self, genes: Array, samples: int = SAMPLES) -> Array | None:
         """The series scaled up as far as all limits allow, by bisection; None if no size keeps them."""
@@ -363,7 +375,7 @@ class Search:
     def shrunk_to_limits(self, genes: Array) -> Array:
         """The same series, made smaller until a close look finds no limit broken."""
         for _ in range(30):
-            if self.within_limits(self.motion(genes, CHECKED)):
+            if self.within_limits(self.motion(genes, CHECKED), ROOM):
                 return genes
             genes = 0.97 * genes
         raise InputError("robot: the motion violates limits between its samples; use fewer harmonics")
@@ -402,10 +414,8 @@ def _angles(robot: Robot) -> tuple[str, Array]:
     raise InputError("robot: no Euler angle convention describes motions around home at its orientation")
 
 
-def _actuator_limits(robot: Robot) -> tuple[Array, Array, list[int]]:
-    """Largest speeds and forces of the actuators whose drives state one, and these actuators' numbers."""
-    drives = [leg.drive(name) for leg in robot.legs for name in leg.actuator_names()]
-    index = [k for k, drive in enumerate(drives) if drive.max_speed is not None or drive.max_force is not None]
-    speed = [np.inf if drives[k].max_speed is None else drives[k].max_speed for k in index]
-    force = [np.inf if drives[k].max_force is None else drives[k].max_force for k in index]
-    return np.array(speed), np.array(force), index
+def _with_acceleration(limits: RobotLimits, most: float | None) -> RobotLimits:
+    """Limits with another largest acceleration of all actuators, where that is less than the file's."""
+    if most is None:
+        return limits
+    return limits.with_bounds("acceleration", np.minimum(limits.bounds("acceleration"), most))

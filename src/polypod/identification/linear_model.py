@@ -26,6 +26,7 @@ from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
+from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS, Parameter
 from ..symbols.inertia import SECOND_MOMENTS
@@ -81,7 +82,8 @@ class LinearModel:
         if self.robot.flexible:
             raise InputError(
                 f"robot: {self.robot.name!r} has a flexible platform: its forces depend on the deflection and "
-                f"rate of every mode, which actuator coordinates do not show; for slow motions {AS_RIGID}"
+                f"rate of every mode, which actuator coordinates do not show; for slow motions {AS_RIGID}",
+                code="flexible",
             )
         self._dry: DryFriction = model.kernels.options.dry
 
@@ -361,7 +363,8 @@ class Naming:
                 continue
             for e in own:
                 moment = e.index if isinstance(e.index, str) else ""
-                numbers.append(self._number(path, moment, e.value))
+                at = path if moment else ".".join([path, *map(str, e.index)])
+                numbers.append(self._number(at, moment, e.value))
                 column = np.zeros(len(self.entries))
                 column[place[e.path, e.index]] = 1.0
                 columns.append(column)
@@ -378,12 +381,27 @@ class Naming:
         return column
 
     def _number(self, path: str, moment: str, value: float) -> LinearNumber:
+        if path.startswith("elements."):
+            return self._of_element(path, value)
         owner, _, field = path.rpartition(".")
         where = self._spoken(path if moment else owner)
         if moment:
             return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
         unit = _field_unit(self._kinds(owner), field)
         return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", unit, value)
+
+    def _of_element(self, path: str, value: float) -> LinearNumber:
+        """A number of an element: of the axis that it belongs to, if there are several."""
+        _, number, field, *index = path.split(".")
+        element = self.robot.elements[int(number)]
+        axes = element.axes_of(self.robot.legs)
+        places = [int(k) for k in index] if len(axes) > 1 else [0]
+        along = [axes[k] for k in places] or list(axes)
+        slides = {_slides(element, axis) for axis in along}
+        units = [_ELEMENT_UNITS[field][slide] for slide in sorted(slides)]
+        which = f" {', '.join(dict.fromkeys(along))}" if len(axes) > 1 and index else ""
+        which = f" {index[0]}" if field == "force" and index else which
+        return LinearNumber(path, "", f"{element.name} {field}{which}", " or ".join(units), value)
 
     def _kinds(self, owner: str) -> set[str]:
         """Kinds of the joints that a friction or a joint of the file at a path stands for."""
@@ -445,6 +463,8 @@ def is_linear(entry: Parameter) -> bool:
     if isinstance(entry.index, str):
         return True
     field = entry.path.rpartition(".")[2]
+    if entry.path.startswith("elements."):
+        return is_linear_of_element(entry)
     return field in FRICTION or field in ("cross_inertia", "rotor", "rotor_mass", "rotor_inertia")
 
 
@@ -454,6 +474,20 @@ _FIELD_UNITS = {
     "drag": ("N", "N m"),
     "rotor": ("kg", "kg m^2"),
 }
+_ELEMENT_UNITS = {
+    "stiffness": ("N m/rad", "N/m"),
+    "damping": ("N m s/rad", "N s/m"),
+    "preload": ("N m", "N"),
+    "force": ("N m", "N"),
+}
+"""Units of an element's numbers along what turns, and along what slides."""
+
+
+def _slides(element: Any, axis: str) -> bool:
+    """Whether a displacement of an element is a length; x, y and z are those of a bushing, or turns of a ball."""
+    return axis in ("length", "translation") or (not element.joint and not axis.startswith("about"))
+
+
 _OTHER_UNITS = {"cross_inertia": "kg m^2", "rotor_mass": "kg", "rotor_inertia": "kg m^2"}
 
 

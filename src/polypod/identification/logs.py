@@ -152,7 +152,8 @@ def _of_table(model: Model, table: TimeTable, constants: Any) -> Log:
         if factors is None:
             raise InputError(
                 f"log: {table.name}: column {current!r} is a current; its force needs the drive's constant "
-                f"[{a.force_unit}/A]: pass constants="
+                f"[{a.force_unit}/A]: pass constants=",
+                code="no_constant",
             )
         force.append(_taken(table, columns, current, "current") * factors[k])
     pose = None
@@ -222,7 +223,9 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
     if n < 50:
         raise InputError(f"log: {log.name}: {n} samples are too few; at least a second of motion at 100 Hz is needed")
     if not (np.isfinite(log.q).all() and np.isfinite(log.time).all()):
-        raise InputError(f"log: {log.name}: times and coordinates must be finite; leave out rows without them")
+        raise InputError(
+            f"log: {log.name}: times and coordinates must be finite; leave out rows without them", code="not_finite"
+        )
     for what, values in (("coordinates", log.q), ("forces", log.force), ("times", log.time)):
         if np.nanmax(np.abs(values), initial=0.0) > LARGEST_NUMBER:
             got = f"{np.nanmax(np.abs(values)):.4g}"

@@ -174,7 +174,10 @@ def _kind(names: Sequence[str], where: str) -> MeasurementKind:
     kind = next((k for k, own in COLUMNS.items() if all(c in names for c, _ in own)), None)
     if kind is None:
         kinds = "; ".join(f"{k}: {', '.join(c for c, _ in own)}" for k, own in COLUMNS.items())
-        raise InputError(f"measurements: {where}: columns of one kind are needed ({kinds}), got {', '.join(names)}")
+        raise InputError(
+            f"measurements: {where}: columns of one kind are needed ({kinds}), got {', '.join(names)}",
+            code="mixed_columns",
+        )
     return kind
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import StateError
+from ..errors import Reason, StateError
 from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
@@ -408,7 +408,9 @@ class CompiledCode:
         """All that determines the code."""
         if self._cache_key is not None:
             return self._cache_key
-        return hashlib.sha256(repr(self.expression.program).encode()).digest()
+        # what is kept with the code are names and shapes too: two functions of the same operations may differ in these
+        arrays = [(p.name, p.shape) for p in (*self.expression.inputs, *self.expression.outputs)]
+        return hashlib.sha256(f"{arrays}\n{self.expression.program!r}".encode()).digest()
 
     def _compiled(self, part: Part) -> machine.Compiled:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
@@ -587,7 +589,8 @@ class PlainCall:
             kernel = kernel.at(np.zeros(kernel.parameters.shape))
             self._numbers, self._prepare = kernel.values, kernel.preparation()
         self._kernel = kernel
-        self._evaluate = kernel.bind(*(parts[n].reshape(1, *p.shape) for n, p in ports.items()), out=outputs)
+        self._bound = [parts[n].reshape(1, *p.shape) for n, p in ports.items()], outputs
+        self._evaluate: Callable[[], None] = self._bind_and_evaluate
         ends = np.cumsum([0, *(ports[n].length if n in ports else 0 for n in names)]).tolist()
         whole = state.data.cast("B")
         self._given = [whole[: 8 * end] for end in ends]
@@ -640,6 +643,12 @@ class PlainCall:
         if self._verdict[0]:
             return None
         return [self._result.copy()] if self._result is not None else [a.copy() for a in self._results]
+
+    def _bind_and_evaluate(self) -> None:
+        """The first call with one state: the code for it is made then, not for those who only have batches."""
+        inputs, outputs = self._bound
+        self._evaluate = self._kernel.bind(*inputs, out=outputs)
+        self._evaluate()
 
     def _completed(self, values: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """Values of one state with those left out before others; None if some are not of one state."""
@@ -724,9 +733,11 @@ class CheckedCall(Call):
         if not self._quality[0] > self._least:
             reason = self._explain(*values)
         elif self._converged[0] == 0.0:
-            reason = "the friction iteration did not converge: friction coefficients too large for this state"
+            reason = Reason(
+                "the friction iteration did not converge: friction coefficients too large for this state", "friction"
+            )
         else:
-            reason = "the result overflows"
+            reason = Reason("the result overflows", "overflow")
         raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
 
 

@@ -175,6 +175,10 @@ class Limit:
         Unit in which it is reported.
     angle : bool
         Whether the value is a cosine that is reported as an angle.
+    joint : str
+        Prismatic or revolute joint whose coordinate it limits; empty if it is none.
+    ratio : float or casadi.SX
+        d(value)/d(displacement of that joint).
     """
 
     name: str
@@ -183,6 +187,8 @@ class Limit:
     high: Any
     unit: str
     angle: bool = False
+    joint: str = ""
+    ratio: Any = 1.0
 
     @staticmethod
     def of_angle(name: str, cosine: ca.SX, largest: Any) -> Limit:

@@ -31,6 +31,22 @@ class Leg(LegData):
         """Names of the leg's actuators, in the order of its placement."""
         return tuple(actuator.name for actuator in self.place(Frame.symbols("tip")).actuators)
 
+    def joint_kinds(self) -> dict[str, str]:
+        """Kinds of the leg's joints by their names."""
+        return {joint.name: joint.kind for joint in self.place(Frame.symbols("tip")).joints}
+
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the leg's bodies."""
+        return tuple(body.name for body in self.place(Frame.symbols("tip")).bodies)
+
+    def limits_joint(self, joint: str) -> bool:
+        """Whether the coordinate of a prismatic or revolute joint has a range."""
+        return any(limit.joint == joint for limit in self.place(Frame.symbols("tip")).limits)
+
+    def reversed_joints(self) -> frozenset[str]:
+        """Joints whose placement has their two bodies in the other order than the data."""
+        return frozenset()
+
     def coordinate_rows(self, pose: Any) -> Array:
         """dq/d(twist) (a, 6) of the leg's actuators at home (4, 4): [q_p, r x q_p + sum e_k x q_ek]."""
         tip = Frame.symbols("tip")

@@ -18,6 +18,7 @@ from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters import Parameter
 from ..parameters.design import Design
+from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import matching_paths, value_at
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
@@ -350,12 +351,14 @@ class DerivativeFunctions:
 def _linear_numbers(mechanism: Mechanism) -> tuple[list[int], tuple[str, ...]]:
     """Places in the port and names of the numbers that forces are linear in."""
     chosen = [(k, e) for k, e in enumerate(mechanism.numbers.entries) if linear(e)]
-    names = tuple(e.path if not isinstance(e.index, str) else f"{e.path}.{e.index}" for _, e in chosen)
-    return [k for k, _ in chosen], names
+    names = (".".join([e.path, *([e.index] if isinstance(e.index, str) else map(str, e.index))]) for _, e in chosen)
+    return [k for k, _ in chosen], tuple(names)
 
 
 def linear(entry: Parameter) -> bool:
     """Whether inverse dynamics without dry friction is linear in a number, together with all others of this kind."""
+    if entry.path.startswith("elements."):
+        return is_linear_of_element(entry)
     return isinstance(entry.index, str) or entry.path.endswith(".viscous") or "rotor" in entry.path.rpartition(".")[2]
 
 

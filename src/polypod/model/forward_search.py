@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..kernels import Kernel
@@ -148,7 +148,7 @@ class PoseSearch:
             return own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
         moved = pose.copy()
         moved[:, :3, 3] += amount[:, :3]
-        moved[:, :3, :3] = Rotation.from_rotvec(amount[:, 3:]).as_matrix() @ pose[:, :3, :3]
+        moved[:, :3, :3] = scipy.spatial.transform.Rotation.from_rotvec(amount[:, 3:]).as_matrix() @ pose[:, :3, :3]
         return moved
 
     def _distance(self, first: Array, second: Array) -> Array:

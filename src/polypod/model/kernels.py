@@ -22,6 +22,7 @@ from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
 from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
+from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design, ParameterMap, Place, check_mapping
@@ -46,9 +47,10 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "rate_map": dependent_coordinates.rate_map,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
+    "elements": element_states,
     "stiffness": elasticity.stiffness,
 }
-_WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
+_WITH_FRICTION = ("base_wrench", "bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 _SMALLER = ("virtual-power", "newton-euler")
 """Formulations of few operations."""
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
@@ -56,6 +58,7 @@ _SOURCES = (
     "symbols",
     "description",
     "legs",
+    "elements",
     "parameters",
     "platforms",
     "mobility",
@@ -207,6 +210,8 @@ class Kernels:
                 f"{' or '.join(_SMALLER)}"
             )
         formulation = formulation if name == "inverse_dynamics" else ""
+        if name == "base_wrench" and not self.robot.flexible:
+            friction = False  # a force inside the robot
         return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
@@ -388,6 +393,8 @@ def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool,
         return virtual_power.bias(mechanism, friction, loads)
     if name == "direct_dynamics":
         return virtual_power.direct_dynamics(mechanism, friction, loads)
+    if name == "base_wrench":
+        return newton_euler.base_wrench(mechanism, friction, loads)
     if name == "reactions":
         return newton_euler.reactions(mechanism, friction, loads)
     return FORMULATIONS[formulation](mechanism, friction, loads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -20,9 +21,9 @@ from ..description.modes import Modes
 from ..errors import (
     AS_RIGID,
     Fault,
-    IgnoredWarning,
     ImplausibleWarning,
     InputError,
+    Reason,
     RobotFileError,
     UnknownNameError,
     short_repr,
@@ -36,7 +37,9 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
+from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.changed_robots import with_numbers
@@ -54,16 +57,17 @@ from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
 from .generalized_coordinates import GeneralizedCoordinates
 from .kernels import Kernels, Options
+from .resting_pose import RestingPose, resting_pose
 from .results import (
     Closure,
     Conditioning,
     DirectDynamics,
     Distribution,
+    ElementState,
     Energy,
     Equilibrium,
     ForwardKinematics,
     InverseDynamics,
-    LimitReport,
     PlatformMotion,
     Reactions,
 )  # fmt: skip
@@ -80,7 +84,9 @@ _NEAR_SINGULAR = (
 _INSTEAD = {"conditioning": "; make singular values of casadi('jacobian') in your own program"}
 RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
-_NO_POSE = "no pose with these coordinates was found along the path from home; stay closer to home"
+_NO_POSE = Reason(
+    "no pose with these coordinates was found along the path from home; stay closer to home", "not_converged"
+)
 _PLAIN = "virtual-power"
 _REST = np.zeros(6)
 # Functions and the inputs that the methods give, in the order of their arguments.
@@ -102,11 +108,13 @@ _CONDITIONING = Function("conditioning", *_POSE)
 _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
 _BIAS = Function("bias", *_VELOCITY)
+_ELEMENTS = Function("elements", *_VELOCITY)
 _ENERGY = Function("energy", *_VELOCITY)
 _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
 _REACTIONS = Function("reactions", *_MOTION)
+_BASE_WRENCH = Function("base_wrench", *_MOTION)
 _third: Any = itemgetter(2)
 
 
@@ -236,13 +244,10 @@ class Model(Kept):
             self._home = self.robot.home.matrix
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
-        if self.robot.springs_left_out:
-            text = f"robot {self.robot.name!r}: {self.robot.springs_left_out}"
-            warnings.warn(text, IgnoredWarning, stacklevel=2)
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
-            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
+            raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self), code="undriven")])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
             if home.condition > MAX_CONDITION:
@@ -273,7 +278,7 @@ class Model(Kept):
             if data in seen:
                 twin = self.legs[seen.index(data)]
                 message = f"{leg.name} is identical to {twin}, so too few legs constrain the platform: move its joints"
-                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
+                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message, code="singular")])
             seen.append(data)
         field = "home" if "home" in self.robot.model_fields_set else "legs"
         struts = len(self.robot.legs) == 6 and all(leg.kind == "UPS" for leg in self.robot.legs)
@@ -283,7 +288,7 @@ class Model(Kept):
             f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
             f"actuators locked ({undriven_motion(self)}). {advice}"
         )
-        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
+        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message, code="singular")])
 
     @property
     def kernels(self) -> Kernels:
@@ -690,26 +695,62 @@ class Model(Kept):
             return forward_kinematics_of_designs(self._calls, q, start, elastic, along, parameters, errors, full_output)
         return forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
 
+    @lazy
+    def robot_limits(self) -> RobotLimits:
+        """All limits of the robot file as data: of drives, legs, joints and the platform."""
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+
     def limits(
-        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        friction: bool = True,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
     ) -> LimitReport:
-        """Quantities that the robot limits (leg lengths, rail positions, joint cones), with their ranges.
+        """Use of every limit of the robot, by name: 1 where a limit is reached.
 
         Parameters
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
-            Pose of the platform frame {P} in the base frame {B}.
+            Pose of {P} in {B}: adds ranges and cones of legs and joints.
+        twist : array_like, shape (..., 6), optional
+            Twist [v; omega] of the origin of {P}, base axes: adds speeds of drives, motors and platform.
+        acceleration : array_like, shape (..., 6), optional
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes: adds forces, powers, accelerations and joint
+            loads.
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        time : array_like, shape (T,), optional
+            Times [s] of states along the last axis of the batch: adds limits of whole motions (continuous force,
+            stroke, bearing life).
+        friction : bool, optional
+            Whether friction in the joints is included.
         elastic : array_like, shape (..., N), optional
-            Elastic coordinates of a flexible platform. Default: zero.
+            Elastic coordinates of a flexible platform; its poses are judged, not its motion.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
         Returns
         -------
         LimitReport
-            Value, lower and upper limit of each quantity, by leg and name.
+            Names, values, bounds and uses (..., k), and the limits that were left out, with the reason.
         """
-        self._calls.refuse_elastic("limits", {"elastic": elastic})
+        if elastic is None and not self.robot.flexible:
+            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+        if twist is not None:
+            raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
+        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def joint_ranges(
+        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> LimitReport:
+        """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
+        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
         return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
 
     def closing(
@@ -1207,7 +1248,8 @@ class Model(Kept):
     ) -> Array:
         """Generalized force of everything but the acceleration: bias = J^T f + w_ext - M udot.
 
-        It contains gravity, Coriolis and centrifugal terms, friction and, for a flexible robot, elastic forces.
+        It contains gravity, springs and other elements, Coriolis and centrifugal terms, friction and, for a flexible
+        robot, elastic forces.
 
         Parameters
         ----------
@@ -1291,7 +1333,7 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Energy:
-        """Kinetic, potential and elastic energy of the whole robot: T = u^T M u / 2, V = -sum m g.r.
+        """Kinetic, potential and elastic energy of the whole robot: T = u^T M u / 2, V = -sum m g.r + V_elements.
 
         Parameters
         ----------
@@ -1323,6 +1365,60 @@ class Model(Kept):
             _ENERGY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
         )
 
+    def elements(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, ElementState]:
+        """Springs, dampers and other elements by name: length or displacement, rate, force, potential, loss.
+
+        Parameters
+        ----------
+        pose, twist : state of the platform; at rest unless a twist is given
+
+        Returns
+        -------
+        An ``ElementState`` for each element of the file, then for each passive joint with a stiffness (``LEG.JOINT``);
+        empty for a robot without.
+        """
+        placed = placed_elements(self._kernels.mechanism)
+        if not placed:
+            return {}
+
+        def by_name(parts: list[Array]) -> dict[str, ElementState]:
+            found, start = {}, 0
+            for number, one in enumerate(placed):
+                own = slice(start, start := start + len(one.axes))
+                s, rate, force = (part[..., own] for part in parts[:3])
+                found[one.name] = ElementState(one.axes, s, rate, force, parts[3][..., number], parts[4][..., number])
+            return found
+
+        values = pose, _REST if twist is None else twist, elastic, elastic_rate
+        return self._calls.call(_ELEMENTS, values, errors, parameters, False, _PLAIN, by_name)
+
+    def equilibrium(
+        self, force: ArrayLike | None = None, wrench: ArrayLike | None = None, start: PoseLike | None = None
+    ) -> RestingPose:
+        """Where the robot rests: gravity, springs, actuator forces and an external wrench balance.
+
+        Parameters
+        ----------
+        force : (..., n) of the actuators; zero (they are free) unless given
+        wrench : (..., 6) on the platform; zero unless given
+        start : poses (..., 4, 4) from which the nearest resting pose is sought; home unless given
+
+        Returns
+        -------
+        Poses and whether each is stable. A ``StateError`` where nothing holds some motion of the platform. Friction,
+        which may hold the robot elsewhere, is left out.
+        """
+        return resting_pose(self, force, wrench, start)
+
     def reactions(
         self,
         pose: PoseLike,
@@ -1342,6 +1438,8 @@ class Model(Kept):
         """Wrench of every joint on its child body, with the actuator forces, by Newton-Euler.
 
         Components that internal stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        Forces of springs and other elements are in ``elements``, also of those in joints: they are not part of a
+        joint's reaction.
 
         Parameters
         ----------
@@ -1374,7 +1472,7 @@ class Model(Kept):
         Returns
         -------
         Reactions
-            Reactions by leg and joint, actuator forces, and the wrench on the base.
+            Reactions by leg and joint, actuator forces, forces of elements, and the wrench on the base.
 
         Raises
         ------
@@ -1393,7 +1491,39 @@ class Model(Kept):
             called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
-        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        found = self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        if not has_elements(self._kernels.mechanism):
+            return found
+        acting = self.elements(
+            pose, twist, elastic=elastic, elastic_rate=elastic_rate, parameters=parameters, errors="nan"
+        )
+        return replace(found, elements={name: one.force for name, one in acting.items()})
+
+    def base_wrench(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Wrench (..., 6) of the robot on its base for a motion, at the origin of {B}, base axes.
+
+        The weight and the external wrench less the rate of momentum of all bodies: what ``reactions(...).base`` is, at
+        a fraction of its cost. Friction inside the robot has no part in it unless the platform is flexible.
+        """
+        called = _BASE_WRENCH
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        if base_twist is not None or base_acceleration is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
+        return self._calls.call(called, values, errors, parameters, friction)
 
     @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
@@ -1907,7 +2037,8 @@ class Model(Kept):
         if len(self.actuators) == self._dof.count:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
-                "are unique"
+                "are unique; leave it out",
+                code="not_redundant",
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
@@ -1925,7 +2056,8 @@ class Model(Kept):
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:
             raise InputError(
-                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses"
+                f"{name}: {self.robot.name!r} has six degrees of freedom and no generalized coordinates; use poses",
+                code="six_dof",
             )
 
     def _needs_rigid(self, name: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..friction import friction_pairs
+from ..limits import LimitReport
+from ..limits.loads import perpendicular
 from ..mechanism import Mechanism
 
 DIAGNOSTICS = ("quality", "converged", "verdict")
@@ -26,7 +27,7 @@ class Energy(NamedTuple):
     kinetic : ndarray, shape (...)
         T = u^T M u / 2.
     potential : ndarray, shape (...)
-        V = -sum m g.r, from the base origin.
+        V = -sum m g.r, from the base origin, and that of springs and other elements.
     elastic : ndarray, shape (...)
         Energy of a flexible platform; zero for others.
     """
@@ -34,6 +35,22 @@ class Energy(NamedTuple):
     kinetic: Array
     potential: Array
     elastic: Array
+
+
+class ElementState(NamedTuple):
+    """An element: its displacements (..., k) and their rates, what it applies along them, its potential and loss.
+
+    ``axes`` names the displacements: its length, or those of its joint [m or rad]. ``force`` (..., k) [N or N m] is
+    positive along growing displacements: negative where a spring pulls. ``potential`` (...) [J]; ``loss`` (...) [W] is
+    the power that it takes.
+    """
+
+    axes: tuple[str, ...]
+    displacement: Array
+    rate: Array
+    force: Array
+    potential: Array
+    loss: Array
 
 
 class InverseDynamics(NamedTuple):
@@ -211,98 +228,6 @@ class ForwardKinematics(NamedTuple):
     steps: NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class LimitReport:
-    """Limited quantities of a batch of poses: their values and what is allowed.
-
-    Attributes
-    ----------
-    names : tuple of (str, str)
-        Leg and quantity of each of the k limits.
-    value : ndarray, shape (..., k)
-        Values.
-    low, high : ndarray, shape (k,) or (..., k)
-        Allowed ranges; with leading axes for a batch of designs.
-    units : tuple of str
-        Units of the quantities.
-    """
-
-    names: tuple[tuple[str, str], ...]
-    value: Array
-    low: Array
-    high: Array
-    units: tuple[str, ...]
-
-    @staticmethod
-    def of(mechanism: Mechanism, values: Array, ranges: Array | None = None) -> LimitReport:
-        """Report from the limited quantities of a kernel, in which angles are cosines.
-
-        Parameters
-        ----------
-        mechanism : Mechanism
-            The robot in symbols.
-        values : ndarray, shape (..., k)
-            Limited quantities.
-        ranges : ndarray, shape (..., k, 2), optional
-            Ranges of designs. Default: the robot's.
-
-        Returns
-        -------
-        LimitReport
-            The report, in lengths and angles.
-        """
-        limits = mechanism.limits
-        low, high = np.moveaxis(mechanism.limit_ranges if ranges is None else ranges, -1, 0).copy()
-        angles = np.array([limit.angle for _, limit in limits], dtype=bool)
-        reported = values.copy()
-        reported[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
-        low[..., angles], high[..., angles] = 0.0, np.arccos(low[..., angles])
-        names = tuple((leg, limit.name) for leg, limit in limits)
-        return LimitReport(names, reported, low, high, tuple(limit.unit for _, limit in limits))
-
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """Whether each quantity (..., k) is within its range; NaN is not."""
-        return (self.value >= self.low) & (self.value <= self.high)
-
-    @property
-    def ok(self) -> bool:
-        """Whether every quantity is within its range in every state."""
-        return bool(self.inside.all())
-
-    def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
-        """One sentence for each quantity that leaves its range in any state, at its worst.
-
-        Parameters
-        ----------
-        which : callable, optional
-            Names a state from its index.
-
-        Returns
-        -------
-        list of str
-            The sentences.
-        """
-        sentences = []
-        values, low, high = (
-            np.broadcast_to(v, self.value.shape).reshape(
-                int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names)
-            )
-            for v in (self.value, self.low, self.high)
-        )
-        for k, (leg, quantity) in enumerate(self.names):
-            over = np.fmax(low[:, k] - values[:, k], values[:, k] - high[:, k])
-            over = np.where(np.isnan(values[:, k]), np.inf, over)
-            if len(over) and over.max() > 0:
-                state = int(over.argmax())
-                where = f" ({which(state)})" if self.value.ndim > 1 else ""
-                sentences.append(
-                    f"{leg}: {quantity} {values[state, k]:.6g} {self.units[k]} is outside "
-                    f"{low[state, k]:.6g} to {high[state, k]:.6g} {self.units[k]}{where}"
-                )
-        return sentences
-
-
 _FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}
 
 
@@ -334,8 +259,6 @@ def suspected_unit_errors(report: LimitReport) -> list[str]:
     return list(found.values())
 
 
-_ROUNDING = 1e-12
-"""Entries of a projection below this are zeros of directions along the base axes."""
 _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
@@ -402,12 +325,15 @@ class Reactions:
         Wrench of the whole robot on its base, moment about the origin of {B}, base axes [N, N m].
     indeterminate : tuple of (str, str, str)
         Leg, joint and component of numbers that statics leaves open; they are NaN.
+    elements : dict of str to ndarray, shape (..., k)
+        What each element applies along its length or the displacements of its joint [N or N m].
     """
 
     legs: dict[str, dict[str, JointReaction]]
     force: Array
     base: Array
     indeterminate: tuple[tuple[str, str, str], ...]
+    elements: dict[str, Array] = field(default_factory=dict)
 
     @property
     def on_platform(self) -> Array:
@@ -466,15 +392,3 @@ class Reactions:
                 indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
         return Reactions(legs, force, base, tuple(indeterminate))
-
-
-def perpendicular(vector: Array, axes: Array) -> Array:
-    """A vector (..., 3) less its parts along directions (..., k, 3) that are perpendicular to each other.
-
-    P v with P = 1 - sum a a^T: a number that is open leaves those of the result open that depend on it.
-    """
-    matrix = np.eye(3) - np.einsum("...ki,...kj->...ij", axes, axes)
-    matrix = np.where(np.abs(matrix) < _ROUNDING, 0.0, matrix)
-    with np.errstate(invalid="ignore"):
-        parts = np.where(matrix == 0.0, 0.0, matrix * vector[..., None, :])
-    return np.asarray(parts.sum(axis=-1))

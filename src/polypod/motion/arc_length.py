@@ -122,7 +122,7 @@ class ArcLengthPath:
             raise InputError(f"trajectory: corners too close to be distinguished at t = {corners[0]:.6g} s")
         self.length = float(self._lengths[-1])
         if not self.length > 0:
-            raise InputError("trajectory: the platform does not move, so there is no path to follow")
+            raise InputError("trajectory: the platform does not move, so there is no path to follow", code="no_motion")
         self._join_pieces(edges)
 
     def _speed(self, motion: Motion) -> Array:

@@ -188,7 +188,7 @@ def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
     """
     document, node = parse(read(Path(path), MotionFileError), str(path), MotionFileError, "a mapping")
     if not _is_motions(error):
-        return Fault("robot", str(error), line_of("robot", node))
+        return Fault("robot", str(error), line_of("robot", node), error.code)
     named, _, message = str(error).partition(": ")
     field = "trajectory"
     if isinstance(error, StateError):
@@ -197,12 +197,12 @@ def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
         k = next((k for k, time in enumerate(times) if error.time is not None and time >= error.time), None)
         field, message = field if k is None else f"trajectory.poses.{k}", str(error)
         if error.time == 0.0 and document["trajectory"].get("relative_to", "base") == "base":
-            message += "; positions are in the base frame here, 'relative_to: home' makes them relative to home"
+            message += "; positions are in the base frame here: write 'relative_to: home' if they are meant from home"
     elif named.partition(".")[0] in document:
         field = named
     else:
         message = str(error)
-    return Fault(field, message, line_of(field, node))
+    return Fault(field, message, line_of(field, node), error.code)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, ValidationError, ValidationInf
 from pydantic_core import PydanticUndefined
 
 from ..description.quantities import Data
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from ..files.faults import Location, validation_faults
 
 _FAMILIES: dict[str, dict[str, type[Any]]] = {}
@@ -100,7 +100,7 @@ class Family:
             return value
         value, known, what = self.read(value), tuple(sorted(self.base.registry)), self.base.what
         if not isinstance(value, dict):
-            raise ValueError(f"a {what} is a mapping with a 'kind' ({', '.join(known)}), got {value!r}")
+            raise ValueError(f"a {what} must be a mapping with a 'kind' ({', '.join(known)}), got {short_repr(value)}")
         kind = value.get("kind")
         if kind is None:
             raise ValueError(f"kind: missing: a {what} needs one of {', '.join(known)}")

@@ -164,7 +164,7 @@ def around_home(model: Model) -> Trajectory:
 
 def _around_home(model: Model) -> Trajectory:
     """The same as a file states it: a robot of fewer degrees of freedom moves along its generalized coordinates."""
-    at_home = model.limits(model.robot.home.matrix)
+    at_home = model.joint_ranges(model.robot.home.matrix)
     if not at_home.ok:
         unit_errors = suspected_unit_errors(at_home)
         broken = "; ".join(unit_errors or merge_sentences(at_home.violations()))
@@ -174,7 +174,7 @@ def _around_home(model: Model) -> Trajectory:
         offsets = _offsets(model, 0.5**shrink)
         poses = _poses(model, offsets)
         closes = np.isfinite(poses).all() and np.isfinite(model.inverse_kinematics(poses, errors="nan")).all()
-        if closes and model.limits(poses).ok:
+        if closes and model.joint_ranges(poses).ok:
             break
     else:
         raise InputError(

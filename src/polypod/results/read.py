@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import robot_of
 from ..description import Drive
-from ..model.results import LimitReport
+from ..limits import LimitReport
 from ..tables import called
 
 if TYPE_CHECKING:

@@ -24,14 +24,18 @@ class SimulationError(PolypodError, ArithmeticError):
 
     Attributes
     ----------
+    code : str
+        Kind of the state without an answer, as in ``polypod.errors.StateError``.
     time : float
         When it happened [s].
     result : xarray.Dataset or None
         The result so far; None if there is none yet.
     """
 
-    def __init__(self, message: str, time: float, result: xr.Dataset | None = None) -> None:
+    def __init__(self, message: str, time: float, result: xr.Dataset | None = None, code: str = "") -> None:
         self.time, self.result = time, result
+        if code:
+            self.code = code
         super().__init__(message)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..errors import InputError, StateError, UnstableBendingError
+from ..errors import InputError, Reason, StateError, UnstableBendingError
 from ..kernels import Call, Iteration, Port, port
 from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
@@ -270,11 +270,11 @@ class _ElasticStepper:
     def _check(self, time: float, y: Array) -> None:
         bend = float(np.linalg.norm(self._model.modes.attachment_shapes @ y[: len(y) // 2], axis=-1).max())
         if not bend < 0.5 * self._size:
-            raise _no_answer(
-                time,
+            reason = (
                 f"the platform bends by {bend:.3g} m, half its own size: with its frame held to this motion the "
-                "shape diverges; the platform is too flexible for its load, or buckles",
+                "shape diverges; the platform is too flexible for its load, or buckles"
             )
+            raise _no_answer(time, Reason(reason, "too_flexible"))
 
 
 def _no_answer(time: float, reason: str) -> StateError:

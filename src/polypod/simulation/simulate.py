@@ -102,7 +102,8 @@ def simulate(
         Time [s] from a sample to its force; the forces that hold the start act until the first arrives.
     events : mapping of str to str, optional
         Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` and ``singularity`` stop, and
-        ``reversal`` (of joints with dry friction) is logged.
+        ``reversal`` (of joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, which is
+        then no limit) are logged.
     singularity : float, optional
         Distance to singularity (``Model.conditioning``) below which the event ``singularity`` occurs.
     breaks : sequence of float, optional
@@ -148,9 +149,11 @@ def simulate(
     watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
         values = watch.values(start)
-        if watch.falling and (~(values > 0)).any():
+        if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}")
+            raise InputError(
+                f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"
+            )
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -286,14 +289,17 @@ def _start(
         model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates")
+        raise InputError(
+            f"elastic: {system.robot.name!r} has a rigid platform without elastic coordinates; leave it out",
+            code="rigid",
+        )
     try:
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))
         shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
         return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
-        raise InputError(f"pose: the robot cannot start there: {error}") from error
+        raise InputError(f"pose: the robot cannot start there: {error}", code=error.code) from error
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from ..errors import InputError
 from ..export.js import HELPERS, js_function
 from ..fingerprint import fingerprint
 from ..kernels import Expression, Iteration, store
+from ..limits.symbols import uses_of_outputs
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from ..output.atomic import atomic_write
@@ -246,6 +247,7 @@ def _packed(values: ArrayLike) -> str:
 FUNCTIONS = (
     "inverse_kinematics",
     "rates",
+    "accelerations",
     "forward_kinematics",
     "bodies",
     "margins",
@@ -264,7 +266,8 @@ def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dic
     beside their compiled functions.
     """
     text, ports = _functions(model, friction)
-    here = [e for e in (own.place, own.read) if e is not None]
+    uses = uses_of_outputs(model.kernels.mechanism, model.robot_limits)
+    here = [e for e in (own.place, own.read, uses) if e is not None]
     text += "".join(js_function(e.name, e) for e in here)
     ports = ports | {e.name: _ports(e) for e in here}
     return f"const model = (() => {{\n{HELPERS}{text}return {{ {', '.join(ports)} }};\n}})();\n", ports

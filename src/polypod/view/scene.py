@@ -10,6 +10,8 @@ from ..arrays import Array
 from ..description import Robot
 from ..description.body import Payload
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import KINDS, left_out_text
+from ..limits.symbols import state_limits
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..model import Model
 from . import shapes
@@ -58,6 +60,9 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         "plates": [shapes.plate(samples, BASE), shapes.plate(samples, PLATFORM, robot.plate_edge)],
         "cones": shapes.cones(samples),
         "limits": _limits(model),
+        "uses": _uses(model),
+        "not_judged": left_out_text(state_limits(model.robot_limits)[1]),
+        "not_given": list(model.robot_limits.not_given),
         "conditions": [
             {"leg": k, "name": c.name, "unit": c.unit}
             for k, leg in enumerate(samples.mechanism.placed)
@@ -96,7 +101,6 @@ def _actuators(model: Model, samples: Samples, sweeps: list[tuple[float, float, 
         entries.append(
             {"name": actuator.name, "leg": leg, "joint": names.index((leg, stated.joint)), "unit": actuator.unit,
              "force_unit": actuator.force_unit, "low": low, "high": high,
-             "max_force": actuator.drive.max_force, "max_speed": actuator.drive.max_speed,
              "forwards": float(np.sign(samples.mechanism.numbers.evaluate(stated.ratio).item()))}
         )  # fmt: skip
     return entries
@@ -121,7 +125,7 @@ def _payload(body: Payload) -> dict[str, Any]:
 
 
 def _limits(model: Model) -> list[dict[str, Any]]:
-    report = model.limits(model.robot.home.matrix)
+    report = model.joint_ranges(model.robot.home.matrix)
     angles = [limit.angle for _, limit in model.kernels.mechanism.limits]
     return [
         {"leg": model.legs.index(leg), "name": name, "unit": unit, "low": float(low), "high": float(high),
@@ -130,6 +134,25 @@ def _limits(model: Model) -> list[dict[str, Any]]:
             report.names, report.units, report.low, report.high, angles, strict=True
         )
     ]  # fmt: skip
+
+
+def _uses(model: Model) -> list[dict[str, Any]]:
+    """Limits of a state in the order of the page's uses: of drives with their number, of the platform without."""
+    judged, _ = state_limits(model.robot_limits)
+    found = []
+    for one in judged.limits:
+        kind = KINDS[one.kind]
+        found.append(
+            {
+                "name": one.quantity,
+                "where": one.where,
+                "actuator": one.index if kind.of == "actuator" else None,
+                "range": kind.of == "range",
+                "changes": bool({"qddot", "acceleration"} & set(kind.needs)),
+                "force": "force" in kind.needs,
+            }
+        )
+    return found
 
 
 def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, float, Array]]:

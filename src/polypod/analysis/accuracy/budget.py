@@ -137,5 +137,6 @@ def _refuse_strain(model: Model, source: Source, left: Array) -> None:
         raise InputError(
             f"tolerances: {source.name}: the legs of {model.robot.name!r} overconstrain its platform, and with "
             "this error they cannot be assembled without strain; the platform's position then depends on their "
-            "stiffness"
+            "stiffness",
+            code="strain",
         )

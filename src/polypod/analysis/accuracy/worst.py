@@ -34,6 +34,8 @@ _FITS = 1e-12
 class _StrainError(InputError):
     """Legs that may fit by strain only."""
 
+    code = "strain_unproven"
+
 
 class Worst(NamedTuple):
     """Rigorous worst case of the platform's error.

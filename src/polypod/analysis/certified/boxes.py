@@ -141,7 +141,7 @@ def certified_box(
     test = WorkspaceTest(space)
     start = space.point(at)
     if not test(start[None]).inside[0]:
-        raise InputError(outside_message(test, start))
+        raise InputError(outside_message(test, start), code="outside_workspace")
     if half is None:
         found = travel(model, at, pivot)
         shape = np.nan_to_num(found.together.values[-1]) if len(found.group) else found.high.values - start

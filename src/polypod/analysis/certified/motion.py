@@ -152,6 +152,7 @@ class _SpeedBounds(NamedTuple):
         if fast < v or quick < w:
             raise InputError(
                 f"speed: the motion reaches {v:.4g} m/s and {w:.4g} rad/s at its samples, more than the given "
-                f"bounds {fast:.4g} m/s and {quick:.4g} rad/s"
+                f"bounds {fast:.4g} m/s and {quick:.4g} rad/s",
+                code="exceeds_bounds",
             )
         return _SpeedBounds(np.full(3, fast), fast, quick, None, speed is not None and turning is not None)

@@ -134,6 +134,7 @@ def certified_volume(
     box = _span(test, names, span or {}, start)
     bounds = _bounds(space, start, indices)
     part, times = bounds.part(box)
+    _Refinement(bounds, Boxes.one(*part.T)).refine(gap, monotonic())  # compiles, which is no search
     work = _Refinement(bounds, Boxes.one(*part.T))
     began = monotonic()
     while work.goes_on(gap) and monotonic() - began < seconds:

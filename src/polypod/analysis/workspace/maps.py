@@ -294,7 +294,7 @@ def _part(
     names = [name for name, turns in zip(space.names, space.turns, strict=True) if turns == turning]
     if not names:
         lacks, instead = ("does not rotate", "positions") if turning else ("only turns", "orientation workspace")
-        raise InputError(f"workspace: {model.robot.name!r} {lacks}; use its {instead}")
+        raise InputError(f"workspace: {model.robot.name!r} {lacks}; use its {instead}", code="no_coordinates")
     if not space.full and any(others.values()):
         raise InputError(
             f"{'position' if turning else 'orientation'}: a robot with fewer than six degrees of freedom has "

@@ -119,7 +119,7 @@ def travel(
     test = WorkspaceTest(space, requirements)
     start = space.point(at)
     if not test(start[None]).inside[0]:
-        raise InputError(outside_message(test, start))
+        raise InputError(outside_message(test, start), code="outside_workspace")
     m = len(space.names)
     ends = np.repeat(start[None], 2 * m, axis=0)
     for k, name in enumerate(space.names):
@@ -296,7 +296,7 @@ def straight_reach(
         raise InputError(f"coordinates: a surface needs three, got {names}; maps take any number (workspace_map)")
     start = space.point(at)
     if not test(start[None]).inside[0]:
-        raise InputError(outside_message(test, start))
+        raise InputError(outside_message(test, start), code="outside_workspace")
     indices = [space.index(name) for name in names]
     far = np.abs(extent(test, names, start) - start[indices][:, None]).max(axis=1)
     polar = (np.arange(directions // 2) + 0.5) * np.pi / (directions // 2)

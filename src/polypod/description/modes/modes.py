@@ -342,5 +342,6 @@ def on_mesh(names: Sequence[str], points: Array, nodes: Array, reach: float | No
         if far > reach * (1 + 1e-9):
             raise InputError(
                 f"attachments: point {name!r} at {point.tolist()} is off the mesh: {far:.6g} m from the nearest "
-                f"node [{node}] at {nodes[node].tolist()}, at most {reach:.6g} m are allowed (reach)"
+                f"node [{node}] at {nodes[node].tolist()}, at most {reach:.6g} m are allowed (reach)",
+                code="off_mesh",
             )

@@ -49,7 +49,7 @@ class Line(PathKind):
         if taken is None:
             law = info.data["law"].kind
             two = "; a trapezoid takes exactly two of duration, ramp and speed" if law == "trapezoid" else ""
-            raise ValueError(f"missing: duration in seconds{two}")
+            raise ValueError(f"missing; give the duration in seconds{two}")
         return taken
 
     def prepare(self, folder: FilePath) -> None:

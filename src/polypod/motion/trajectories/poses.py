@@ -124,7 +124,9 @@ class Poses(Placed):
 
     def prepare(self, folder: FilePath) -> None:
         if bool(self.poses) == (self.csv is not None):
-            raise InputError("poses: give poses or csv, not both" if self.poses else "poses: missing: poses or csv")
+            raise InputError(
+                "poses: give poses or csv, not both" if self.poses else "poses: missing; give poses or csv"
+            )
         check_convention(self.convention)
         if self.csv is None:
             self._check_times()
@@ -180,7 +182,7 @@ class Poses(Placed):
         if (angles > np.pi - 1e-6).any():
             i = int(np.argmax(angles))
             field = "poses" if self._table is None else f"csv: {self.csv}"
-            raise InputError(f"{field}: half a turn from {i} to {i + 1} has no unique axis; insert a pose between them")
+            raise InputError(f"{field}: half a turn from {i} to {i + 1} has no unique axis; add a pose between them")
         safe = np.where(angles > 0, angles, 1.0)[:, None]
         self._axes, self._angles = np.where(angles[:, None] > 0, vectors, [1.0, 0.0, 0.0]) / safe, angles
         self._position, self._rotations = Through(points=positions, times=times, law=self.law), rotations

@@ -52,7 +52,7 @@ def animate(
     if target.suffix not in (".gif", ".mp4"):
         raise InputError(f"path: must end in .gif or .mp4, got {target.name!r}")
     if target.exists() and not force:
-        raise InputError(f"path: {target} exists; pass force=True to replace it")
+        raise InputError(f"path: {target} exists; pass force=True to replace it", code="exists")
     if not (fps > 0 and speed > 0):
         raise InputError(f"fps, speed: must be greater than 0, got {fps} and {speed}")
     encoder = find_ffmpeg() if target.suffix == ".mp4" else ""

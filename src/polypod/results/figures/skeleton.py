@@ -11,9 +11,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...description import Robot
+from ...limits.loads import SLIDES
 from ...mechanism import LegModel, Mechanism
 from ...mobility.numeric_leg import NumericLeg
-from ..bearings import SLIDES
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...model.results import LimitReport
+from ...limits import LimitReport
 from ...tables import practical_unit
 from ..read import actuator_names, actuators_by_unit, limit_report
 from .curves import draw_curves, mark_peak, most_labelled

@@ -108,9 +108,6 @@ def notes(result: xr.Dataset) -> list[str]:
         found.append(
             f"The robot file turns the check of inertias off for physically impossible bodies: {listed}{more}."
         )
-    springs = robot_of(result).springs_left_out
-    if springs:
-        found.append(f"{springs[0].upper()}{springs[1:]}.")
     robot = robot_of(result)
     if result.sizes["actuator"] > (len(robot.dof) or 6):
         found.append(
