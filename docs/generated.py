@@ -32,6 +32,7 @@ from polypod.description import (
 )
 from polypod.description.flexible import KINDS as PLATFORM_KINDS
 from polypod.description.quantities import Data, unit_of
+from polypod.description.shapes import BaseShape, Capsule, Floor, Plate, Sphere
 from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
 from polypod.exchange import READERS
@@ -81,6 +82,11 @@ _PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean":
 _SECTIONS = {
     "Body": "[body](#body)",
     "Payload": "[payload](#payload)",
+    "Sphere": "[sphere](#sphere)",
+    "Capsule": "[capsule](#capsule)",
+    "Plate": "[rounded plate](#rounded-plate)",
+    "BaseShape": "[base](#base)",
+    "Floor": "[floor](#floor)",
     "Bearing": "[bearing](#bearing)",
     "FlexiblePlatform": "[flexible platform](#flexible-platform)",
     "PlateData": "[plate](#plate)",
@@ -121,6 +127,11 @@ def robot_files() -> str:
             section("Robot", Robot, 3),
             section("Body", Body, 3),
             section("Payload", Payload, 3),
+            section("Sphere", Sphere, 3, "sphere"),
+            section("Capsule", Capsule, 3, "capsule"),
+            section("Rounded plate", Plate, 3, "plate"),
+            section("Base", BaseShape, 3),
+            section("Floor", Floor, 3),
             section("Flexible platform", FlexiblePlatform, 3, "flexible"),
             "`polypod new my-hexapod --flexible` writes one:\n",
             "```yaml",

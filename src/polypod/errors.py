@@ -115,8 +115,8 @@ class Reason(str):
         reason.code = code
         return reason
 
-    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
-        return str(self), self.code
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reason, (str(self), self.code)
 
 
 def _code_of(reasons: Sequence[str]) -> str:

@@ -148,6 +148,7 @@ def test_power_goes_into_energy_or_loss() -> None:
     assert all(one.loss >= 0 for one in model.elements(pose, twist).values())
 
 
+@pytest.mark.long
 def test_direct_dynamics_gives_back_the_motion() -> None:
     model, (pose, twist, acceleration) = hexapod(), state()
     force = model.inverse_dynamics(pose, twist, acceleration)
@@ -157,6 +158,7 @@ def test_direct_dynamics_gives_back_the_motion() -> None:
         np.testing.assert_allclose(other, force, rtol=0, atol=1e-11 * np.abs(force).max())
 
 
+@pytest.mark.long
 def test_reactions_balance_the_platform() -> None:
     """Legs, elements, gravity and inertia on the platform add up; elements' forces are there by name."""
     model, (pose, twist, acceleration) = hexapod(), state()
@@ -178,6 +180,7 @@ def test_reactions_balance_the_platform() -> None:
     assert np.linalg.norm(left) == pytest.approx(size, rel=1e-9)
 
 
+@pytest.mark.long
 def test_derivatives_are_those_of_differences() -> None:
     model, (pose, twist, acceleration) = hexapod(), state()
     chosen = {"elements.legs.stiffness": 3000.0, "elements.gas.temperature_factor": 1.0}
@@ -198,6 +201,7 @@ def test_derivatives_are_those_of_differences() -> None:
         np.testing.assert_allclose(got, np.array(wanted).T, rtol=0, atol=1e-7 * np.abs(wanted).max())
 
 
+@pytest.mark.long
 def test_the_regressor_has_stiffness_and_damping() -> None:
     """Y p is the force for the numbers in which it is linear: here all but the rests of the ball and of the stop."""
     data = hexapod_data()
@@ -247,6 +251,19 @@ def test_a_spring_between_points_is_the_joints_own() -> None:
     loaded = {"kind": "spring", "name": "k", "joint": "leg.slide", "stiffness": 800.0, "preload": 80.0}
     forces = [slide([one]).inverse_dynamics(*slide().motion([0.1])) for one in (line, own, loaded)]
     assert np.array(forces) == pytest.approx(2 * 9.81 + 800 * 0.2, rel=1e-13)
+
+
+def test_a_moving_base_changes_nothing_of_an_element() -> None:
+    """Forces between bodies know no base: they add the same whatever way it moves."""
+    base = {"base_twist": [0.3, -0.2, 0.1, 0.5, -0.4, 0.2], "base_acceleration": [1.0, 2.0, -1.0, 0.3, 0.2, -0.1]}
+    motion = slide().motion([0.1], [0.5], [0.7])
+    for formulation in ("virtual-power", "newton-euler"):
+        more = [
+            slide([SPRING]).inverse_dynamics(*motion, formulation=formulation, **moved_base)
+            - slide().inverse_dynamics(*motion, formulation=formulation, **moved_base)
+            for moved_base in ({}, base)
+        ]
+        assert np.array(more) == pytest.approx(800 * 0.1 + 3 * 0.5, rel=1e-11)
 
 
 def pendulum(elements: Any) -> pp.Model:
@@ -470,8 +487,8 @@ def test_a_flexible_platform_takes_elements_at_its_attachment_points() -> None:
     rng = np.random.default_rng(3)
     e, edot = 1e-3 * rng.normal(size=3), 0.1 * rng.normal(size=3)
     shape = {"elastic": e, "elastic_rate": edot}
-    force = model.inverse_dynamics(pose, twist, acceleration, friction=False, **shape)
-    back = model.direct_dynamics(pose, twist, force.force, friction=False, **shape)
+    force = model.inverse_dynamics(pose, twist, acceleration, friction=False, full_output=True, **shape)
+    back = model.direct_dynamics(pose, twist, force.force, friction=False, full_output=True, **shape)
     np.testing.assert_allclose(back.acceleration, acceleration, rtol=0, atol=1e-10)
     h, energies = 1e-6, []
     for s in (h, -h):
@@ -480,7 +497,7 @@ def test_a_flexible_platform_takes_elements_at_its_attachment_points() -> None:
         energies.append(sum(model.energy(near, twist + s * acceleration, **rates)))
     power = force.force @ model.rates(pose, twist, **shape) - model.elements(pose, twist, **shape)["k"].loss
     plain = pp.Model(robot.on_modes(modes))
-    given = plain.inverse_dynamics(pose, twist, acceleration, friction=False, **shape)
+    given = plain.inverse_dynamics(pose, twist, acceleration, friction=False, full_output=True, **shape)
     before = []
     for s in (h, -h):
         near = moved(pose, s * twist)

@@ -65,10 +65,11 @@ def said(bad: BadInput, folder: Path) -> Message:
 
 
 def _plain(text: str, folder: Path) -> str:
-    """A text without what differs between machines and versions."""
+    """A text without what differs between machines and versions, and with three names of a list of many."""
     text = text.replace(f"{folder}{os.sep}", "").replace(str(folder), "FOLDER")
     text = re.sub(r"-?\d(?:\.\d+)?e-(?:1[3-9]|[2-9]\d)", "(rounding)", text)
     text = re.sub(r"-?\d\.\d{12,}", lambda found: f"{float(found[0]):.6g}", text)
+    text = re.sub(r"(Known: [^,\n]+, [^,\n]+, [^,\n]+), [^\n]*?\.(?= [A-Z\[]|\n|$)", r"\1, ....", text)
     text = re.sub(r"\n\s*For further information visit \S+", "", text)
     return re.sub(r"input_value=.*?, input_type", "input_value=..., input_type", text).strip()
 

@@ -156,19 +156,48 @@ class LegData(Data):
         return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
 
     def joint_kinds(self) -> dict[str, str]:
-        """Kinds of the leg's joints by their names; leg kinds know, plain data do not."""
+        """Kinds of the leg's joints; leg kinds know them, plain data do not.
+
+        Returns
+        -------
+        dict of str to str
+            Kinds by name of the joint.
+        """
         return {}
 
     def limits_joint(self, joint: str) -> bool:
-        """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know, plain data do not."""
+        """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know it, plain data do not.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        bool
+            Whether it has.
+        """
         return False
 
     def spin_lines(self) -> dict[str, tuple[Array, Array]]:
-        """Bodies that spin freely, by name, with two points (3,) of the line about which they do, at home."""
+        """Bodies that spin freely, with the line about which they do.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            Two points (3,) of the line at home, by name of the body [m].
+        """
         return {}
 
     def body_names(self) -> tuple[str, ...]:
-        """Names of the leg's bodies; leg kinds know, plain data do not."""
+        """Names of the leg's bodies; leg kinds know them, plain data do not.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+        """
         return ()
 
     @property

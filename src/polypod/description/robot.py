@@ -22,6 +22,7 @@ from .leg import LegData, parse_leg
 from .modes import Modes
 from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of
+from .shapes import BaseShape, Floor
 
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
@@ -51,7 +52,8 @@ class Robot(Data):
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
     is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies. ``platform_limits``
-    says how fast the platform may move.
+    says how fast the platform may move. ``base`` says what the base looks like, ``floor`` is a plane that nothing may
+    reach beyond.
     """
 
     name: str = Field(min_length=1)
@@ -67,6 +69,8 @@ class Robot(Data):
     elements: tuple[Element, ...] = ()
     base_stiffness: BaseStiffness | None = None
     platform_limits: PlatformLimits | None = None
+    base: BaseShape | None = None
+    floor: Floor | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")

@@ -148,7 +148,18 @@ class Evaluator:
         return "" if unit == "1" else unit
 
     def quantity(self, name: str) -> Quantity | LimitQuantity:
-        """A quantity of the study, or the use of a limit of the robot file."""
+        """A quantity of the study, or the use of a limit of the robot file.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Quantity or LimitQuantity
+            The quantity.
+        """
         return self.judged[name] if name in self.judged else QUANTITIES[name]
 
     @property
@@ -157,11 +168,35 @@ class Evaluator:
         return (*self.study.quantities, *self.judged)
 
     def label(self, name: str) -> str:
-        """What a limit is called: a quantity of the study, or what the verdict calls one of the robot file."""
+        """What a limit is called: a quantity of the study, or the verdict's name of one of the robot file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+
+        Returns
+        -------
+        str
+            The label.
+        """
         return self.judged[name].label if name in self.judged else name
 
     def share(self, name: str, value: Array) -> Array:
-        """How much of a limit is used (D,): above 1 it is broken; rounding is taken off, as the verdict does."""
+        """Use of a limit: above 1 it is exceeded. Rounding is taken off, as in the verdict.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+        value : ndarray, shape (D,)
+            Its values.
+
+        Returns
+        -------
+        ndarray, shape (D,)
+            Uses.
+        """
         if name not in self.judged:
             return share(name, value, self.limits[name])
         return np.where((value > 1) & (value <= 1 + ROUNDING), 1.0, value)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..description import Robot
+from ..drawing import posed
 from ..files import dumps
 from ..pages import html_page, template_text
-from ..results.figures.skeleton import skeleton
 from ..tables import practical_unit
 from .optimise import Optimum, goals
 from .quantities import QUANTITIES
@@ -66,9 +66,9 @@ def _short(value: float) -> float:
 
 def _lines(robot: Robot) -> list[Any]:
     """Lines of the robot at home, [kind, x1, y1, z1, x2, y2, z2]: base, leg, platform."""
-    drawn = skeleton(robot, robot.home.matrix[None])
-    lines = [("leg", *bone.ends[0]) for bone in drawn.bones]
-    lines += [("base", *rail.ends) for rail in drawn.rails]
+    drawn = posed(robot, robot.home.matrix[None])
+    lines = [("leg", *ends[0]) for _, ends in drawn.lines()]
+    lines += [("base", *ends) for _, ends in drawn.rails()]
     for kind, ring in (("platform", drawn.platform[0]), ("base", drawn.roots[0])):
         middle = ring.mean(axis=0)
         order = np.argsort(np.arctan2(ring[:, 1] - middle[1], ring[:, 0] - middle[0]))

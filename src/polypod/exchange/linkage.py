@@ -16,6 +16,8 @@ from pydantic import ValidationError
 from ..arrays import Array
 from ..description import Body, Robot
 from ..description.body import parallel_axis
+from ..description.shapes import Shapes, mapped
+from ..drawing.shapes import as_file_shape, samples_of, shapes_of
 from ..errors import AS_RIGID, InputError, UnknownNameError, plain
 from ..legs import Chain
 from ..legs.chain import ChainJoint
@@ -166,11 +168,15 @@ def _triple(values: Iterable[float]) -> tuple[float, float, float]:
     return x, y, z
 
 
-def body(mass: float, com: Array, tensor: Array) -> Body:
-    """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name."""
+def body(mass: float, com: Array, tensor: Array, shapes: Shapes | None = None) -> Body:
+    """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name.
+
+    ``shapes`` say what it looks like, if known.
+    """
     even = 0.5 * (tensor + tensor.T)
     try:
-        return Body(mass=float(mass), com=_triple(com), inertia=tuple(_triple(row) for row in even), check="none")  # type: ignore[arg-type]
+        inertia: Any = tuple(_triple(row) for row in even)
+        return Body(mass=float(mass), com=_triple(com), inertia=inertia, check="none", shapes=shapes)
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"]))
@@ -183,19 +189,23 @@ EMPTY_BODY = body(0.0, np.zeros(3), np.zeros((3, 3)))
 
 def moved(one: Body, displacement: Array) -> Body:
     """A body after a displacement (4, 4) of the base frame."""
-    turn = displacement[:3, :3]
-    return body(one.mass, turn @ np.array(one.com) + displacement[:3, 3], turn @ one.central_inertia @ turn.T)
+    turn, shift = displacement[:3, :3], displacement[:3, 3]
+    shapes = None
+    if one.shapes is not None:
+        shapes = tuple(mapped(shape, lambda points: points @ turn.T + shift) for shape in one.shapes)
+    return body(one.mass, turn @ np.array(one.com) + shift, turn @ one.central_inertia @ turn.T, shapes)
 
 
 def combined(parts: Iterable[Body]) -> Body:
     """One body of several that are fixed to each other."""
     listed = list(parts)
     mass = sum(part.mass for part in listed)
+    shapes = tuple(shape for part in listed for shape in part.shapes or ()) or None
     if mass == 0.0:
-        return body(0.0, np.array(listed[0].com), np.sum([part.central_inertia for part in listed], axis=0))
+        return body(0.0, np.array(listed[0].com), np.sum([part.central_inertia for part in listed], axis=0), shapes)
     com = np.sum([part.first_moment for part in listed], axis=0) / mass
     about = [part.central_inertia + parallel_axis(part.mass, np.array(part.com) - com) for part in listed]
-    return body(mass, com, np.sum(about, axis=0))
+    return body(mass, com, np.sum(about, axis=0), shapes)
 
 
 def massless(one: Body) -> bool:
@@ -270,6 +280,19 @@ def linkage_of(robot: Robot) -> Linkage:
         gravity=robot.gravity,
         platform=PLATFORM,
     )
+
+
+def with_shapes(linkage: Linkage, robot: Robot) -> Linkage:
+    """The linkage of a robot, its bodies with the shapes that drawings of the robot have, base frame at home."""
+    frames, bodies = samples_of(robot).frames[0], dict(linkage.bodies)
+    found: dict[str, list[Any]] = {}
+    for shape in shapes_of(robot):
+        leg = robot.legs[shape.leg].name if shape.body > 1 else ""
+        name = f"{leg}-{shape.name[len(leg) + 1 :]}" if leg else shape.name
+        found.setdefault(name, []).append(as_file_shape(shape, frames[shape.body]))
+    for name, one in bodies.items():
+        bodies[name] = one.model_copy(update={"shapes": tuple(found.get(name, ())), "radius": None})
+    return replace(linkage, bodies=bodies)
 
 
 def chain_parts(leg: Chain) -> tuple[dict[str, Body], list[ChainJoint]]:

@@ -258,7 +258,7 @@ def control_step(
         )
     name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
     struct = None if numbers is None else Struct(name, dialect, numbers)
-    parts = {part: named_expression(model, part, friction, numbers or False)[1] for part in _PARTS}
+    parts = {part: named_expression(model, part, friction, numbers or False, search=False)[1] for part in _PARTS}
     number = number_type(dialect)
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}

@@ -19,6 +19,8 @@ from ..kernels import Expression
 from ..limits.symbols import uses_expression
 from ..mechanism import Mechanism
 from ..mechanism.acting_elements import has_elements
+from ..mechanism.closing import closed
+from ..mechanism.forward_kinematics import forward_kinematics
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
@@ -35,6 +37,8 @@ _FORMS = {
     ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
     SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
+_STARTS = 48
+"""Poses about the guess where forward kinematics begins again if it found nothing."""
 _SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
 # C's names of functions, and three that C lacks.
 _CALLS = {
@@ -79,11 +83,12 @@ class Dialect:
 
 
 def named_expression(
-    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False
+    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False, search: bool = True
 ) -> tuple[str, Expression | Iteration]:
     """Name of a model function in exported code, and its expression.
 
-    The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen.
+    The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen. With ``search``
+    forward kinematics looks about the guess too, as ``Model.forward_kinematics`` does; a controller's step must not.
     """
     known = available_functions(model)
     if function not in known:
@@ -91,19 +96,20 @@ def named_expression(
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
         mechanism = mechanism_of(model, parameters)
-        return name, chosen_inputs(
-            _expression(model, model.kernels, mechanism, function, friction), mechanism, parameters
-        )
+        expression = _expression(model, model.kernels, mechanism, function, friction, search)
+        return name, chosen_inputs(expression, mechanism, parameters)
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
-    return name, _expression(model, kernels, kernels.mechanism, function, friction)
+    return name, _expression(model, kernels, kernels.mechanism, function, friction, search)
 
 
 def _expression(
-    model: Model, kernels: Kernels, mechanism: Mechanism, function: str, friction: bool
+    model: Model, kernels: Kernels, mechanism: Mechanism, function: str, friction: bool, search: bool
 ) -> Expression | Iteration:
     """A function of the model, or the use of its limits, whose bounds are constants."""
     if function == LIMITS:
         return uses_expression(kernels, mechanism, model.robot_limits, friction)
+    if function == "forward_kinematics" and search:
+        return closed(mechanism, forward_kinematics(mechanism, _STARTS))
     return kernels.expression(mechanism, function, friction)
 
 

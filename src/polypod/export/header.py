@@ -177,8 +177,10 @@ ABOUT = {
     "margins": "margins of each leg to where it no longer closes",
     "limited": "values of all quantities that the robot limits",
     "limits": "the use of every limit of a state, 1 where it is reached",
-    "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess",
-    "forward_kinematics_along": "the same along a log of coordinates, with the guess for its next row",
+    "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess, "
+    "and from poses about it if that finds none",
+    "forward_kinematics_along": "the pose for given actuated coordinates, by Newton's method from a guess, "
+    "with the guess for the next row of a log",
     "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
     "follow": "the components of a motion that the constraints allow at a pose",
     "joint_coordinates": "joint coordinates among the generalized coordinates, at a pose",

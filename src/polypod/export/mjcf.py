@@ -21,7 +21,7 @@ from ..description import Friction
 from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
-from ..exchange.linkage import BASE, massless
+from ..exchange.linkage import BASE, massless, with_shapes
 from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, embed_robot
 from ..files import dumps
 from ..kernels.kernel import interpreted
@@ -30,7 +30,7 @@ from ..model import Model
 from .header import LEAST
 from .mjcf_elements import Law, MjcfElements
 from .text import add, document, file_name, numbers
-from .tree import Node, Tree, bars, elementary_joints, tree_of
+from .tree import Node, Tree, elementary_joints, prism, shapes_in, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
@@ -61,7 +61,7 @@ def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0
     if not time_constant > 0.0:
         raise InputError(f"time_constant: must be positive, got {time_constant}")
     elements = MjcfElements.of(model)
-    tree = tree_of(linkage_of(model.robot), acting=elements.joints)
+    tree = tree_of(with_shapes(linkage_of(model.robot), model.robot), acting=elements.joints)
     return _Writer(tree, model, elements, time_constant, impedance).text()
 
 
@@ -76,6 +76,7 @@ class _Writer:
         self.written = {BASE}
         self.home_positions: list[str] = []
         self.armatures: dict[str, float] = {}
+        self.assets: ET.Element | None = None
         self.root = ET.Element("mujoco", model=tree.name)
         self._options(time_constant, impedance)
 
@@ -95,9 +96,7 @@ class _Writer:
     def text(self) -> str:
         """The whole file."""
         world = add(self.root, "worldbody")
-        for point in self.tree.joint_points(BASE):
-            radius = 0.02 * self.tree.size
-            add(world, "geom", type="sphere", pos=point, size=radius, rgba="0.4 0.4 0.4 1")
+        self._looks(world, BASE)
         self._sites(world, BASE)
         for node in self.tree.children(BASE):
             self._body(world, node, [])
@@ -188,10 +187,23 @@ class _Writer:
         add(self.custom, "numeric", name=custom_name(field, part), data=values)
 
     def _looks(self, element: ET.Element, name: str) -> None:
-        colour = "0.85 0.45 0.2 1" if name == self.tree.platform else "0.35 0.5 0.7 1"
-        for bar in bars(self.tree, name):
-            ends = {"fromto": [*bar.start, *bar.end], "size": bar.radius, "rgba": colour}
-            add(element, "geom", type="capsule", **ends)
+        own = {self.tree.platform: "0.85 0.45 0.2 1", BASE: "0.6 0.6 0.6 1"}
+        colour = own.get(name, "0.35 0.5 0.7 1")
+        for number, shape in enumerate(shapes_in(self.tree, name)):
+            if shape.kind == "sphere":
+                add(element, "geom", type="sphere", pos=shape.points[0], size=shape.radius, rgba=colour)
+            elif shape.kind == "capsule":
+                ends = [*shape.points[0], *shape.points[1]]
+                add(element, "geom", type="capsule", fromto=ends, size=shape.radius, rgba=colour)
+            else:
+                outline, normal = prism(shape)
+                if self.assets is None:
+                    self.assets = ET.Element("asset")
+                    self.root.insert(list(self.root).index(self.custom), self.assets)
+                label = f"{name}-plate{number + 1}"
+                corners = np.concatenate([outline - shape.radius * normal, outline + shape.radius * normal])
+                add(self.assets, "mesh", name=label, vertex=corners)
+                add(element, "geom", type="mesh", mesh=label, rgba=colour)
 
     # -- joints --------------------------------------------------------------------------------------------------------
 

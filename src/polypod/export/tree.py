@@ -16,6 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Friction
+from ..description.shapes import FileShape, Plate, mapped
+from ..drawing.shapes import plate_normal
 from ..exchange.linkage import BASE, Linkage, body, changed, extent, joint_distances
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
@@ -58,15 +60,6 @@ class Tree:
     def children(self, name: str) -> Iterator[Node]:
         """Nodes that hang on a body."""
         return (node for node in self.nodes if node.parent == name)
-
-    def joint_points(self, name: str) -> list[Array]:
-        """Where joints are on a body at home (3), base frame, each place once."""
-        points: list[Array] = []
-        for joint in (*(node.joint for node in self.nodes), *self.cuts):
-            at = np.array(joint.at)
-            if name in joint.between and not any(np.allclose(at, other, atol=1e-9) for other in points):
-                points.append(at)
-        return points
 
     @property
     def size(self) -> float:
@@ -111,7 +104,8 @@ def tree_of(
         split = second if first == BASE or (second != BASE and bodies[second].mass >= bodies[first].mass) else first
         half = f"{split}-half{sum(weld[0] == split for weld in welds) + 1}"
         one = bodies[split]
-        bodies[split] = bodies[half] = body(0.5 * one.mass, np.array(one.com), 0.5 * one.central_inertia)
+        bodies[half] = body(0.5 * one.mass, np.array(one.com), 0.5 * one.central_inertia)
+        bodies[split] = bodies[half].model_copy(update={"shapes": one.shapes})
         kept.append(changed(joint, between=tuple(half if name == split else name for name in joint.between)))
         welds.append((split, half))
     joints = _outward(kept)
@@ -232,34 +226,7 @@ def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What exported bodies look like: bars from joint to joint, or from the middle of several.
-
-_THICK = 0.012
-"""Radius of a bar over the robot's size."""
-
-
-class Bar(NamedTuple):
-    """Ends (3) of a bar in its body's frame and its radius [m]."""
-
-    start: Array
-    end: Array
-    radius: float
-
-    @property
-    def length(self) -> float:
-        """Its length [m]."""
-        return float(np.linalg.norm(self.end - self.start))
-
-    @property
-    def middle(self) -> Array:
-        """Its middle (3)."""
-        return np.asarray(0.5 * (self.start + self.end))
-
-    @property
-    def angles(self) -> Array:
-        """Roll, pitch and yaw (fixed axes x, y, z) that turn the z axis along it."""
-        x, y, z = (self.end - self.start) / self.length
-        return np.array([0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)])
+# What exported bodies look like: the shapes of drawings.
 
 
 def roll_pitch_yaw(turn: Array) -> Array:
@@ -271,13 +238,33 @@ def roll_pitch_yaw(turn: Array) -> Array:
     return np.array([np.arctan2(turn[2, 1], turn[2, 2]), pitch, np.arctan2(turn[1, 0], turn[0, 0])])
 
 
-def bars(tree: Tree, name: str) -> list[Bar]:
-    """Bars of a body."""
-    points = [tree.point_in_body(name, point) for point in tree.joint_points(name)]
-    if len(points) == 2:
-        pairs = [(points[0], points[1])]
-    else:
-        middle = tree.point_in_body(name, tree.bodies[name].com) if len(points) < 2 else np.mean(points, axis=0)
-        pairs = [(middle, point) for point in points]
-    found = [Bar(a, b, _THICK * tree.size) for a, b in pairs]
-    return [bar for bar in found if bar.length > 1e-6 * tree.size]
+def shapes_in(tree: Tree, name: str) -> list[FileShape]:
+    """Shapes of a body in its own frame."""
+    frame = np.linalg.inv(tree.frames[name])
+    return [
+        mapped(shape, lambda points: points @ frame[:3, :3].T + frame[:3, 3])
+        for shape in tree.bodies[name].shapes or ()
+    ]
+
+
+def line_pose(start: Any, end: Any) -> tuple[Array, Array, float]:
+    """Middle (3) of a line, roll, pitch and yaw (fixed axes x, y, z) that turn the z axis along it, and its length."""
+    a, b = np.array(start), np.array(end)
+    length = float(np.linalg.norm(b - a))
+    x, y, z = (b - a) / length
+    return 0.5 * (a + b), np.array([0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)]), length
+
+
+def prism(plate: Plate) -> tuple[Array, Array]:
+    """Corners (k, 3) of a plate with its edges moved outwards by half its thickness, and its normal (3).
+
+    Formats without rounded plates have the prism of this outline and of the plate's thickness.
+    """
+    corners = np.array(plate.corners)
+    normal = plate_normal(corners)
+    edges = np.roll(corners, -1, axis=0) - corners
+    along = edges / np.linalg.norm(edges, axis=1)[:, None]
+    outward = np.cross(along, normal)  # of the edge after each corner
+    before = np.roll(outward, 1, axis=0)
+    sharp = 1.0 + np.einsum("ij,ij->i", before, outward)
+    return corners + plate.radius * (before + outward) / np.maximum(sharp, 0.3)[:, None], normal

@@ -44,7 +44,13 @@ class Leg(LegData):
         return any(limit.joint == joint for limit in self.place(Frame.symbols("tip")).limits)
 
     def reversed_joints(self) -> frozenset[str]:
-        """Joints whose placement has their two bodies in the other order than the data."""
+        """Joints whose placement has their two bodies in the opposite order to the data.
+
+        Returns
+        -------
+        frozenset of str
+            Names of the joints.
+        """
         return frozenset()
 
     def coordinate_rows(self, pose: Any) -> Array:

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..assembly import Assembly, AssemblyModes, architecture
+from ..clearance import Clearance, ClearanceFunction
 from ..description import Robot
 from ..description.modes import Modes
 from ..errors import (
@@ -108,8 +109,8 @@ _CONDITIONING = Function("conditioning", *_POSE)
 _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
 _BIAS = Function("bias", *_VELOCITY)
-_ELEMENTS = Function("elements", *_VELOCITY)
 _ENERGY = Function("energy", *_VELOCITY)
+_ELEMENTS = Function("elements", *_VELOCITY)
 _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
@@ -600,6 +601,41 @@ class Model(Kept):
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
+    def clearance(self, pose: PoseLike, *, errors: Errors | None = None) -> Clearance:
+        """Smallest distances between the bodies of the robot, and above its floor.
+
+        Shapes are those that drawings have: what the robot file states by ``radius``, ``shapes``, ``base`` and
+        ``floor``, else capsules between joints and plates through them. Bodies that a joint holds together are not
+        compared. A flexible platform counts as it is without load.
+
+        Parameters
+        ----------
+        pose : PoseLike
+            Poses (..., 4, 4) of the platform.
+        errors : {"raise", "warn", "nan"}, optional
+            What is done about poses that the legs do not reach.
+
+        Returns
+        -------
+        Clearance
+            ``distance`` (..., P) [m] of P pairs of bodies by ``names``, with the ``points`` where they are nearest.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("hexapod")
+        >>> found = model.clearance(model.robot.home.matrix)
+        >>> len(found.names), bool(found.least > 0)
+        (73, True)
+        """
+        found = self.rigid.bodies(pose, errors=errors)
+        still = np.broadcast_to(np.eye(4), next(iter(found.values())).shape)
+        return self._clearance(np.stack([still, *found.values()], axis=-3))
+
+    @lazy
+    def _clearance(self) -> ClearanceFunction:
+        return ClearanceFunction(self.robot)
+
     @overload
     def forward_kinematics(
         self,
@@ -749,7 +785,22 @@ class Model(Kept):
     def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
-        """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
+        """Quantities of the legs that the robot limits (leg lengths, rail positions, joint cones), with their ranges.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        LimitReport
+            Values and ranges, by leg and name.
+        """
         self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
         return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
 
@@ -1375,16 +1426,33 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> dict[str, ElementState]:
-        """Springs, dampers and other elements by name: length or displacement, rate, force, potential, loss.
+        """Springs, dampers and other elements by name: length or displacement, rate, force, potential and loss.
 
         Parameters
         ----------
-        pose, twist : state of the platform; at rest unless a twist is given
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6), optional
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s]. Default: zero.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
 
         Returns
         -------
-        An ``ElementState`` for each element of the file, then for each passive joint with a stiffness (``LEG.JOINT``);
-        empty for a robot without.
+        dict of str to ElementState
+            Elements of the file, then passive joints with a stiffness (``LEG.JOINT``); empty for a robot without any.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         placed = placed_elements(self._kernels.mechanism)
         if not placed:
@@ -1514,10 +1582,47 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Wrench (..., 6) of the robot on its base for a motion, at the origin of {B}, base axes.
+        """Wrench of the robot on its base for a motion: weight and external wrench minus the rate of momentum of all
+        bodies.
 
-        The weight and the external wrench less the rate of momentum of all bodies: what ``reactions(...).base`` is, at
-        a fraction of its cost. Friction inside the robot has no part in it unless the platform is flexible.
+        It equals ``reactions(...).base`` at a fraction of the cost. Friction inside the robot has no part in it unless
+        the platform is flexible.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Wrench [f; m] at the origin of {B}, base axes, in N and N m.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         called = _BASE_WRENCH
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate

@@ -38,11 +38,22 @@ class Energy(NamedTuple):
 
 
 class ElementState(NamedTuple):
-    """An element: its displacements (..., k) and their rates, what it applies along them, its potential and loss.
+    """State of a spring, damper or other element.
 
-    ``axes`` names the displacements: its length, or those of its joint [m or rad]. ``force`` (..., k) [N or N m] is
-    positive along growing displacements: negative where a spring pulls. ``potential`` (...) [J]; ``loss`` (...) [W] is
-    the power that it takes.
+    Attributes
+    ----------
+    axes : tuple of str
+        Names of its displacements: its length, or those of its joint.
+    displacement : ndarray, shape (..., k)
+        Displacements [m or rad].
+    rate : ndarray, shape (..., k)
+        Their rates [m/s or rad/s].
+    force : ndarray, shape (..., k)
+        What it applies [N or N m], positive along growing displacements: negative where a spring pulls.
+    potential : ndarray, shape (...)
+        Potential energy [J].
+    loss : ndarray, shape (...)
+        Power that it dissipates [W].
     """
 
     axes: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import PolypodError
 
@@ -37,6 +37,9 @@ class SimulationError(PolypodError, ArithmeticError):
         if code:
             self.code = code
         super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.time), vars(self)  # pickle would call it with its message alone
 
 
 class InterruptedWarning(UserWarning):

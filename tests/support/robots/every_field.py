@@ -30,12 +30,17 @@ _WHOLE = {
         "max_angular_acceleration": 30.0,
     },
     "sources": {"*": "assumed: a test", "gravity": "table 1 <3>"},
+    "base": {"shapes": [{"kind": "plate", "thickness": 0.01,
+                         "corners": [[0, 0, -0.1], [0.3, 0, -0.1], [0, 0.2, -0.1]]}]},
+    "floor": {"at": [0, 0, -0.2], "normal": [0, 0.6, 0.8]},
     "elements": [{"kind": "spring", "name": "a <spring>", "between": ["base", "platform"], "stiffness": 800.0,
                   "at": [[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]], "length": 0.1, "damping": 3.0}],
     "payload": [
         {"name": "tool", "mass": 1.1, "com": [0.01, 0.02, 0.03],
-         "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]]},
-        {"mass": 0.2, "about": "origin", "frame": "tilted", "points": {"a": [0, 0, 0.1]},
+         "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]],
+         "shapes": [{"kind": "sphere", "center": [0, 0, 0.05], "radius": 0.02},
+                    {"kind": "capsule", "ends": [[0, 0, 0], [0, 0, 0.05]], "radius": 0.01}]},
+        {"mass": 0.2, "radius": 0.03, "about": "origin", "frame": "tilted", "points": {"a": [0, 0, 0.1]},
          "frames": {"tilted": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]},
          "inertia": [[1e-3, 0, 0], [0, 1e-3, 0], [0, 0, 1e-3]]},
     ],
@@ -115,4 +120,6 @@ def _assert_given(data: Any, others: set[str]) -> None:
     assert not missing, missing
     assert set(_FRICTION) == set(Friction.model_fields)
     assert {*_DRIVE, "lead"} == set(Drive.model_fields)
-    assert {"mass", "com", "inertia", "about", "frame", "points", "frames"} <= set(Body.model_fields)
+    assert {"mass", "com", "inertia", "about", "frame", "points", "frames", "radius", "shapes"} <= set(
+        Body.model_fields
+    )

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
+from ...drawing import posed
 from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
-from .skeleton import skeleton
 from .style import INK, figure
 from .view import best_view, points_down
 
@@ -84,10 +84,10 @@ def instants(result: xr.Dataset) -> Figure:
     robot, chosen = robot_of(result), key_instants(result)
     order = list(chosen)
     poses = result.pose.values[order]
-    lines = skeleton(robot, poses)
+    drawn = posed(robot, poses)
     path = result.pose.values[:, :3, 3]
-    view = best_view(robot, lines)
-    low, high = extent(robot, lines, poses, view, path)
+    view = best_view(robot, drawn)
+    low, high = extent(robot, drawn, poses, view, path)
     wide, tall = high - low
     side = _WIDTH / len(order)
     height = min(side * tall / wide, _TALLEST)
@@ -96,7 +96,7 @@ def instants(result: xr.Dataset) -> Figure:
     total = height + head + _FOOT
     for k, index in enumerate(order):
         axes = fig.add_axes((k / len(order), _FOOT / total, 1.0 / len(order), height / total))
-        draw(axes, robot, lines, k, poses[k], view, path, letters=6.5)
+        draw(axes, robot, drawn, k, poses[k], view, path, letters=6.5)
         frame(axes, low, high)
         fig.text((k + 0.5) / len(order), 1.0 - 0.05 / total, chosen[index], ha="center", va="top", fontsize=8.5,
                   color=INK)  # fmt: skip
