@@ -175,7 +175,7 @@ def _cores(a: _Symbols, b: _Symbols) -> Nearest:
         if a.polygon is not None:
             return _plates(a, b)
         here = [b.inside(p) for p in a.points]
-        found = segment_polygon(*here, b.polygon) if len(here) == 2 else point_polygon(here[0], b.polygon)
+        found = segment_polygon(here[0], here[1], b.polygon) if len(here) == 2 else point_polygon(here[0], b.polygon)
         return Nearest(found.square, b.outside(found.first), b.outside(found.second))
     if len(a.points) > len(b.points):
         return _cores(b, a).swapped()

@@ -212,12 +212,12 @@ class _ForwardKinematics:
         if not self._starts:
             return ca.vertcat(*new.values(), _either(answered, lost))
         # at a guess where legs do not close there is no side to look on
-        again = _both(_both(lost, _no(answered)), _both(old["number"] <= self._starts, _either(begun, _no(from_guess))))
+        anew = _both(_both(lost, _no(answered)), _both(old["number"] <= self._starts, _either(begun, _no(from_guess))))
         number = old["number"] + 1
         there = start_about(self._mechanism, _pose(self._guess), number, self._starts)[:12]
         kept = {"number": number, "steps": new["steps"], "side": side}
-        _set(new, again, {**self._begin(there), **kept})
-        return ca.vertcat(*new.values(), _both(_either(answered, lost), _no(again)))
+        _set(new, anew, {**self._begin(there), **kept})
+        return ca.vertcat(*new.values(), _both(_either(answered, lost), _no(anew)))
 
     def _outputs(self) -> tuple[Port, ...]:
         """The pose after one more step, its largest error with the legs closed there, rounds and quality.
