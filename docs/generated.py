@@ -376,15 +376,18 @@ def is_ours(kind: type[Any]) -> bool:
 
 
 REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "model": ("Model", ("model.Model",)),
+    "model": ("Model", ("model.Model", "model")),
     "robots": (
         "Robots and files",
-        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs"),
+        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs", "errors"),
     ),
     "motion": ("Motions", ("motion",)),
     "analysis": ("Analysis", ("analysis",)),
     "simulation": ("Simulation and control", ("simulation", "control")),
-    "studies": ("Studies and design", ("results", "results.figures", "design", "fastest", "view")),
+    "studies": (
+        "Studies and design",
+        ("results", "results.figures", "design", "fastest", "view", "tables", "datasets"),
+    ),
     "identification": ("Identification and calibration", ("identification",)),
     "exchange": ("Export and import", ("export", "exchange")),
 }
@@ -404,7 +407,7 @@ def reference(page: str) -> str:
             continue
         parts += [f"## {'pp.plots' if name == 'results.figures' else f'pp.{name}'}\n"]
         parts += [f"{inspect.cleandoc(module.__doc__ or '').splitlines()[0]}\n"]
-        public = [getattr(module, one) for one in module.__all__]
+        public = [getattr(module, one) for one in module.__all__ if f"{name}.{one}" not in names]
         parts += [_entry(one, 3) for one in public if inspect.isclass(one) or inspect.isfunction(one)]
     return "\n".join(parts)
 

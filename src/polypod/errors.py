@@ -145,9 +145,12 @@ class KernelSizeError(InputError):
 
     Attributes
     ----------
-    name : the function
-    operations : how many it has
-    limit : how many it may have
+    name : str
+        The function.
+    operations : int
+        Number of its operations.
+    limit : int
+        Number that is allowed.
     """
 
     def __init__(self, name: str, operations: int, limit: int, advice: str = "") -> None:
@@ -166,14 +169,18 @@ MOST_LISTED, NEAREST = 60, 10
 
 
 class UnknownNameError(PolypodError, KeyError):
-    """A name that is not known, with those that are and those that are near.
+    """A name that is not known, with those that are and those that are similar.
 
     Attributes
     ----------
-    what : the kind of thing that was asked for
-    name : what was asked for
-    known : the names there are
-    near : those of them that may have been meant
+    what : str
+        The kind of thing that was asked for.
+    name : str
+        What was asked for.
+    known : sequence of str
+        The names there are.
+    near : sequence of str
+        Those of them that may have been meant.
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
@@ -197,7 +204,19 @@ class UnknownNameError(PolypodError, KeyError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where, what was got, what is allowed; ``code`` as in ``PolypodError``."""
+    """One thing wrong with a file.
+
+    Attributes
+    ----------
+    field : str
+        Dotted path of the field.
+    message : str
+        What was got and what is allowed.
+    line : int or None
+        Line of the file.
+    code : str
+        Kind of fault, as in ``PolypodError``.
+    """
 
     field: str
     message: str
@@ -214,7 +233,15 @@ class Fault:
 
 
 class FileError(PolypodError, ValueError):
-    """A file that cannot be used; ``faults`` lists each reason."""
+    """A file that cannot be used.
+
+    Attributes
+    ----------
+    origin : str
+        The file.
+    faults : tuple of Fault
+        Each reason, with its line.
+    """
 
     what = "file"
 
@@ -250,13 +277,18 @@ class StateError(PolypodError, ArithmeticError):
 
     Attributes
     ----------
-    index : positions of the bad states in the flattened batch
-    reasons : one sentence for each of them
-    code : of the first reason: ``"singular"``, ``"leg"`` (out of reach, or singular in itself), ``"overflow"``,
-        ``"friction"`` (its iteration did not converge), ``"not_converged"`` and the other names of
-        ``polypod.model.ForwardKinematicsStatus``
-    result : what the call computed; NaN in the bad states, right in all others
-    time : when a motion first has no answer [s]; None if the states are no motion
+    code : str
+        Kind of the first reason: ``singular``, ``leg`` (out of reach, or itself singular), ``overflow``, ``friction``
+        (its iteration did not converge), ``not_converged`` and other names of
+        ``polypod.model.ForwardKinematicsStatus``.
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : sequence of str
+        One sentence for each of them.
+    result : object
+        What the call computed: NaN in these states, correct in all others.
+    time : float or None
+        When a motion first has no answer [s]; None if the states are not a motion.
     """
 
     def __init__(
@@ -285,9 +317,12 @@ class UnphysicalWarning(UserWarning):
 
     Attributes
     ----------
-    what : the fault in one sentence
-    head : the same, with the command that lists the bodies
-    bodies : each body, and which of its numbers are impossible
+    what : str
+        The fault in one sentence.
+    head : str
+        The same, with the command that lists the bodies.
+    bodies : sequence of str
+        Each body, and which of its values are impossible.
     """
 
     def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
@@ -307,7 +342,8 @@ class RoundedWarning(UserWarning):
 
     Attributes
     ----------
-    axes : which axes, by how much each was turned, and what for
+    axes : sequence of str
+        Which axes, by how much each was rotated, and what for.
     """
 
     def __init__(self, axes: Sequence[str]) -> None:
@@ -327,12 +363,36 @@ class StateWarning(UserWarning):
 
     Attributes
     ----------
-    index : positions of the bad states in the flattened batch
-    reasons : one sentence for each of the first of them
-    code : of the first reason, as in ``StateError``
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : tuple of str
+        One sentence for each of the first of them.
+    code : str
+        Kind of the first reason, as in ``StateError``.
     """
 
     def __init__(self, message: str, index: Any = (), reasons: Sequence[str] = ()) -> None:
         self.index, self.reasons = index, tuple(reasons)
         self.code = _code_of(self.reasons)
         super().__init__(message)
+
+
+__all__ = [
+    "Fault",
+    "FileError",
+    "ImplausibleWarning",
+    "InputError",
+    "KernelSizeError",
+    "MissingPackageError",
+    "MotionFileError",
+    "PolypodError",
+    "Reason",
+    "RobotFileError",
+    "RoundedWarning",
+    "StateError",
+    "StateWarning",
+    "ToleranceFileError",
+    "UnknownNameError",
+    "UnphysicalWarning",
+    "UnstableBendingError",
+]

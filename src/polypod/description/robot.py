@@ -170,8 +170,14 @@ class Robot(Data):
         self._complete(legs=tuple(legs), dof=tuple(dof))
 
     def coordinate_joints(self) -> list[tuple[int, int]]:
-        """For each degree of freedom that is a joint's coordinate its leg and its number among those that the leg
-        follows."""
+        """Joints whose coordinates are degrees of freedom of the robot.
+
+        Returns
+        -------
+        list of (int, int)
+            For each such degree of freedom, the index of its leg and its index among the coordinates that this leg
+            states.
+        """
         names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
         for coordinate in self.dof:
             if coordinate.joint:
@@ -262,20 +268,36 @@ class Robot(Data):
 
     @property
     def plate_edge(self) -> Array | None:
-        """Corners (k, 3) [m] of a platform that is a plate, platform frame; None if it is none."""
+        """Corners (k, 3) [m] of a platform that is a plate, platform frame; None for other platforms."""
         plate = getattr(self.platform, "plate", None)  # only a flexible platform may have one
         return None if plate is None else np.pad(np.array(plate.outline, dtype=np.float64), ((0, 0), (0, 1)))
 
     @property
     def rigid(self) -> Robot:
-        """The same robot on a platform that does not bend; itself if it does not anyway."""
+        """The same robot with a rigid platform; the robot itself if its platform is rigid."""
         if not self.flexible:
             return self
         fields = {name: getattr(self.platform, name) for name in Body.model_fields}
         return self.model_copy(update={"platform": Body(**fields)})
 
     def on_modes(self, modes: Modes) -> Robot:
-        """The same robot on a flexible platform with given modes, whose attachment points are the legs'."""
+        """The same robot on a flexible platform with given modes.
+
+        Parameters
+        ----------
+        modes : Modes
+            Modes of the platform; their attachment points must be those of the legs.
+
+        Returns
+        -------
+        Robot
+            The flexible robot.
+
+        Raises
+        ------
+        InputError
+            If the modes do not fit, or the robot has a payload or fewer than six degrees of freedom.
+        """
         if not isinstance(modes, Modes):
             raise InputError(f"modes: must be a polypod.description.Modes, got {type(modes).__name__}")
         if self.dof:
@@ -306,7 +328,15 @@ class Robot(Data):
         return float(np.abs(np.array(points)).max())
 
     def bodies(self) -> Iterator[tuple[str, Body]]:
-        """Every body of the description with its path, the platform first."""
+        """Every body of the description with its path, the platform first.
+
+        Yields
+        ------
+        path : str
+            Dotted path, such as ``leg1.rod``.
+        body : Body
+            The body.
+        """
         yield "platform", self.platform
         yield from self.payloads.items()
         for leg in self.legs:
@@ -320,14 +350,31 @@ class Robot(Data):
                             yield f"{leg.name}.{field}.{name}", body
 
     def source_of(self, path: str) -> str | None:
-        """Where the number at a dotted path (``legs.2.axis``) comes from; None if the file does not say."""
+        """Where a value of the robot file comes from.
+
+        Parameters
+        ----------
+        path : str
+            Dotted path of the value, such as ``legs.2.axis``.
+
+        Returns
+        -------
+        str or None
+            The source that the file states; None if it states none.
+        """
         for pattern, text in self.sources.items():
             if fnmatchcase(path, pattern) or fnmatchcase(path, pattern + ".*"):
                 return text
         return None
 
     def numbers(self) -> Iterator[str]:
-        """Dotted paths of all numeric fields, vectors and tensors counting as one."""
+        """Dotted paths of all numeric fields; a vector or tensor counts as one.
+
+        Yields
+        ------
+        str
+            Path, such as ``platform.mass``.
+        """
         yield from _numeric_paths(self, "")
 
 

@@ -61,14 +61,32 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Results:
-    """Quantities (D, motions) by name, and numbers (D, motions) of ``REASONS`` for what has no answer (NaN)."""
+    """Quantities of designs.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (D, motions)
+        Quantities by name; NaN where there is no answer.
+    reason : ndarray of int, shape (D, motions)
+        Index in ``REASONS`` of why there is no answer.
+    """
 
     values: dict[str, Array]
     reason: NDArray[np.int8]
 
 
 class Evaluator:
-    """What a study asks of its designs, ready for any values of its varied numbers."""
+    """Evaluates the quantities of a study for any values of its varied parameters.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    model : Model
+        Model of the robot.
+    tasks : tuple of Task
+        Its motions, sampled.
+    """
 
     def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
         if model.robot.flexible:
@@ -94,13 +112,35 @@ class Evaluator:
             raise InputError(f"vary.{k}.{error}") from error
 
     def unit(self, k: int) -> str:
-        """Unit of a varied number."""
+        """Unit of a varied parameter.
+
+        Parameters
+        ----------
+        k : int
+            Its index in the study.
+
+        Returns
+        -------
+        str
+            Unit; empty if it has none.
+        """
         own = PATTERNS[self.study.vary[k].pattern].unit
         unit = unit_at(self.model.robot, self._paths[k][0]) if own is None else own
         return "" if unit == "1" else unit
 
     def quantity_unit(self, name: str) -> str:
-        """Unit of a quantity, of this robot's actuators."""
+        """Unit of a quantity, for this robot's actuators.
+
+        Parameters
+        ----------
+        name : str
+            Name in ``polypod.design.QUANTITIES``.
+
+        Returns
+        -------
+        str
+            Unit; empty if it has none.
+        """
         coordinates, forces = units(self.model)
         moving = 3 if not self.model.robot.dof else sum(f.motion != "rotation" for f in self.model.robot.dof)
         volumes = "m" if moving == 1 else f"m^{moving}"
@@ -108,7 +148,18 @@ class Evaluator:
         return "" if unit == "1" else unit
 
     def quantity(self, name: str) -> Quantity | LimitQuantity:
-        """A quantity of the study, or the use of a limit of the robot file."""
+        """A quantity of the study, or the use of a limit of the robot file.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Quantity or LimitQuantity
+            The quantity.
+        """
         return self.judged[name] if name in self.judged else QUANTITIES[name]
 
     @property
@@ -117,11 +168,35 @@ class Evaluator:
         return (*self.study.quantities, *self.judged)
 
     def label(self, name: str) -> str:
-        """What a limit is called: a quantity of the study, or what the verdict calls one of the robot file."""
+        """What a limit is called: a quantity of the study, or the verdict's name of one of the robot file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+
+        Returns
+        -------
+        str
+            The label.
+        """
         return self.judged[name].label if name in self.judged else name
 
     def share(self, name: str, value: Array) -> Array:
-        """How much of a limit is used (D,): above 1 it is broken; rounding is taken off, as the verdict does."""
+        """Use of a limit: above 1 it is exceeded. Rounding is taken off, as in the verdict.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+        value : ndarray, shape (D,)
+            Its values.
+
+        Returns
+        -------
+        ndarray, shape (D,)
+            Uses.
+        """
         if name not in self.judged:
             return share(name, value, self.limits[name])
         return np.where((value > 1) & (value <= 1 + ROUNDING), 1.0, value)
@@ -146,7 +221,13 @@ class Evaluator:
         return in_unit(value, self.quantity_unit(name), f"target.{name}")
 
     def nominal(self) -> Array:
-        """Values (v,) that the robot itself has."""
+        """Values of the varied parameters that the robot itself has.
+
+        Returns
+        -------
+        ndarray, shape (v,)
+            Values.
+        """
         result = []
         for varied, paths in zip(self.study.vary, self._paths, strict=True):
             numbers = np.array([value_at(self.model.robot, path) for path in paths], dtype=np.float64)
@@ -154,7 +235,18 @@ class Evaluator:
         return np.array(result)
 
     def parameters(self, designs: Array) -> dict[str, Array]:
-        """Numbers of the robot by path, (D, ...) each, for values (D, v) of the varied ones."""
+        """Robot parameters of designs, as ``parameters=`` of model functions.
+
+        Parameters
+        ----------
+        designs : ndarray, shape (D, v)
+            Values of the varied parameters.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (D, ...)
+            Values by path.
+        """
         numbers: dict[str, Array] = {}
         for k, (varied, paths) in enumerate(zip(self.study.vary, self._paths, strict=True)):
             old = np.stack([numbers.get(path, self._own(path, len(designs))) for path in paths], axis=1)
@@ -174,7 +266,18 @@ class Evaluator:
         return DesignFunctions(self.model, self.parameters(scaled(self.study, self.bounds, shares)))
 
     def designs(self, values: Array) -> Designs:
-        """Designs with values (D, v) of the varied numbers."""
+        """Designs with given values of the varied parameters.
+
+        Parameters
+        ----------
+        values : ndarray, shape (D, v)
+            Values of the varied parameters.
+
+        Returns
+        -------
+        Designs
+            The designs.
+        """
         return self.functions.designs(self.parameters(values))
 
     @lazy
@@ -209,7 +312,22 @@ class Evaluator:
         return {name: q for name, q in self._sourced.items() if not q.symbolic}
 
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
-        """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
+        """Quantities of a range of designs; the results do not depend on the range, to the bit.
+
+        Parameters
+        ----------
+        designs : Designs
+            The designs.
+        start : int, optional
+            First design.
+        stop : int, optional
+            End of the range, exclusive. Default: all.
+
+        Returns
+        -------
+        Results
+            Quantities by name, and why a design has none.
+        """
         stop = designs.count if stop is None else stop
         parts = [self._motion(designs, start, stop, case) for case in self.load_cases]
         values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}

@@ -77,11 +77,20 @@ def _frequencies(stiffness: Array, mass: Array) -> Array:
 
 
 class Quantity(NamedTuple):
-    """A quantity: what it is, its unit ({f} that of forces, {q} of coordinates, {v} of volumes), source and reduction.
+    """A quantity that a study evaluates.
 
-    ``reduce`` is peak (largest size), mean square, most, least or span over the states. ``worst`` over actuators is the
-    largest, or the least of what should be large. A quantity without a source is one of the designs alone: ``of`` their
-    numbers, or of their workspace.
+    Attributes
+    ----------
+    text : str
+        What it is.
+    unit : str
+        Its unit; ``{f}`` stands for that of forces, ``{q}`` of coordinates, ``{v}`` of volumes.
+    source : str
+        Function that it comes from; empty for a quantity of the design alone.
+    reduce : str
+        Reduction over states: peak (largest magnitude), mean square, most, least or span.
+    of : callable or None
+        Computes a quantity of the design alone from its parameters.
     """
 
     text: str
@@ -111,7 +120,22 @@ class Quantity(NamedTuple):
         return self.source, self.reduce
 
     def expression(self, known: Mapping[str, ca.SX], mechanism: Mechanism, given: Mapping[str, Any]) -> ca.SX:
-        """Values (k) at a state in symbols, from the outputs of its functions."""
+        """Values at a state in symbols, from the outputs of its functions.
+
+        Parameters
+        ----------
+        known : mapping of str to casadi.SX
+            Outputs by name.
+        mechanism : Mechanism
+            The robot in symbols.
+        given : mapping of str to object
+            Further inputs.
+
+        Returns
+        -------
+        casadi.SX, shape (k,)
+            Values.
+        """
         symbols = SOURCES[self.source].symbols
         assert symbols is not None
         return symbols(known)

@@ -27,7 +27,19 @@ _REDUCED = {"instant": "peak", "rms": "rms", "span": "span", "mean": "mean"}
 
 @dataclass(frozen=True, eq=False)
 class LimitQuantity:
-    """Largest use of all limits of one quantity of the verdict, as a quantity of a study."""
+    """Largest use of all limits of one quantity of the verdict, as a quantity of a study.
+
+    Attributes
+    ----------
+    name : str
+        Name of the quantity.
+    limits : tuple of Limit
+        Its limits.
+    own : RobotLimits
+        All limits of the robot.
+    alike : bool
+        Whether all these cones have the same half angle, in every design.
+    """
 
     name: str
     limits: tuple[Limit, ...]
@@ -95,7 +107,22 @@ class LimitQuantity:
         return repr((self.name, self.kind, self.alike, index, {name: rows.shape for name, rows in self.inputs.items()}))
 
     def expression(self, known: Mapping[str, ca.SX], mechanism: Mechanism, given: Mapping[str, Port]) -> ca.SX:
-        """Values (k) that are compared with the bounds; of ranges the largest use, of cones cosines."""
+        """Values that are compared with the bounds: largest uses of ranges, cosines of cones.
+
+        Parameters
+        ----------
+        known : mapping of str to casadi.SX
+            Outputs by name.
+        mechanism : Mechanism
+            The robot in symbols.
+        given : mapping of str to Port
+            Further inputs.
+
+        Returns
+        -------
+        casadi.SX, shape (k,)
+            Values.
+        """
         index = [one.index for one in self.limits]
         if self.kind == "cone":
             cosines = known["limited.values"][[1 + k for k in index]]
@@ -120,7 +147,18 @@ class LimitQuantity:
         return entry.value(own)
 
     def loads(self, outputs: Mapping[str, Array]) -> Array:
-        """Loads (D, T, k) of joints from reactions (D, T, joints, 6); to the power of the life for its mean."""
+        """Loads of joints from reactions, raised to the exponent of the rating life where their mean is needed.
+
+        Parameters
+        ----------
+        outputs : mapping of str to ndarray
+            Outputs of ``reactions``: wrenches and axes (D, T, joints, 6).
+
+        Returns
+        -------
+        ndarray, shape (D, T, k)
+            Loads [N].
+        """
         wrenches, axes = outputs["reactions.wrenches"], outputs["reactions.axes"]
         columns = []
         for one in self.limits:
@@ -139,14 +177,36 @@ class LimitQuantity:
         return np.stack(columns, axis=-1)
 
     def worst(self, values: Array, axis: int = 1) -> Array:
-        """Largest use (D,) from reduced values (D, k); over motions (D, m), which are uses, the largest."""
+        """Largest use from reduced values, or over motions.
+
+        Parameters
+        ----------
+        values : ndarray, shape (D, k)
+            Reduced values, or uses over motions.
+        axis : int, optional
+            Axis to reduce.
+
+        Returns
+        -------
+        ndarray, shape (D,)
+            Largest uses.
+        """
         return np.asarray(np.max(values, axis=axis))
 
     def uses(self, values: Array, ranges: Array | None = None) -> Array:
-        """Uses (D, k) from reduced values (D, k); reactions that inner stresses leave open are not judged.
+        """Uses from reduced values; reactions that internal stresses leave open are not judged.
 
-        Of ranges they are uses already; of cones there are least cosines (D, k) and ``ranges`` (D, all, 2) of designs,
-        angles as cosines.
+        Parameters
+        ----------
+        values : ndarray, shape (D, k)
+            Reduced values: uses of ranges, least cosines of cones.
+        ranges : ndarray, shape (D, all, 2), optional
+            Ranges of designs, angles as cosines.
+
+        Returns
+        -------
+        ndarray, shape (D, k)
+            Uses.
         """
         if self.kind == "range":
             return values

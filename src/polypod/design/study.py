@@ -206,13 +206,48 @@ class Study(Data):
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study file; raises ``StudyFileError`` with every fault and its line."""
+    """Read a study file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    StudyFileError
+        If the file has faults: all of them, with their lines.
+    """
     path = Path(path)
     return loads_study(read(path, StudyFileError), str(path), path.parent)
 
 
 def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> Study:
-    """Read a study from YAML text; files it names are below ``folder``.
+    """Read a study from YAML text.
+
+    Parameters
+    ----------
+    text : str
+        Text of a study file.
+    origin : str, optional
+        What messages call it.
+    folder : str or Path, optional
+        Folder of the files that the text names.
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    StudyFileError
+        If the text has faults: all of them, with their lines.
 
     Examples
     --------

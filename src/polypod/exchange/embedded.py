@@ -29,16 +29,34 @@ UNCHANGED = "the robot as polypod wrote it: the file is unchanged"
 
 
 class EmbeddedRobot(NamedTuple):
-    """The robot of an embedded robot file, or why it is no robot, and whether all else is as polypod wrote it."""
+    """The robot file embedded in a file that polypod wrote.
+
+    Attributes
+    ----------
+    robot : Robot or None
+        The robot; None if it cannot be read.
+    unchanged : bool
+        Whether the rest of the file is as polypod wrote it.
+    fault : str
+        Why there is no robot.
+    """
 
     robot: Robot | None
     unchanged: bool
     fault: str = ""
 
     def remarks(self, carried: Collection[str]) -> list[str]:
-        """Why the file's own elements are read instead, and what they do not say.
+        """Why the elements of the file are read instead, and what they do not state.
 
-        ``carried`` are fields of joints and drives that the elements do say.
+        Parameters
+        ----------
+        carried : collection of str
+            Fields of joints and drives that the elements do state.
+
+        Returns
+        -------
+        list of str
+            The remarks.
         """
         if self.robot is None:
             return [f"{self.fault}; its elements were read instead"]

@@ -38,13 +38,31 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Linkage:
-    """Bodies (``com`` and ``inertia`` about it in base axes) and joints of a robot at home, base frame.
+    """Bodies and joints of a robot at home, in the base frame.
 
-    ``seats`` gives, for joints whose two halves do not meet or whose axes are not the same at home, the frame (4, 4)
-    of each half there: axis first, or for a universal joint the axis of that half. ``marks`` are named frames, the
-    bodies' own among them. ``platform`` is the body or mark that the file itself calls so, if it does. ``origin`` is
-    what the numbers come from, ``remarks`` say what a reader left out or found odd, ``odd_actuators`` which of the
-    file's actuators no joint can have, and why.
+    Attributes
+    ----------
+    name : str
+        Name of the robot.
+    bodies : mapping of str to Body
+        Bodies, with ``com`` and ``inertia`` about it in base axes.
+    joints : tuple of ChainJoint
+        Joints.
+    marks : mapping of str to Mark
+        Named frames, those of the bodies among them.
+    seats : mapping of str to (ndarray, ndarray)
+        For joints whose two halves do not meet or whose axes differ at home, the frame (4, 4) of each half: axis first,
+        or for a universal joint the axis of that half.
+    gravity : tuple of float
+        Gravity in base axes [m/s^2].
+    platform : str or None
+        Body or mark that the file itself calls so.
+    origin : str
+        Where the values come from.
+    remarks : tuple of str
+        What a reader left out or found unusual.
+    odd_actuators : tuple of str
+        Actuators of the file that no joint can have, and why.
     """
 
     name: str
@@ -59,15 +77,48 @@ class Linkage:
     odd_actuators: tuple[str, ...] = ()
 
     def joint(self, name: str) -> ChainJoint:
-        """A joint by its name."""
+        """A joint by its name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+
+        Returns
+        -------
+        ChainJoint
+            The joint.
+        """
         return next(joint for joint in self.joints if joint.name == name)
 
     def with_remarks(self, *texts: str) -> Linkage:
-        """The linkage with further remarks."""
+        """The linkage with further remarks.
+
+        Parameters
+        ----------
+        *texts : str
+            The remarks.
+
+        Returns
+        -------
+        Linkage
+            The linkage.
+        """
         return replace(self, remarks=(*self.remarks, *texts))
 
     def with_joints(self, joints: Iterable[ChainJoint]) -> Linkage:
-        """The linkage with other joints."""
+        """The linkage with other joints.
+
+        Parameters
+        ----------
+        joints : iterable of ChainJoint
+            The joints.
+
+        Returns
+        -------
+        Linkage
+            The linkage.
+        """
         return replace(self, joints=tuple(joints))
 
 
@@ -181,7 +232,22 @@ _LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power
 
 
 def linkage_of(robot: Robot) -> Linkage:
-    """Bodies and joints of a rigid robot at home; those of a leg have its name in front (``leg1-rod``).
+    """Bodies and joints of a rigid robot at home; names of a leg's parts start with its name (``leg1-rod``).
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    Linkage
+        Bodies and joints.
+
+    Raises
+    ------
+    InputError
+        If the platform is flexible.
 
     Examples
     --------

@@ -37,11 +37,24 @@ _SMALLEST = 1e-14
 
 
 def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0.9999) -> str:
-    """MJCF text of a rigid robot.
+    """A rigid robot as MJCF text for MuJoCo.
 
-    Loops close again with ``time_constant`` [s] after a disturbance (critically damped), and take the part
-    ``impedance`` of what disturbs them: the nearer to 1, the nearer MuJoCo's accelerations are to exact ones. Steps of
-    MuJoCo must be shorter than half the time constant.
+    Steps of MuJoCo must be shorter than half the time constant.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    time_constant : float, optional
+        Time constant with which loops close after a disturbance, critically damped [s].
+    impedance : float, optional
+        Share of a disturbance that loops take up, between 0 and 1: the closer to 1, the more exact MuJoCo's
+        accelerations.
+
+    Returns
+    -------
+    str
+        MJCF text.
     """
     if not 0.0 < impedance < 1.0:
         raise InputError(f"impedance: must be between 0 and 1, got {impedance}")
@@ -291,5 +304,16 @@ def _six(tensor: Array) -> list[float]:
 
 
 def mjcf_files(model: Model) -> dict[str, str]:
-    """The file by its name."""
+    """MJCF file of a robot.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     return {f"{file_name(model)}.xml": export_mjcf(model)}

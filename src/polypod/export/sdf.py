@@ -41,14 +41,36 @@ principal moments are good to 1e-6."""
 
 
 def export_sdf(model: Model) -> str:
-    """SDF text of a rigid robot."""
+    """A rigid robot as SDF text.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    str
+        SDF text.
+    """
     linkage = with_shapes(linkage_of(model.robot), model.robot)
     tree = tree_of(simplified(linkage), whole_cuts=True, platform_frame=False)
     return _Writer(tree, model).text()
 
 
 def sdf_files(model: Model) -> dict[str, str]:
-    """The file by its name."""
+    """SDF file of a robot.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     return {f"{file_name(model)}.sdf": export_sdf(model)}
 
 

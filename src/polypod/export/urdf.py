@@ -29,14 +29,38 @@ _FREE = 1e9
 
 
 def export_urdf(model: Model) -> tuple[str, str]:
-    """URDF text of a rigid robot, and the text of the file with its loops and motors."""
+    """A rigid robot as URDF text, with a second file for its loops and motors.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    tree : str
+        URDF text.
+    side : str
+        Text of the file with loops and motors.
+    """
     linkage = with_shapes(linkage_of(model.robot), model.robot)
     writer = _Writer(tree_of(linkage, whole_cuts=True, platform_frame=False), model)
     return writer.tree_text(), writer.side_text()
 
 
 def urdf_files(model: Model) -> dict[str, str]:
-    """Both files by name; the tree is the last."""
+    """URDF of a robot, and the file with its loops and motors; the URDF comes last.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     tree, side = export_urdf(model)
     name = file_name(model)
     return {f"{name}{SUFFIX}": side, f"{name}.urdf": tree}

@@ -37,12 +37,26 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest absolute values: one for all actuators or one each (n,); None where there is no limit.
+    """Largest magnitudes allowed, one number for all actuators or one each (n,); None where there is no limit.
 
-    ``force`` [N, N m], ``speed`` [m/s, rad/s], ``acceleration`` [m/s^2, rad/s^2], ``power`` [W], ``rms_force`` [N, N m]
-    over the whole motion; ``jerk`` [m/s^3, rad/s^3], which without a limit is unbounded: accelerations then jump.
-    ``reaction`` [N] is the largest force in any joint. ``force_speed`` are points [speed, force] (k, 2) of the drives'
-    envelope, straight lines between them.
+    Attributes
+    ----------
+    force : array_like, optional
+        Actuator force [N or N m].
+    speed : array_like, optional
+        Rate of the coordinate [m/s or rad/s].
+    acceleration : array_like, optional
+        Acceleration of the coordinate [m/s^2 or rad/s^2].
+    power : array_like, optional
+        Mechanical power [W].
+    rms_force : array_like, optional
+        Rms force over the whole motion [N or N m].
+    jerk : array_like, optional
+        Jerk of the coordinate [m/s^3 or rad/s^3]; without a limit accelerations jump.
+    reaction : float, optional
+        Force in any joint [N].
+    force_speed : array_like, shape (k, 2), optional
+        Points [speed, force] of the drives' envelope, with straight lines between them.
     """
 
     force: ArrayLike | None = None
@@ -55,7 +69,18 @@ class Limits:
     force_speed: ArrayLike | None = None
 
     def of(self, model: Model) -> dict[str, Array]:
-        """Arrays (n,) by name for a robot, its actuators' own where none is given; infinite where there is none."""
+        """Limits of a robot as arrays; the robot's own where none is given.
+
+        Parameters
+        ----------
+        model : Model
+            Model of the robot.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (n,)
+            Limits by name; infinite where an actuator has none.
+        """
         count = len(model.actuators)
         result: dict[str, Array] = {}
         for name, kind in KINDS.items():

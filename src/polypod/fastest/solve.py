@@ -45,11 +45,27 @@ _LISTED = 6
 
 @dataclass(frozen=True, eq=False)
 class Fastest:
-    """The fastest motion: ``speeds`` [m/s] at ``lengths`` [m] along the path, and how long it lasts [s].
+    """The fastest motion along a path.
 
-    ``used`` is the largest share of each kind of limit, by the full model at the ends of all intervals and between,
-    with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
-    none, holds the motion back. With a limit of the jerk the law is ``smooth``.
+    Attributes
+    ----------
+    grid : PathGrid
+        The path and its grid points.
+    lengths : ndarray
+        Arc lengths [m].
+    speeds : ndarray
+        Speeds along the path there [m/s].
+    duration : float
+        Duration of the motion [s].
+    used : dict of str to (float, str, float)
+        Largest use of each kind of limit (1: at the limit), by the full model at and between grid points, with the
+        actuator or joint and the time [s].
+    binding : dict of str to float
+        Share of the time in which each kind of limit, or none, limits the motion.
+    iterations : int
+        Number of iterations.
+    smooth : JerkLimitedLaw or None
+        Time law if the jerk is limited.
     """
 
     grid: PathGrid
@@ -99,7 +115,20 @@ class Fastest:
         return table("Limits", columns, rows)
 
     def motion_file(self, name: str, robot: str | None = None) -> MotionFile:
-        """The motion with the wrench of the one it follows, as a motion file's content."""
+        """The motion, with the wrench of the one it follows, as the content of a motion file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the motion.
+        robot : str, optional
+            Name of the robot it is for.
+
+        Returns
+        -------
+        MotionFile
+            The content; ``polypod.motion.dumps_motion`` writes it.
+        """
         return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self._wrench())
 
     def _wrench(self) -> Wrench | None:
@@ -124,10 +153,33 @@ def fastest(
 ) -> Fastest:
     """The fastest motion from rest to rest along the path of a motion, within limits of actuators and joints.
 
-    ``motion`` only says where the platform goes; its corners are stops, and with a limit of the jerk so are the points
-    where its curvature jumps, as from a line into an arc. A wrench of its file acts at the same places.
-    Limits that are not given are those of the robot's actuators. Speed and acceleration along the path are found at
-    ``points`` places by reachability (``polypod.fastest.reach``); limits are kept by the full model to 0.1 %.
+    Speed and acceleration along the path are found by reachability analysis (``polypod.fastest.reach``); limits are
+    kept by the full model to 0.1 %. Corners of the path are stops and, with a limit of the jerk, so are points where
+    its curvature jumps, as from a line into an arc.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : PathGrid, MotionFile, Trajectory, str or Path, optional
+        Motion that says where the platform goes; the wrench of its file acts at the same positions. Default: the
+        robot's own motion.
+    limits : Limits, optional
+        Limits. Default for each that is not given: that of the robot's actuators.
+    points : int, optional
+        Number of grid points.
+    friction : bool, optional
+        Whether friction in the joints is included.
+
+    Returns
+    -------
+    Fastest
+        The motion, and what limits it.
+
+    Raises
+    ------
+    InputError
+        If there are no limits, or the platform is flexible.
 
     Examples
     --------
@@ -209,10 +261,24 @@ def limits_text(model: Model, report: LimitReport) -> str:
 def prepare_grid(
     model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000
 ) -> PathGrid:
-    """The path of a motion at about ``points`` places, for ``fastest``.
+    """Grid points on the path of a motion, for repeated calls of ``fastest``.
 
-    The last few paths of a model are kept and serve again: for a motion that is the same object, or whose fields, as
-    those of a file that is read again, are the same. One that a program could change meanwhile is asked again.
+    The last few grids are kept with the model, and reused for a motion that is the same object or has the same fields.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : MotionFile, Trajectory, str or Path, optional
+        Motion: a motion file or its path, a trajectory, the name of a published motion, or ``around-home``. Default:
+        the robot's own motion.
+    points : int, optional
+        Number of grid points.
+
+    Returns
+    -------
+    PathGrid
+        The grid.
     """
     if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
         raise InputError(f"points: must be an integer from 10 to 1000000, got {points!r}")

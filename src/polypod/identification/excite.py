@@ -34,11 +34,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Excitation:
-    """A motion and what it will show.
+    """An excitation trajectory and what it will show.
 
-    ``deviations`` (r,) are standard deviations of the base parameters after one period sampled at ``rate`` with noise
-    ``noise`` [N or N m]; ``invisible`` names those that stay more uncertain than the file's own values. ``limits``
-    is the sentence that says within which limits the motion is.
+    Attributes
+    ----------
+    motion : MotionFile
+        The motion.
+    base : BaseParameters
+        The r base parameters.
+    log_determinant : float
+        log det of the information.
+    condition : float
+        Condition number of the regressor.
+    deviations : ndarray, shape (r,)
+        Standard deviations of the base parameters after one period.
+    invisible : tuple of str
+        Base parameters that stay more uncertain than the file's values.
+    noise : float
+        Noise of the forces [N or N m].
+    rate : float
+        Sampling rate [Hz].
+    tried : int
+        Number of motions tried.
+    limits : str
+        Within which limits the motion is, in words.
     """
 
     motion: MotionFile
@@ -53,7 +72,13 @@ class Excitation:
     limits: str = ""
 
     def to_dataset(self) -> xr.Dataset:
-        """Standard deviations of the base parameters, labelled."""
+        """Standard deviations of the base parameters as labelled arrays.
+
+        Returns
+        -------
+        xarray.Dataset
+            The arrays.
+        """
         import xarray as xr
 
         return xr.Dataset(
@@ -80,12 +105,43 @@ def excite(
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Excitation:
-    """A motion of one period ``duration`` [s] with the most information about a robot's inertias and friction.
+    """Design an excitation trajectory for identification of inertias and friction, within all limits.
 
-    Kept are all limits of the robot file (``model.limits``); conditioning no worse than three times that of home; the
-    platform within ``reach`` of the robot's size (and radians) of home; actuators below ``max_acceleration`` [m/s^2 or
-    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples per second. The search takes ``budget`` seconds,
-    or ``tries`` motions, which are the same on any machine.
+    Kept are all limits of the robot file (``Model.limits``), and conditioning no worse than three times that at home.
+
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    duration : float, optional
+        Period of the motion [s].
+    harmonics : int, optional
+        Number of harmonics of the Fourier series.
+    noise : float, optional
+        Noise of measured forces [N or N m].
+    rate : float, optional
+        Sampling rate of the measurement [Hz].
+    criterion : str, optional
+        What to optimise: ``determinant`` of the information, or ``condition``.
+    max_acceleration : float, optional
+        Largest acceleration of an actuated coordinate [m/s^2 or rad/s^2]. Default: no limit.
+    reach : float, optional
+        Largest distance of the platform from home, in robot sizes and radians.
+    same_legs : bool, optional
+        Whether all legs share the same parameters.
+    budget : float, optional
+        Time of the search [s].
+    tries : int, optional
+        Number of motions to try instead, which gives the same result on any machine.
+    seed : int, optional
+        Random seed.
+    progress : callable, optional
+        Called with the name of each step.
+
+    Returns
+    -------
+    Excitation
+        The motion, and the uncertainties to expect.
     """
     if not isinstance(model, Model):
         model = Model(model)

@@ -44,7 +44,13 @@ class Leg(LegData):
         return any(limit.joint == joint for limit in self.place(Frame.symbols("tip")).limits)
 
     def reversed_joints(self) -> frozenset[str]:
-        """Joints whose placement has their two bodies in the other order than the data."""
+        """Joints whose placement has their two bodies in the opposite order to the data.
+
+        Returns
+        -------
+        frozenset of str
+            Names of the joints.
+        """
         return frozenset()
 
     def coordinate_rows(self, pose: Any) -> Array:
@@ -88,11 +94,23 @@ class Leg(LegData):
         return Consistency(self.place(tip), tip).faults(tips)
 
     def in_general_position(self) -> Any:
-        """The same leg with functions that hold whatever its numbers become: it takes nothing as straight or square."""
+        """The same leg with functions for any parameter values: no axes are assumed parallel or perpendicular.
+
+        Returns
+        -------
+        Leg
+            The leg.
+        """
         return self
 
     def friction_joints(self) -> dict[str, set[str]]:
-        """For each friction field of the leg the kinds of the joints that have it."""
+        """Kinds of the joints that have each friction field of the leg.
+
+        Returns
+        -------
+        dict of str to set of str
+            Kinds of joints by field.
+        """
         found: dict[str, set[str]] = {}
         for joint in chain.from_iterable(one.motions for one in self.place(Frame.symbols("tip")).joints):
             if joint.friction:
@@ -115,16 +133,49 @@ class Leg(LegData):
         return leg
 
     def strut(self, q: Array) -> Strut | None:
-        """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
+        """What the leg is to its platform at given actuated coordinates, if it acts as a strut.
+
+        Parameters
+        ----------
+        q : ndarray, shape (...)
+            Actuated coordinate [m or rad].
+
+        Returns
+        -------
+        Strut or None
+            The strut; None if the leg is not one, or it is not known.
+        """
         return None
 
     def leg_frame(self, tip: Frame) -> LegFrame | None:
-        """The leg in a frame that moves with the leg; None where that makes nothing shorter."""
+        """The leg in a frame that moves with it.
+
+        Parameters
+        ----------
+        tip : Frame
+            Platform frame at the attachment point, in {B}.
+
+        Returns
+        -------
+        LegFrame or None
+            The leg in that frame; None where that makes nothing shorter.
+        """
         return None
 
     @abstractmethod
     def place(self, tip: Frame) -> Placement:
-        """The leg for the platform's frame at the attachment point ``tip`` (base axes)."""
+        """Bodies, joints, actuators and limits of the leg for a position of the platform.
+
+        Parameters
+        ----------
+        tip : Frame
+            Platform frame at the attachment point, in {B}.
+
+        Returns
+        -------
+        Placement
+            Where everything is.
+        """
 
 
 def _has_text(data: dict[str, Any]) -> bool:

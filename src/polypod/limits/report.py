@@ -23,10 +23,30 @@ def holds(use: Array | float) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class LimitUse:
-    """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
+    """One limit at its worst, in SI units.
 
-    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds at the samples;
-    ``least`` that it is the low end of a range; ``proven`` that it holds at every instant. SI units.
+    Attributes
+    ----------
+    quantity : str
+        What is limited.
+    where : str
+        Actuator, leg or joint.
+    value : float
+        Value at its worst.
+    allowed : float
+        What is allowed.
+    unit : str
+        Unit of both.
+    time : float or None
+        When [s]; None if it is of the whole motion.
+    use : float
+        Share of what is allowed; 1 at the limit.
+    kept : bool
+        Whether the limit holds at the samples.
+    least : bool
+        Whether it is the lower end of a range.
+    proven : bool
+        Whether it holds at every instant.
     """
 
     quantity: str
@@ -43,14 +63,33 @@ class LimitUse:
 
 @dataclass(frozen=True)
 class LimitReport:
-    """Limited quantities of a batch of states: which, how much, how much is allowed, and the use of each limit.
+    """Limited quantities of a batch of states: their values, what is allowed, and the use of each limit.
 
-    ``names`` are (leg, actuator or joint; quantity). ``value`` and ``use`` are (..., k), ``low`` and ``high`` (k,) or
-    (..., k) where they depend on designs or states, ``units`` k texts. A limit is used by 1 where it is reached: of a
-    force |value|/high, of a range the distance from its middle over half of it, of a cone the angle over the half
-    angle, of what must not be less low/value. ``quantities`` are what the verdict calls them, ``kinds`` those of
-    ``polypod.limits.KINDS``. ``whole`` (k,) are limits of a whole motion: their values are the same in all its states.
-    ``left_out`` are limits that were not judged, and why.
+    The use is 1 where a limit is reached: abs(value)/high for a force, the distance from the middle divided by half the
+    width for a range, the angle divided by the half angle for a cone, low/value for what must not be less.
+
+    Attributes
+    ----------
+    names : tuple of (str, str)
+        Leg, actuator or joint, and quantity, of each of the k limits.
+    value : ndarray, shape (..., k)
+        Values.
+    low, high : ndarray, shape (k,) or (..., k)
+        What is allowed; with leading axes where it depends on designs or states.
+    units : tuple of str
+        Units of the quantities.
+    quantities : tuple of str
+        What the verdict calls the quantities.
+    kinds : tuple of str
+        Their kinds in ``polypod.limits.KINDS``.
+    sides : tuple of str
+        Which side of each quantity is limited.
+    given_use : ndarray, shape (..., k), or None
+        Uses, where they do not follow from values and bounds.
+    whole : ndarray of bool, shape (k,)
+        Limits of a whole motion, whose values are the same in all its states.
+    left_out : mapping of str to str
+        Limits that were not judged, and why.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -67,7 +106,22 @@ class LimitReport:
 
     @staticmethod
     def of(mechanism: Mechanism, values: Array, ranges: Array | None = None) -> LimitReport:
-        """From the limited quantities (..., k) of a kernel, angles as cosines; ``ranges`` (..., k, 2) of designs."""
+        """Report from the limited quantities of a kernel, in which angles are cosines.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The robot in symbols.
+        values : ndarray, shape (..., k)
+            Limited quantities.
+        ranges : ndarray, shape (..., k, 2), optional
+            Ranges of designs. Default: the robot's.
+
+        Returns
+        -------
+        LimitReport
+            The report, in lengths and angles.
+        """
         limits = mechanism.limits
         low, high = np.moveaxis(mechanism.limit_ranges if ranges is None else ranges, -1, 0).copy()
         angles = np.array([limit.angle for _, limit in limits], dtype=bool)
@@ -112,11 +166,28 @@ class LimitReport:
         return self.use[..., [k for k, name in enumerate(self.quantities) if name == quantity]]
 
     def largest(self) -> dict[str, float]:
-        """The largest use of each quantity."""
+        """Largest use of each quantity.
+
+        Returns
+        -------
+        dict of str to float
+            Uses by quantity; 1 at the limit.
+        """
         return {name: float(np.max(self[name], initial=0.0)) for name in dict.fromkeys(self.quantities)}
 
     def uses(self, time: Array | None = None) -> list[LimitUse]:
-        """Every limit at its worst over all states; ``time`` (n,) is that of the states along their last axis."""
+        """Every limit at its worst over all states.
+
+        Parameters
+        ----------
+        time : ndarray, shape (n,), optional
+            Times of the states along their last axis [s].
+
+        Returns
+        -------
+        list of LimitUse
+            The limits.
+        """
         count = len(self.names)
         if not count:
             return []
@@ -139,7 +210,18 @@ class LimitReport:
         return found
 
     def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
-        """A sentence for each limit that is exceeded in any state, at its worst; ``which`` names a state."""
+        """One sentence for each limit that is exceeded in any state, at its worst.
+
+        Parameters
+        ----------
+        which : callable, optional
+            Names a state from its index.
+
+        Returns
+        -------
+        list of str
+            The sentences.
+        """
         sentences = []
         states = int(np.prod(self.value.shape[:-1], dtype=int))
         values, low, high, use = (

@@ -18,8 +18,10 @@ from .results import (
     ForwardKinematics,
     ForwardKinematicsStatus,
     InverseDynamics,
+    JointReaction,
     LimitReport,
     PlatformMotion,
+    Reactions,
 )
 
 __all__ = [
@@ -40,10 +42,12 @@ __all__ = [
     "FrictionSolutions",
     "FrictionStatus",
     "InverseDynamics",
+    "JointReaction",
     "LimitReport",
     "Model",
     "PlatformMotion",
     "Reachability",
+    "Reactions",
     "Regressor",
     "StaticForceRange",
 ]

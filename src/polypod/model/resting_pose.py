@@ -20,7 +20,15 @@ _STILL = 1e-13
 
 
 class RestingPose(NamedTuple):
-    """Poses (..., 4, 4) at which the robot rests, and whether it returns there when displaced a little (...)."""
+    """Poses at which a robot rests.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (..., 4, 4)
+        Poses of {P} in {B}.
+    stable : ndarray of bool, shape (...)
+        Whether the robot returns there after a small displacement.
+    """
 
     pose: Array
     stable: NDArray[np.bool_]

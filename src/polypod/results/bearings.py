@@ -114,10 +114,20 @@ def basic_lives(result: xr.Dataset) -> list[Life]:
 def bearings(result: xr.Dataset) -> Table:
     """Load cases of every joint's bearing: largest reaction force and moment, when, and the force's components then.
 
-    The cubic mean force (average of |F|^3 over time, cube root) is what life ratings of rolling bearings ask for at
-    constant speed. Components are those on the joint's child, base axes. What inner stresses of an overconstrained
-    robot leave open is NaN; the instants are then those of the largest part that is determined. Where the robot file
-    gives dynamic load ratings, columns of basic lives follow; where static ones, the static safety.
+    The cubic mean force, (mean of |F|^3 over time)^(1/3), is what life ratings of rolling bearings need at constant
+    speed. Components are those on the joint's child, base axes. What internal stresses of an overconstrained robot
+    leave open is NaN; the times are then those of the largest determined part. Where the robot file gives dynamic load
+    ratings, columns of basic rating lives follow; where static ones, the static safety factor.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Table
+        One row for each joint.
     """
     columns = [
         ("leg", ""), ("joint", ""), ("peak force", "N"), ("at", "s"), ("fx", "N"), ("fy", "N"), ("fz", "N"),

@@ -27,11 +27,22 @@ _LOOKED_AT = 100_000  # samples at most between which a motion is judged more cl
 
 
 class IntersampleCheck(NamedTuple):
-    """What is known of a motion between its samples.
+    """What is known about a motion between its samples.
 
-    ``certified``: whether it is proven that legs close, keep their limits and stay off singular poses; None if that
-    could not be tried. ``broken``: limits that it breaks there. ``text`` says so, ``warnings`` what to think of.
-    ``bounds`` is what drives are asked at most, at every instant; None where that is not proven, for the ``reason``.
+    Attributes
+    ----------
+    certified : bool or None
+        Whether legs provably close, keep their limits and stay off singular poses; None if that could not be tried.
+    text : str
+        The same in words.
+    broken : tuple of str
+        Limits that the motion exceeds between samples.
+    warnings : tuple of str
+        What to consider.
+    bounds : MotionBounds or None
+        Proven bounds of what the drives must do at every instant.
+    reason : str
+        Why there are no bounds.
     """
 
     certified: bool | None
@@ -49,12 +60,29 @@ def between(
     seconds: float | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> IntersampleCheck:
-    """What is known between its samples of a motion that the robot can make at them.
+    """What is known between its samples about a motion that the robot can make at them.
 
-    By bounds along the motion (``polypod.analysis.bound_motion``), forces and the drives' limits included; where a
-    motion or robot has no such bounds by boxes around the samples (``polypod.analysis.certify_motion``), made
-    smaller while that may help, which say nothing of forces. A proof that takes more than ``seconds`` is given up, and
-    limits are then known at the samples.
+    Uses bounds along the motion (``polypod.analysis.bound_motion``), which include forces and limits of the drives; for
+    motions or robots without such bounds, boxes around the samples (``polypod.analysis.certify_motion``), refined while
+    that may help, which say nothing about forces. If the time is over, limits are known at the samples.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    task : Task
+        Motion and wrench.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    seconds : float, optional
+        Computing time after which the proof is given up [s]. Default: no limit.
+    progress : callable, optional
+        Called with a text on how far it came.
+
+    Returns
+    -------
+    IntersampleCheck
+        What is proven.
     """
     from ..analysis.certified.bounds import (  # much to import, which results to read have no use for
         BudgetError,
@@ -150,10 +178,28 @@ def judged_between(
     seconds: float | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> xr.Dataset:
-    """A study with what is known of its motion between samples, in words: ``between_samples`` among its attributes.
+    """A study with what is known about its motion between samples.
 
-    ``upper_bound`` is what drives are asked at every instant at most, where that is proven; else forces are looked at
-    half-way between samples too.
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+    model : Model
+        Model of the robot.
+    task : Task
+        Motion and wrench of the study.
+    friction : bool
+        Whether friction in the joints is included.
+    seconds : float, optional
+        Computing time after which the proof is given up [s]. Default: no limit.
+    progress : callable, optional
+        Called with a text on how far it came.
+
+    Returns
+    -------
+    xarray.Dataset
+        The study with the attribute ``between_samples`` and, where it is proven, ``upper_bound`` of what the drives
+        must do at every instant; otherwise forces are also checked half-way between samples.
     """
     found = between(model, task, friction, seconds, progress)
     if found.bounds is None:

@@ -43,22 +43,43 @@ def study(
     certify: bool = True,
     certify_seconds: float | None = 60.0,
 ) -> xr.Dataset:
-    """Inverse dynamics of a robot along a task: an ``xarray.Dataset``, see ``polypod.datasets``.
+    """Inverse dynamics of a robot along a task, with reactions, limits and energies.
 
-    The robot may be a model, a robot, a library name or a file; the task a task, a published motion's name, a motion
-    file, or None for the robot's own motion. ``force_part`` splits the forces as ``PARTS``; reactions that inner
-    stresses of an overconstrained robot leave open are NaN and named in the attribute ``indeterminate_reactions``.
+    A motion that leaves the workspace or crosses a singular pose, between samples too, is an error.
 
-    A motion that leaves the workspace is a ``polypod.errors.StateError`` that names leg, amount and time; so is
-    one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
+    The frame of a flexible platform follows the task exactly while the platform bends (Long et al., section 6): all
+    results are those of the deformed robot.
 
-    With ``certify`` the motion is judged between its samples too, by proof where there is one
-    (``polypod.results.intersample``); without, or if a proof takes longer than ``certify_seconds``, the result and its
-    verdict are those of the samples, and say so.
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    task : Task, str or Path, optional
+        The motion: a task, the name of a published motion or a motion file. Default: the robot's own motion.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    progress : callable, optional
+        Called with the name of each step before it starts.
+    vibration : bool, optional
+        Whether a flexible platform vibrates. Default: it does, unless its frame could not follow exactly; the attribute
+        ``vibration`` of the result says which.
+    certify : bool, optional
+        Whether to verify limits between samples too, rigorously where possible (``polypod.results.intersample``).
+        Without it, result and verdict are those of the samples, and say so.
+    certify_seconds : float, optional
+        Computing time after which a proof is given up [s]; None for no limit.
 
-    The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
-    are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
-    exactly; the attribute ``vibration`` says which.
+    Returns
+    -------
+    xarray.Dataset
+        Quantities over time with units, see ``polypod.datasets``. ``force_part`` splits the forces as ``PARTS``.
+        Reactions that internal stresses of an overconstrained robot leave open are NaN and named in the attribute
+        ``indeterminate_reactions``.
+
+    Raises
+    ------
+    StateError
+        If the robot cannot make the motion; names leg, amount and time.
 
     Examples
     --------

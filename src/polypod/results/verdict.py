@@ -85,10 +85,20 @@ def _proven_bounds(result: xr.Dataset) -> dict[tuple[str, str], float]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits.
+    """Use of every limit of a robot along a motion.
 
-    ``between`` are limits that are kept at samples and broken between them, where that was looked at; ``note`` says
-    which forces were judged where they are not unique; ``left_out`` which limits were not judged, and why.
+    Attributes
+    ----------
+    uses : tuple of LimitUse
+        The limits.
+    unjudged : tuple of str
+        Quantities that no drive of the robot file limits.
+    between : str
+        Limits that hold at samples and are exceeded between them, where that was checked.
+    note : str
+        Which forces were judged where they are not unique.
+    left_out : tuple of str
+        Limits that were not judged, and why.
     """
 
     uses: tuple[LimitUse, ...]
@@ -167,7 +177,13 @@ class Verdict:
         return table("Use of limits", columns, rows)
 
     def html_rows(self) -> str:
-        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``."""
+        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
         head = "".join(f"<th>{escape(column.header)}</th>" for column in self.table.columns)
         body = "\n".join(
             f'<tr class="{"kept" if one.kept else "broken"}">'
@@ -178,7 +194,13 @@ class Verdict:
         return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
 
     def data(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The verdict as JSON data.
+
+        Returns
+        -------
+        dict
+            Data.
+        """
         return {
             "ok": self.ok,
             "proven": self.proven,
@@ -223,7 +245,17 @@ def _row(one: LimitUse) -> tuple[Any, ...]:
 
 
 def verdict(result: xr.Dataset) -> Verdict:
-    """What a study asks of the robot, against all limits that its file states: drives, ranges, cones, bearings.
+    """What a study asks of the robot, against all limits of its file: drives, ranges, cones, bearings.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Verdict
+        Use of every limit.
 
     Examples
     --------

@@ -30,7 +30,19 @@ DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal
 
 
 class Event(NamedTuple):
-    """Something that happened: when [s], which kind, at which leg (empty: the whole robot), and what in words."""
+    """Something that happened during a simulation.
+
+    Attributes
+    ----------
+    time : float
+        When it happened [s].
+    kind : str
+        Kind of event: ``limit``, ``singularity`` or ``reversal``.
+    leg : str
+        Name of the leg; empty for the whole robot.
+    text : str
+        What happened, in words.
+    """
 
     time: float
     kind: str

@@ -59,13 +59,25 @@ _SLACK = 1e-12
 
 
 class MotionBounds(NamedTuple):
-    """Of every actuator (a,), by name of the quantity: ``upper_bound`` is what it is at most, proven; ``observed`` what
-    it was somewhere, and ``time`` when [s]. Quantities: force, force at speed (use of the drive's curve), speed,
-    acceleration, power, motor torque and motor speed as sizes, continuous force and continuous motor torque (root of
-    the mean square), stroke.
+    """Bounds of every actuator along a motion, by name of the quantity.
 
-    ``certain``: legs close, keep their limits and stay off singular poses at every instant; where that is not proven,
-    ``open`` are times [s] in its intervals.
+    Quantities are force, force at speed (use of the drive's curve), speed, acceleration, power, motor torque and motor
+    speed as magnitudes, continuous force and continuous motor torque (rms), and stroke.
+
+    Attributes
+    ----------
+    upper_bound : dict of str to ndarray, shape (a,)
+        Proven upper bound for each actuator.
+    observed : dict of str to ndarray, shape (a,)
+        Largest value found.
+    time : dict of str to ndarray, shape (a,)
+        When it was found [s].
+    certain : bool
+        Whether the legs close, keep their limits and stay off singular poses at every instant.
+    open : ndarray
+        Times [s] in intervals where that is not proven.
+    intervals : int
+        Number of time intervals examined.
     """
 
     upper_bound: dict[str, Array]
@@ -133,11 +145,33 @@ def bound_motion(
     seconds: float | None = None,
     progress: Callable[[str], None] = lambda step: None,
 ) -> MotionBounds:
-    """Bounds of a robot along a motion and its wrench, whatever the rate of its samples; its platform unbent.
+    """Rigorous bounds of the actuators along a motion and its wrench, whatever its sampling rate.
 
-    An InputError says what of the robot or the motion has no bounds: legs closed by iterating, functions of a
-    program's own, more than ``seconds``. Intervals are cut until they show that every limit of the drives holds, or
-    that it is broken, or there are 16,000 of them. ``progress`` is called with how far it came.
+    The platform is taken as rigid. Intervals are halved until they show that every limit of the drives holds or is
+    broken, or there are 16,000 of them.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    task : Task
+        Motion and wrench.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    seconds : float, optional
+        Computing time after which the proof is given up [s]. Default: no limit.
+    progress : callable, optional
+        Called with a text on how far it came.
+
+    Returns
+    -------
+    MotionBounds
+        Upper bounds and largest observed values.
+
+    Raises
+    ------
+    InputError
+        If robot or motion have no bounds: legs closed by iteration, user-defined functions; or if the time is over.
     """
     bounder = _MotionBounder(model, task, friction, Budget(seconds), progress)
     edges = bounder.edges()

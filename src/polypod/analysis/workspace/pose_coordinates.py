@@ -135,13 +135,23 @@ def _finite(values: ArrayLike, count: int) -> bool:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a pose must satisfy beside the robot's own limits and the sign of det J.
+    """What a pose must satisfy besides the robot's own limits and the sign of det J.
 
-    ``distance`` is the least distance to singularity [mm/mm], as ``model.conditioning`` has it. With ``max_force`` [N
-    or N m], one number or one an actuator, or with ``drives``, which takes the smaller of max_force and the force at
-    zero speed of force_speed in the robot file, the forces at rest must not be larger: under gravity, the robot's own
-    payload, another ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a ``wrench`` (6) on the
-    platform. More actuators than degrees of freedom share the load in the way that uses their limits least.
+    Forces at rest are those under gravity, the robot's payload, and ``payload`` and ``wrench`` of this requirement.
+    Redundant actuators share the load in the way that uses their limits least.
+
+    Attributes
+    ----------
+    distance : float
+        Least distance to singularity [mm/mm], as in ``Model.conditioning``.
+    max_force : float or tuple of float, optional
+        Largest actuator force at rest [N or N m], one number or one per actuator.
+    payload : (float, (float, float, float)), optional
+        Additional mass [kg] and where it is in the platform frame [m].
+    wrench : tuple of float, optional
+        External wrench (6,) on the platform at the origin of {P}, base axes [N, N m].
+    drives : bool
+        Whether to take limits from the robot file: the smaller of max_force and the force at zero speed of force_speed.
     """
 
     distance: float = 0.0

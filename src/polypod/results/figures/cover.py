@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 def cover(result: xr.Dataset) -> Figure:
     """The robot at the largest force, the platform's path, and the actuator forces over time [N or N m].
 
-    A vertical line marks the instant that the robot is drawn at.
+    A vertical line marks the time at which the robot is drawn.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     fig = figure(9.0, 3.6, fitted=False)
     peak = int(np.abs(result.force.values).max(axis=1).argmax())

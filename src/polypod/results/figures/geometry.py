@@ -24,12 +24,34 @@ _ROUND = 0.02  # joints are on a circle if their radii differ by less, of the me
 
 
 def geometry(result: xr.Dataset) -> Figure:
-    """Three views of the robot at home; radii of the joints' circles and the platform's height [mm]."""
+    """Three views of the robot of a study at home, with the radii of the joint circles and the platform's height [mm].
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     return dimensions(robot_of(result))
 
 
 def dimensions(robot: Robot) -> Figure:
-    """Three views of a robot at home; radii of the joints' circles and the platform's height [mm]."""
+    """Three views of a robot at home, with the radii of the joint circles and the platform's height [mm].
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     poses = robot.home.matrix[None]
     drawn = posed(robot, poses)
     down = points_down(robot)

@@ -22,10 +22,20 @@ _WIDTH, _TALLEST, _FOOT = 7.2, 4.0, 0.26  # inches: of the figure, of the robot,
 
 
 def key_instants(result: xr.Dataset) -> dict[int, str]:
-    """Samples worth seeing and what they are, at most three, no pose twice.
+    """Samples worth seeing, at most three, no pose twice.
 
     Start and end, the largest actuator force, the worst conditioning, the pose farthest from the start, the fastest
-    actuator, half-way, in this order. What falls on a pose that is already there is named with it.
+    actuator and half-way, in this order. What falls on a pose that is already there is named with it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    dict of int to str
+        What they are, by index of the sample.
     """
     time, pose, force = result.time.values, result.pose.values, np.abs(result.force.values)
     last = len(time) - 1
@@ -59,7 +69,18 @@ def _title(names: list[str], time: float) -> str:
 
 
 def instants(result: xr.Dataset) -> Figure:
-    """The robot at the key instants of a motion, all in one scale, with the path of the platform's origin."""
+    """The robot at the key instants of a motion, all to one scale, with the path of the platform's origin.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     robot, chosen = robot_of(result), key_instants(result)
     order = list(chosen)
     poses = result.pose.values[order]

@@ -26,10 +26,24 @@ _COLUMNS, MOST = 4, 16
 
 
 def modes_picture(robot: Robot, q: Array, modes: AssemblyModes) -> Figure:
-    """The robot in every mode (at most 16, those nearest to home first), all in one scale and from one side.
+    """The robot in every assembly mode (at most 16, nearest to home first), to one scale and from one side.
 
-    Each says whether it is proven, within limits and reachable from home; a mode in another working mode of the legs is
+    Each says whether it is proven, within limits and reachable from home; a mode with legs in another working mode is
     drawn by its struts alone.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    q : ndarray, shape (n,)
+        Coordinates of the actuators [m or rad].
+    modes : AssemblyModes
+        Modes of one state, from ``Model.assembly_modes``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     count = min(len(modes.pose), MOST)
     parts = [

@@ -27,7 +27,24 @@ _LETTER = 1.18 * _TRIAD  # where their letters are
 
 
 def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = None, size: float = 5.2) -> Figure:
-    """The robot at a pose (4, 4), its home unless given; at most ``size`` inches wide and high, without white edges."""
+    """The robot at a pose, without white margins.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    pose : ndarray, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    title : str, optional
+        Title. Default: the robot's name.
+    size : float, optional
+        Largest width and height [in].
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     poses = (robot.home.matrix if pose is None else pose)[None]
     drawn = posed(robot, poses)
     view = best_view(robot, drawn)
