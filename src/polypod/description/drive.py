@@ -63,17 +63,17 @@ Curve = Annotated[
 
 
 class Drive(Data):
-    """What one actuator can do, and what is between it and its motor. Every number may be left out.
+    """Limits of an actuator and the transmission to its motor. All fields are optional.
 
-    ``max_force`` (``max_torque`` where it turns), ``max_speed``, ``max_acceleration`` and ``max_power`` hold at every
-    instant, ``rms_force`` (``rms_torque``) over a whole motion: the continuous force of a catalogue. ``force_speed``
-    (``torque_speed``) are points [speed, force] of the drive's envelope, straight lines between them; it ends at the
-    last speed. ``max_stroke`` is the way from the lowest to the highest coordinate. A motor turns ``gear`` times for a
-    turn of the screw of ``lead`` (m a turn), or of the coordinate where that is an angle. ``rotor_inertia`` is that of
-    all that turns with the motor, at its shaft: the actuator's force includes its acceleration. ``torque_constant`` is
-    the motor's torque for a current. Limits of the motor are ``max_motor_torque`` at every instant,
-    ``rms_motor_torque`` over a whole motion and ``max_motor_speed``; ``efficiency`` of screw and gear counts in
-    its torques, not in the actuator's forces.
+    ``max_force`` (``max_torque`` of a rotary actuator), ``max_speed``, ``max_acceleration`` and ``max_power`` hold at
+    every instant; ``rms_force`` (``rms_torque``), the continuous force in a catalogue, over the whole motion.
+    ``force_speed`` (``torque_speed``) are points [speed, force] of the drive's envelope, joined by straight lines; it
+    ends at the last speed. ``max_stroke`` is the largest minus the smallest coordinate. The motor turns ``gear`` times
+    per turn of a screw of ``lead`` (m per turn), or per turn of a rotary coordinate. ``rotor_inertia`` is the inertia
+    of everything that rotates with the motor, at the motor shaft; the actuator's force includes its acceleration.
+    ``torque_constant`` is the motor torque per current. Limits of the motor are ``max_motor_torque`` at every instant,
+    ``rms_motor_torque`` over a whole motion and ``max_motor_speed``; the ``efficiency`` of screw and gear counts in
+    motor torques, not in actuator forces.
     """
 
     max_force: Force | None = None
@@ -115,11 +115,12 @@ class Drive(Data):
 
 
 class Bearing(Data):
-    """Ratings of a joint's bearing: dynamic C by which it wears (ISO 281), static C0 by which it dents (ISO 76).
+    """Ratings of a joint's bearing: dynamic load rating C for fatigue life (ISO 281), static C0 (ISO 76).
 
-    ``radial_factor`` X and ``axial_factor`` Y are those of its catalogue: its equivalent load is X Fr + Y Fa, or Fr
-    where that is more; ``static_radial_factor`` X0 and ``static_axial_factor`` Y0 likewise for the static load.
-    Without them axial and radial force count alike. ``max_reaction`` is the largest force that the joint may carry.
+    ``radial_factor`` X and ``axial_factor`` Y are those of its catalogue: the equivalent load is X Fr + Y Fa, or Fr
+    if that is larger; ``static_radial_factor`` X0 and ``static_axial_factor`` Y0 likewise for the static load.
+    Without them the equivalent load is the magnitude of the force. ``max_reaction`` is the largest force that the
+    joint may carry.
     """
 
     dynamic_load_rating: Annotated[Number | None, rating("N", gt=0)] = None

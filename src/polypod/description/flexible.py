@@ -50,8 +50,8 @@ Corner = Annotated[tuple[Number, Number], BeforeValidator(_pair)]
 class PlateData(Data):
     """A thin plate of uniform thickness in the plane z = 0 of the platform frame; the legs are attached to it.
 
-    ``outline`` are the vertices [x, y] of a simple polygon, the first not repeated. ``modes`` is how many of its free
-    bending modes are kept, ``damping_ratio`` that of each.
+    ``outline`` are the vertices [x, y] of a simple polygon, the first not repeated. ``modes`` is the number of
+    free bending modes, ``damping_ratio`` that of each.
     """
 
     outline: Annotated[tuple[Corner, ...], Field(json_schema_extra={"unit": "m"})]
@@ -94,9 +94,9 @@ _LOOKS = ("radius", "shapes")
 
 
 class FlexiblePlatform(Body):
-    """A platform that bends: ``plate``, whose modes are computed, or ``modes``, a mode file beside the robot file.
+    """A flexible platform: ``plate``, whose modes are computed, or ``modes``, a mode file next to the robot file.
 
-    Mass, centre of mass and inertia are those of the undeformed body and follow from either.
+    Mass, centre of mass and inertia are those of the undeformed body and are computed from either.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)

@@ -22,9 +22,10 @@ class Friction(Data):
     """Friction of one joint, opposing its rate: viscous, dry by reaction, and a constant drag.
 
     ``viscous`` N s/m or N m s/rad; ``coulomb`` times the reaction (a coefficient for a slider, an arm in m
-    for a rotary joint); ``drag`` N or N m whatever the load (a ball screw's preload divided by its lead). Dry friction
-    at rest holds up to ``static`` times what it resists with in motion (static over kinetic coefficient). It falls to
-    that as soon as the joint moves, or over ``stribeck_speed`` v: 1 + (static - 1) exp(-(w/v)^2) times at a rate w.
+    for a rotary joint); ``drag`` N or N m, independent of the load (a ball screw's preload torque
+    divided by its lead). ``static`` is the ratio of static to kinetic dry friction. Friction drops to the kinetic value
+    as soon as the joint moves, or gradually with ``stribeck_speed`` v: by the factor 1 + (static - 1) exp(-(w/v)^2) at
+    a rate w.
     """
 
     viscous: Annotated[
@@ -52,7 +53,7 @@ class Friction(Data):
 
 
 class ConeLimit(Data):
-    """A joint's range: the leg stays within ``half_angle`` of ``axis``.
+    """Cone limit of a joint: the leg stays within ``half_angle`` of ``axis``.
 
     The angle is that between ``axis`` and the direction n of the leg (of the link, if its length is fixed) from its
     joint at the base or slider towards its joint at the platform, at both ends: acos(n . axis) <= half_angle.

@@ -751,8 +751,8 @@ class Folding:
             own = self._shared.get(name, name)
             parts = [found[f"{own} {number}"] for number in range(len(reduced.folds))]
             folded = reduced.finish(*parts)
-            if own != name:
-                folded = folded[:, [one.index for one in quantity.limits]]  # type: ignore[union-attr]
+            if own != name and isinstance(quantity, LimitQuantity):
+                folded = folded[:, np.array([one.index for one in quantity.limits])]
             cones = isinstance(quantity, LimitQuantity) and quantity.kind == "cone" and not quantity.alike
             result[name] = _worst(quantity, folded, self._ranges(values) if cones else None)
         return result | {name: found[name][:, None] for name in found if name.rpartition(".")[2] in _ABOUT}

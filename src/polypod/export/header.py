@@ -169,7 +169,7 @@ _WIDTH = 110
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
-    "conditioning": "distance of a pose from singularity: gear ratios have no influence, rotations are arcs at the "
+    "conditioning": "distance of a pose from singularity: gear ratios have no effect, rotations are arcs at the "
     "platform's size",
     "rates": "rates of the actuators for a twist of the platform",
     "accelerations": "coordinates, rates and accelerations of the actuators for a motion of the platform",

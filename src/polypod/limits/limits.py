@@ -51,6 +51,16 @@ class Limit:
     name: str = ""
 
 
+class _Column(NamedTuple):
+    """A limit with its values (...), low and high ends, and its use where that is not by its side."""
+
+    limit: Limit
+    value: Array
+    low: Array | float
+    high: Array | float
+    use: Array | None = None
+
+
 class ActuatorData(NamedTuple):
     """An actuator as the judge needs it."""
 
@@ -230,7 +240,7 @@ class RobotLimits:
         -------
         LimitReport : value, bounds and use (..., k) of all limits that could be judged, and the others by name
         """
-        columns: list[tuple[Limit, Array, Array | float, Array | float, Array | None]] = []
+        columns: list[_Column] = []
         left_out: dict[str, str] = {}
         for kind in self.kinds:
             entry, limits = KINDS[kind], self.of_kind(kind)
@@ -241,24 +251,24 @@ class RobotLimits:
                 continue
             columns += self._columns(entry, limits, given, time, ranges)
         places = {id(limit): k for k, limit in enumerate(self.limits)}
-        columns.sort(key=lambda column: places[id(column[0])])
-        lead = np.broadcast_shapes(*(np.shape(value) for _, value, *_ in columns)) if columns else _lead(given)
-        limits = [limit for limit, *_ in columns]
-        value = _stack([column[1] for column in columns], lead)
-        varying = any(np.ndim(end) for column in columns for end in column[2:4])
-        low, high = (_stack([column[k] for column in columns], lead if varying else ()) for k in (2, 3))
-        sides = tuple(KINDS[limit.kind].side for limit in limits)
+        columns.sort(key=lambda column: places[id(column.limit)])
+        lead = np.broadcast_shapes(*(np.shape(column.value) for column in columns)) if columns else _lead(given)
+        judged = [column.limit for column in columns]
+        value = _stack([column.value for column in columns], lead)
+        ends = lead if any(np.ndim(end) for column in columns for end in (column.low, column.high)) else ()
+        low, high = _stack([column.low for column in columns], ends), _stack([column.high for column in columns], ends)
+        sides = tuple(KINDS[limit.kind].side for limit in judged)
         given_use = None
-        if any(column[4] is not None for column in columns):
+        if any(column.use is not None for column in columns):
             given_use = used(value, low, high, sides)
             for k, column in enumerate(columns):
-                if column[4] is not None:
-                    given_use[..., k] = column[4]
+                if column.use is not None:
+                    given_use[..., k] = column.use
         return LimitReport(
-            tuple((limit.where, limit.name or limit.quantity) for limit in limits), value, low, high,
-            tuple(limit.unit for limit in limits), tuple(limit.quantity for limit in limits),
-            tuple(limit.kind for limit in limits), sides, given_use,
-            np.array([KINDS[limit.kind].over != "instant" for limit in limits], dtype=bool), left_out,
+            tuple((limit.where, limit.name or limit.quantity) for limit in judged), value, low, high,
+            tuple(limit.unit for limit in judged), tuple(limit.quantity for limit in judged),
+            tuple(limit.kind for limit in judged), sides, given_use,
+            np.array([KINDS[limit.kind].over != "instant" for limit in judged], dtype=bool), left_out,
         )  # fmt: skip
 
     def _columns(
@@ -268,38 +278,36 @@ class RobotLimits:
         given: Mapping[str, Any],
         time: Array | None,
         ranges: tuple[Array, Array] | None,
-    ) -> list[tuple[Limit, Array, Array | float, Array | float, Array | None]]:
+    ) -> list[_Column]:
         """Limits of one kind with values (...), low and high ends, and the use where it is not by the side."""
         index = [limit.index for limit in limits]
         if entry.of == "joint":
-            return [(one, self._load(one, given, time), one.low, one.high, None) for one in limits]
+            return [_Column(one, self._load(one, given, time), one.low, one.high) for one in limits]
         if entry.of == "robot":
-            return [(one, np.asarray(entry.value(given)), one.low, one.high, None) for one in limits]
+            return [_Column(one, np.asarray(entry.value(given)), one.low, one.high) for one in limits]
         if entry.of == "platform":
             vector = entry.value(given)
             length = np.linalg.norm(vector, axis=-1)
             parts = [length if one.index < 0 else vector[..., one.index] for one in limits]
-            return [(one, part, one.low, one.high, None) for one, part in zip(limits, parts, strict=True)]
+            return [_Column(one, part, one.low, one.high) for one, part in zip(limits, parts, strict=True)]
         if entry.of == "range":
             values = np.asarray(given["limited"])
-            ends = [(one.low, one.high) for one in limits]
+            ends: list[tuple[Any, Any]] = [(one.low, one.high) for one in limits]
             if ranges is not None:
                 ends = [(ranges[0][..., k], ranges[1][..., k]) for k in index]
-            return [(one, values[..., one.index], *end, None) for one, end in zip(limits, ends, strict=True)]
+            return [_Column(one, values[..., one.index], *end) for one, end in zip(limits, ends, strict=True)]
         chosen = {name: np.asarray(given[name])[..., index] for name in entry.needs}
         chosen |= {name: numbers[index] for name, numbers in self.numbers.items()}
         if limits[0].kind == "force at speed":
             return self._on_curves(limits, entry, chosen)
         value = over_time(entry.over, np.asarray(entry.value(chosen)), time)
-        return [(one, value[..., k], one.low, one.high, None) for k, one in enumerate(limits)]
+        return [_Column(one, value[..., k], one.low, one.high) for k, one in enumerate(limits)]
 
     def corners(self, limits: Sequence[Limit]) -> Array:
         """Corners (k, m, 2) of the force-speed curves of limits."""
         return curve_corners([self.actuators[one.index].drive.force_speed or () for one in limits])
 
-    def _on_curves(
-        self, limits: tuple[Limit, ...], entry: Kind, chosen: dict[str, Array]
-    ) -> list[tuple[Limit, Array, Array | float, Array | float, Array | None]]:
+    def _on_curves(self, limits: tuple[Limit, ...], entry: Kind, chosen: dict[str, Array]) -> list[_Column]:
         """Forces on force-speed curves; allowed is the force where growing force and speed alike meet the curve."""
         use = np.asarray(entry.value({**chosen, "curves": self.corners(limits)}))
         force, speed = np.abs(chosen["force"]), np.abs(chosen["qdot"])
@@ -309,7 +317,7 @@ class RobotLimits:
             f, share = force[..., k], use[..., k]
             with np.errstate(divide="ignore", invalid="ignore"):
                 met = np.where((f > 0) & (share > 0), f / share, np.interp(speed[..., k], *points.T))
-            columns.append((one, f, 0.0, met, share))
+            columns.append(_Column(one, f, 0.0, met, share))
         return columns
 
     def _load(self, limit: Limit, given: Mapping[str, Any], time: Array | None) -> Array:

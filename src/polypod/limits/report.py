@@ -224,10 +224,11 @@ class LimitReport:
         """
         sentences = []
         states = int(np.prod(self.value.shape[:-1], dtype=int))
-        values, low, high, use, inside = (
+        values, low, high, use = (
             np.broadcast_to(v, self.value.shape).reshape(states, len(self.names))
-            for v in (self.value, self.low, self.high, self.use, self.inside)
+            for v in (self.value, self.low, self.high, self.use)
         )
+        inside = np.broadcast_to(self.inside, self.value.shape).reshape(states, len(self.names))
         for k, (leg, quantity) in enumerate(self.names):
             if inside[:, k].all():
                 continue

@@ -16,22 +16,22 @@ from ..tables import Table, table
 from .read import ROUNDING, power_mean, reactions
 
 REACTIONS = (
-    "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
-    "The row of an actuated joint contains the actuator's force along, or torque about, its axis. Axial and radial are "
-    "along and perpendicular to the axis of a hinge or slide, at their largest; of a universal joint they are "
-    "those of the "
-    "pivot that has more; a spherical joint has no axis. The force of a slide's drive is in the axial part alone."
+    "Force and moment of a joint on its child (the body farther from the base; the opposite acts on its parent), in "
+    "base axes. The row of an actuated joint includes the actuator's force along, or torque about, its axis. Axial and "
+    "radial are the largest components along and perpendicular to the axis of a hinge or slide; for a universal joint, "
+    "those of the pivot with the larger value; a spherical joint has no axis. The drive force of a slide is in its "
+    "axial component only."
 )
 LIFE = (
-    " Basic life (C/P)^p by ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; by ISO 14728 in 100 km "
-    "for a slide. P is the mean over time of the equivalent load to the power p, root taken: X Fr + Y Fa (or Fr, where "
-    "that is more) with factors of the robot file, otherwise the whole force (of a slide its radial part). Speed is "
-    "taken as constant. The life in hours is that of the motion repeated without a pause: 10^6 (C/P)^p/(60 n) with n "
-    "turns per minute, the angle travelled back and forth over 2 pi; of a slide 10^5 m (C/P)^p over its mean speed."
+    " Basic rating life (C/P)^p of ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; of ISO 14728 in "
+    "100 km for a slide. P is the p-th root of the time average of the equivalent load to the power p: X Fr + Y Fa (or "
+    "Fr, if larger) with factors of the robot file, otherwise the total force (for a slide its radial component). "
+    "Constant speed is assumed. The life in hours is for the motion repeated without pause: 10^6 (C/P)^p/(60 n) with n "
+    "turns per minute, the total angle in both directions over 2 pi; for a slide 10^5 m (C/P)^p over its mean speed."
 )
 STATIC = (
-    " Static safety C0/P0 by ISO 76: P0 is the largest equivalent static load, X0 Fr + Y0 Fa (or Fr, where that is "
-    "more) with factors of the robot file, otherwise as for the life."
+    " Static safety factor C0/P0 of ISO 76: P0 is the largest equivalent static load, X0 Fr + Y0 Fa (or Fr, if "
+    "larger) with factors of the robot file, otherwise as for the life."
 )
 _STILL = 1e-9
 """A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""

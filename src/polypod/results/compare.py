@@ -58,7 +58,7 @@ class Comparison(NamedTuple):
             rows.append((one.name, one.unit, *one.values, *([_change(one)] if last else []), self._best(one)))
         uses = (percent(v.worst.use) if v.worst else "no limits" for v in self.verdicts)
         rows.append(("most used limit", "", *uses, *([""] if last else []), ""))
-        fits = ("fits" if v.ok and v.uses else "not judged" if v.ok else "does not fit" for v in self.verdicts)
+        fits = ("fits" if v.ok and v.uses else "not checked" if v.ok else "does not fit" for v in self.verdicts)
         rows.append(("verdict", "", *fits, *([""] if last else []), ""))
         return table("Comparison", [*columns, *last, ("best", "")], rows)
 
@@ -73,7 +73,7 @@ class Comparison(NamedTuple):
             best = [one.name for one in self.measures if one.best == k]
             worst = [one.name for one in self.measures if one._replace(more_is_better=not one.more_is_better).best == k]
             parts = [f"best in {', '.join(best)}"] * bool(best) + [f"worst in {', '.join(worst)}"] * bool(worst)
-            found.append(f"{name}: {'; '.join(parts) or 'neither best nor worst in any row'}")
+            found.append(f"{name}: {'; '.join(parts) or 'neither best nor worst in any quantity'}")
         return found
 
     def data(self) -> dict[str, object]:
@@ -166,7 +166,7 @@ def _notes(names: tuple[str, ...], studies: list[xr.Dataset], verdicts: tuple[Ve
             "forces of the former do not include the acceleration of motors"
         )
     given = [{one.quantity for one in found.uses} for found in verdicts]
-    some = sorted(set.union(*given) - set.intersection(*given))
+    some = sorted({name for found in given for name in found if not all(name in other for other in given)})
     for name, found in zip(names, given, strict=True):
         missing = [quantity for quantity in some if quantity not in found]
         if missing:

@@ -97,7 +97,7 @@ def _advice(facts: dict[str, Any], flexible: bool, saturation: float | None) -> 
         if saturation is not None and most > saturation:
             return f"The motion needs {most:.4g} {unit}: raise saturation=, or slow the motion."
     if facts["shakes"]:  # gains grow with the rate, and a flexible platform or a delay bears only so much of them
-        return f"Try {other}, or a rate= other than {facts['rate']:g}: gains of the feedback grow with it."
+        return f"Try {other}, or a rate= other than {facts['rate']:g}: feedback gains increase with it."
     return f"Try {other}, or a higher rate= than {facts['rate']:g}."
 
 
@@ -133,7 +133,7 @@ def tracking_text(facts: dict[str, Any]) -> str:
     """Errors and energies in a sentence each."""
     return (
         f"Largest error {1e3 * facts['largest_position_error_m']:.3g} mm and "
-        f"{np.degrees(facts['largest_rotation_error_rad']):.3g} deg{'' if facts['completed'] else ' until then'}. "
+        f"{np.degrees(facts['largest_rotation_error_rad']):.3g} deg{'' if facts['completed'] else ' up to there'}. "
         f"Work of the actuators {facts['work_of_actuators_J']:.4g} J, lost in friction "
         f"{facts['lost_in_friction_J']:.4g} J, unaccounted for {facts['energy_residual_J']:.1e} J."
     )

@@ -12,11 +12,11 @@ from ..tables import Table, table
 from .read import actuator_names, actuators_by_unit, drives, limit_report, mean, open_reactions, rms, without_rounding
 
 _POSITIVE = {
-    ("m",): "Forces are positive towards increasing coordinates: a leg that pushes, a slider driven away from "
-    "its start.",
-    ("rad",): "Torques are positive towards increasing coordinates: a motor that turns forwards.",
-    ("m", "rad"): "Forces and torques are positive towards increasing coordinates: a leg that pushes, a slider "
-    "driven away from its start, a motor that turns forwards.",
+    ("m",): "Forces are positive in the direction of increasing coordinates: a leg that pushes, a slider driven away "
+    "from its start.",
+    ("rad",): "Torques are positive in the direction of increasing coordinates: a motor that turns forwards.",
+    ("m", "rad"): "Forces and torques are positive in the direction of increasing coordinates: a leg that pushes, "
+    "a slider driven away from its start, a motor that turns forwards.",
 }
 
 
@@ -211,6 +211,6 @@ def rotor_notes(result: xr.Dataset) -> list[str]:
     which = "any actuator" if len(names) == len(actuator_names(result)) else ", ".join(names)
     return [
         f"The robot file gives no motor inertia for {which}, so forces do not include the acceleration of the "
-        "motors: with a screw of 5 mm lead, 1e-4 kg m^2 correspond to 158 kg. Give rotor_inertia with lead or "
+        "motors: with a screw of 5 mm lead, 1e-4 kg m^2 corresponds to 158 kg. Give rotor_inertia with lead or "
         "gear, or 0 if there is none."
     ]

@@ -23,7 +23,7 @@ PROOF_TOLERANCE = 1e-9
 
 def limits_of(result: xr.Dataset) -> RobotLimits:
     """The limits of the robot of a study, as its file states them."""
-    robot, kinds = robot_of(result), []
+    robot = robot_of(result)
     legs = {leg.name: leg for leg in robot.legs}
     report = limit_report(result)
     ranges = [

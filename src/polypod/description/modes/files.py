@@ -280,7 +280,9 @@ def _by_node(field: str, table: TableData, widths: tuple[int, ...]) -> tuple[lis
         rows = np.loadtxt(io.StringIO(table), ndmin=2) if isinstance(table, str) else np.array(table, dtype=float)
     except ValueError as error:
         reason = re.split(r"[.;] |\.$", str(error))[0]
-        raise InputError(f"{field}: not a table of numbers ({reason}); rows need as many numbers each") from error
+        raise InputError(
+            f"{field}: not a table of numbers ({reason}); rows need as many numbers each", code="not_numbers"
+        ) from error
     if rows.ndim != 2 or rows.shape[1] - 1 not in widths or len(rows) == 0:
         allowed = " or ".join(str(width + 1) for width in widths)
         shape = f"{rows.shape[0]} rows of {rows.shape[-1]} columns" if rows.size else "no rows"

@@ -41,7 +41,7 @@ def bending(result: xr.Dataset) -> Figure:
         rows[0].plot(
             result.time.values, np.linalg.norm(result.deflection.values[:, k], axis=-1), label=leg, **leg_line(k)
         )
-    dress(rows[0], "", "", title(result, "bending of the platform"))
+    dress(rows[0], "", "", title(result, "deflection of the platform"))
     label_with_prefix(rows[0].yaxis, "attachment points", "m")
     rows[0].set_ylim(bottom=0.0)
     legend(fig, rows[0])

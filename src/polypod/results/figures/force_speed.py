@@ -68,7 +68,7 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, uni
             highest = max(highest, float(most.max()))
             ring = np.array([[0.0, 0.0], *zip(at, most, strict=True), [at[-1], 0.0]])
             add_polygons(axes, [ring], _GIVEN, _GIVEN, [0.0], zorder=0.5)  # or it hides the curves
-            axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive's envelope")
+            axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive envelope")
         if drive.rms_force is not None:
             axes.plot([0.0, factor * right], [drive.rms_force] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)),
                       label=f"continuous {called('force', unit)}")  # fmt: skip

@@ -57,7 +57,7 @@ def shares(result: xr.Dataset) -> Figure:
     for axes in every_panel[len(alike) :]:
         axes.set_visible(False)
     _one_scale(result, alike, every_panel)
-    headline(fig, f"{title(result, f'what the {forces_or_torques(result)} are for')}{note}")
+    headline(fig, f"{title(result, f'contributions to the {forces_or_torques(result)}')}{note}")
     legend(fig, every_panel[0])
     return fig
 

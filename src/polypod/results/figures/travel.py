@@ -59,7 +59,7 @@ def travel(result: xr.Dataset) -> Figure:
             axes.set_ylim(bottom=0.0)
         dress(axes, "", f"{kind} [{shown}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
-    headline(fig, title(result, "travel between the stops" if limits.names else "travel; the robot file has no limits"))
+    headline(fig, title(result, "travel within the limits" if limits.names else "travel; the robot file has no limits"))
     legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig
 
