@@ -20,9 +20,15 @@ from .pairs import BodyPair, body_pairs
 class Clearance:
     """Smallest distances between the bodies of a robot.
 
-    ``names`` are those of the bodies of each of the P pairs. ``distance`` (..., P) [m] is that of their shapes,
-    negative where they overlap, by no more than their radii: cores that cross have no depth. ``points``
-    (..., P, 2, 3) [m] are the nearest points of the cores (points, lines and polygons that the radii grow), base frame.
+    Attributes
+    ----------
+    names : tuple of (str, str)
+        Names of the bodies of each of the P pairs.
+    distance : ndarray, shape (..., P)
+        Distances of their shapes [m]; negative where they overlap, by no more than their radii: cores that cross have
+        no depth.
+    points : ndarray, shape (..., P, 2, 3)
+        Nearest points of the cores (points, lines and polygons that the radii grow) in {B} [m].
     """
 
     names: tuple[tuple[str, str], ...]

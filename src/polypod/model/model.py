@@ -1582,8 +1582,7 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Wrench of the robot on its base for a motion: weight and external wrench minus the rate of momentum of all
-        bodies.
+        """Wrench of the robot on its base: weight and external wrench minus the rate of momentum of all bodies.
 
         It equals ``reactions(...).base`` at a fraction of the cost. Friction inside the robot has no part in it unless
         the platform is flexible.
