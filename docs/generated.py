@@ -32,6 +32,7 @@ from polypod.description import (
 )
 from polypod.description.flexible import KINDS as PLATFORM_KINDS
 from polypod.description.quantities import Data, unit_of
+from polypod.description.shapes import BaseShape, Capsule, Floor, Plate, Sphere
 from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
 from polypod.exchange import READERS
@@ -49,7 +50,7 @@ from polypod.motion.contract import INTERVALS
 from polypod.motion.fields import COLUMN_UNITS
 from polypod.motion.json_schema import schema
 from polypod.motion.sampling import MAX_SAMPLES
-from polypod.papers import MODULES, Measure
+from polypod.papers import MODULES
 from polypod.papers.shared.report import shown
 from polypod.view.extras import EXTRAS
 
@@ -81,6 +82,11 @@ _PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean":
 _SECTIONS = {
     "Body": "[body](#body)",
     "Payload": "[payload](#payload)",
+    "Sphere": "[sphere](#sphere)",
+    "Capsule": "[capsule](#capsule)",
+    "Plate": "[rounded plate](#rounded-plate)",
+    "BaseShape": "[base](#base)",
+    "Floor": "[floor](#floor)",
     "Bearing": "[bearing](#bearing)",
     "FlexiblePlatform": "[flexible platform](#flexible-platform)",
     "PlateData": "[plate](#plate)",
@@ -121,6 +127,11 @@ def robot_files() -> str:
             section("Robot", Robot, 3),
             section("Body", Body, 3),
             section("Payload", Payload, 3),
+            section("Sphere", Sphere, 3, "sphere"),
+            section("Capsule", Capsule, 3, "capsule"),
+            section("Rounded plate", Plate, 3, "plate"),
+            section("Base", BaseShape, 3),
+            section("Floor", Floor, 3),
             section("Flexible platform", FlexiblePlatform, 3, "flexible"),
             "`polypod new my-hexapod --flexible` writes one:\n",
             "```yaml",
@@ -258,8 +269,7 @@ def errata() -> str:
     parts = [
         "# Errata of the papers\n",
         "The library never uses an equation that is wrong as printed. This page lists each error found, its "
-        "correction, a short proof, and its effect, computed when this page was generated. Numbers marked *recorded* "
-        "have no source other than this library.\n",
+        "correction, a short proof, and its effect, computed when this page was generated.\n",
         "The sources are machine-read texts of the papers: dots, primes, signs and indices may have been lost in "
         "recognition. *Printed* refers to those texts; compare with the paper before quoting.\n",
     ]
@@ -272,13 +282,9 @@ def errata() -> str:
             parts += [f"### {erratum.equation}\n"]
             parts += [f"- **Printed:** {erratum.printed}", f"- **Right:** {erratum.corrected}"]
             parts += [f"- **Proof:** {erratum.proof}", f"- **Effect:** {erratum.effect}"]
-            parts += [f"- {m.label}: {shown(m)} {m.unit}{_recorded(m)}" for m in erratum.measured]
+            parts += [f"- {m.label}: {shown(m)} {m.unit}" for m in erratum.measured]
             parts += [""]
     return "\n".join(parts)
-
-
-def _recorded(measure: Measure) -> str:
-    return " (*recorded*)" if measure.is_recorded else ""
 
 
 def _inertias() -> list[str]:
@@ -370,15 +376,18 @@ def is_ours(kind: type[Any]) -> bool:
 
 
 REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "model": ("Model", ("model.Model",)),
+    "model": ("Model", ("model.Model", "model")),
     "robots": (
         "Robots and files",
-        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs"),
+        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs", "errors"),
     ),
     "motion": ("Motions", ("motion",)),
     "analysis": ("Analysis", ("analysis",)),
     "simulation": ("Simulation and control", ("simulation", "control")),
-    "studies": ("Studies and design", ("results", "results.figures", "design", "fastest", "view")),
+    "studies": (
+        "Studies and design",
+        ("results", "results.figures", "design", "fastest", "view", "tables", "datasets"),
+    ),
     "identification": ("Identification and calibration", ("identification",)),
     "exchange": ("Export and import", ("export", "exchange")),
 }
@@ -398,7 +407,7 @@ def reference(page: str) -> str:
             continue
         parts += [f"## {'pp.plots' if name == 'results.figures' else f'pp.{name}'}\n"]
         parts += [f"{inspect.cleandoc(module.__doc__ or '').splitlines()[0]}\n"]
-        public = [getattr(module, one) for one in module.__all__]
+        public = [getattr(module, one) for one in module.__all__ if f"{name}.{one}" not in names]
         parts += [_entry(one, 3) for one in public if inspect.isclass(one) or inspect.isfunction(one)]
     return "\n".join(parts)
 

@@ -1,6 +1,8 @@
 """Errors and warnings of polypod.
 
-Every error carries its data, so that a program can act on it as well as a person.
+Every error carries its data, so that a program can act on it as well as a person: its class, the names and numbers of
+what it is about and, where one class has several reasons, a short ``code`` that stays the same when the wording of the
+message changes.
 """
 
 from __future__ import annotations
@@ -27,6 +29,33 @@ def _readable(text: str, most: int = 2000) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 4 :]}"
 
 
+_PLAIN = (
+    (r"^Value error, ", ""),
+    (r"^(?:Input|String|Tuple|List|Dictionary|Value) should (be|have)\b", r"must \1"),
+    (r" after validation, not \d+", ""),
+    (r", unable to parse string as an? \w+", ""),
+    (r"\ba valid (?:tuple|list)\b", "a list"),
+    (r"\ba valid string\b", "a text"),
+    (r"\ba valid dictionary\b", "a mapping"),
+    (r"\ba valid integer\b", "a whole number"),
+    (r"\ba valid number\b", "a number"),
+)
+"""pydantic's wording, and ours."""
+
+
+def plain(message: str) -> str:
+    """A message of pydantic in the words of the others.
+
+    Examples
+    --------
+    >>> plain("Tuple should have at least 1 item after validation, not 0")
+    'must have at least 1 item'
+    """
+    for pattern, words in _PLAIN:
+        message = re.sub(pattern, words, message)
+    return message
+
+
 def near_names(name: str, known: Sequence[str]) -> list[str]:
     """Up to three known names that a misspelt one may stand for, the nearest first; none if none is really near.
 
@@ -48,11 +77,51 @@ def near_names(name: str, known: Sequence[str]) -> list[str]:
 
 
 class PolypodError(Exception):
-    """Base of every error raised by polypod."""
+    """Base of every error raised by polypod.
+
+    Attributes
+    ----------
+    code : str
+        Short name of the reason, such as ``"exists"``, ``"singular"`` or ``"flexible"``; empty where the class and
+        the names in the message say enough.
+    """
+
+    code: str = ""
 
 
 class InputError(PolypodError, ValueError):
     """An argument is not what the function takes: which one, what was got, what is allowed."""
+
+    def __init__(self, message: str = "", *, code: str = "") -> None:
+        super().__init__(message)
+        if code:
+            self.code = code
+
+
+class Reason(str):
+    """A sentence that says why a state has no answer, with the short ``code`` of the reason.
+
+    Examples
+    --------
+    >>> Reason("the pose is singular", "singular").code
+    'singular'
+    """
+
+    code: str
+
+    def __new__(cls, text: str, code: str) -> Reason:
+        """The sentence with its code."""
+        reason = super().__new__(cls, text)
+        reason.code = code
+        return reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reason, (str(self), self.code)
+
+
+def _code_of(reasons: Sequence[str]) -> str:
+    """The code of the first reason that has one."""
+    return next((reason.code for reason in reasons if isinstance(reason, Reason)), "")
 
 
 class MissingPackageError(InputError, ImportError):
@@ -76,9 +145,12 @@ class KernelSizeError(InputError):
 
     Attributes
     ----------
-    name : the function
-    operations : how many it has
-    limit : how many it may have
+    name : str
+        The function.
+    operations : int
+        Number of its operations.
+    limit : int
+        Number that is allowed.
     """
 
     def __init__(self, name: str, operations: int, limit: int, advice: str = "") -> None:
@@ -92,21 +164,36 @@ class KernelSizeError(InputError):
         return KernelSizeError, (self.name, self.operations, self.limit, self._advice)
 
 
+MOST_LISTED, NEAREST = 60, 10
+"""Known names that a message lists in full, and how many of them, the nearest, where there are more."""
+
+
 class UnknownNameError(PolypodError, KeyError):
-    """A name that is not known, with those that are and those that are near.
+    """A name that is not known, with those that are and those that are similar.
 
     Attributes
     ----------
-    what : the kind of thing that was asked for
-    name : what was asked for
-    known : the names there are
+    what : str
+        The kind of thing that was asked for.
+    name : str
+        What was asked for.
+    known : sequence of str
+        The names there are.
+    near : sequence of str
+        Those of them that may have been meant.
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(known)
-        near = near_names(str(name), known)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
+        self.near = tuple(near_names(str(name), known))
+        hint = f" Did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
+        listed = f"Known: {', '.join(known) or 'none'}."
+        if len(known) > MOST_LISTED:
+            nearest = sorted(
+                known, key=lambda k: -SequenceMatcher(None, str(k).lower(), str(name).lower()[:200]).ratio()
+            )
+            listed = f"The {NEAREST} nearest of {len(known)}: {', '.join(nearest[:NEAREST])}."
+        super().__init__(f"unknown {what} {short_repr(name)}.{hint} {listed}")
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -117,11 +204,24 @@ class UnknownNameError(PolypodError, KeyError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where, what was got, what is allowed."""
+    """One thing wrong with a file.
+
+    Attributes
+    ----------
+    field : str
+        Dotted path of the field.
+    message : str
+        What was got and what is allowed.
+    line : int or None
+        Line of the file.
+    code : str
+        Kind of fault, as in ``PolypodError``.
+    """
 
     field: str
     message: str
     line: int | None = None
+    code: str = ""
 
     def __post_init__(self) -> None:
         for name in ("field", "message"):
@@ -133,12 +233,21 @@ class Fault:
 
 
 class FileError(PolypodError, ValueError):
-    """A file that cannot be used; ``faults`` lists each reason."""
+    """A file that cannot be used.
+
+    Attributes
+    ----------
+    origin : str
+        The file.
+    faults : tuple of Fault
+        Each reason, with its line.
+    """
 
     what = "file"
 
     def __init__(self, origin: str, faults: Sequence[Fault]) -> None:
         self.origin, self.faults = origin, tuple(faults)
+        self.code = next((fault.code for fault in self.faults if fault.code), "")
         super().__init__("\n".join([f"{origin} is not a valid {self.what}:", *(f"  {f}" for f in faults)]))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -168,10 +277,18 @@ class StateError(PolypodError, ArithmeticError):
 
     Attributes
     ----------
-    index : positions of the bad states in the flattened batch
-    reasons : one sentence for each of them
-    result : what the call computed; NaN in the bad states, right in all others
-    time : when a motion first has no answer [s]; None if the states are no motion
+    code : str
+        Kind of the first reason: ``singular``, ``leg`` (out of reach, or itself singular), ``overflow``, ``friction``
+        (its iteration did not converge), ``not_converged`` and other names of
+        ``polypod.model.ForwardKinematicsStatus``.
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : sequence of str
+        One sentence for each of them.
+    result : object
+        What the call computed: NaN in these states, correct in all others.
+    time : float or None
+        When a motion first has no answer [s]; None if the states are not a motion.
     """
 
     def __init__(
@@ -181,8 +298,10 @@ class StateError(PolypodError, ArithmeticError):
         reasons: Sequence[str] = (),
         result: Any = None,
         time: float | None = None,
+        code: str = "",
     ) -> None:
         self.index, self.reasons, self.result, self.time = index, tuple(reasons), result, time
+        self.code = code or _code_of(self.reasons)
         super().__init__(message)
 
 
@@ -198,9 +317,12 @@ class UnphysicalWarning(UserWarning):
 
     Attributes
     ----------
-    what : the fault in one sentence
-    head : the same, with the command that lists the bodies
-    bodies : each body, and which of its numbers are impossible
+    what : str
+        The fault in one sentence.
+    head : str
+        The same, with the command that lists the bodies.
+    bodies : sequence of str
+        Each body, and which of its values are impossible.
     """
 
     def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
@@ -215,16 +337,13 @@ class ImplausibleWarning(UserWarning):
     """A number that is allowed but hardly intended, such as a robot of a kilometre, or a nearly singular home."""
 
 
-class IgnoredWarning(UserWarning):
-    """Something that a file states is left out of a part of the results."""
-
-
 class RoundedWarning(UserWarning):
     """Axes that are parallel or perpendicular to within the digits of a file were made exactly so.
 
     Attributes
     ----------
-    axes : which axes, by how much each was turned, and what for
+    axes : sequence of str
+        Which axes, by how much each was rotated, and what for.
     """
 
     def __init__(self, axes: Sequence[str]) -> None:
@@ -240,4 +359,40 @@ class RoundedWarning(UserWarning):
 
 
 class StateWarning(UserWarning):
-    """Some states of a batch have no answer; their rows are NaN."""
+    """Some states of a batch have no answer; their rows are NaN.
+
+    Attributes
+    ----------
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : tuple of str
+        One sentence for each of the first of them.
+    code : str
+        Kind of the first reason, as in ``StateError``.
+    """
+
+    def __init__(self, message: str, index: Any = (), reasons: Sequence[str] = ()) -> None:
+        self.index, self.reasons = index, tuple(reasons)
+        self.code = _code_of(self.reasons)
+        super().__init__(message)
+
+
+__all__ = [
+    "Fault",
+    "FileError",
+    "ImplausibleWarning",
+    "InputError",
+    "KernelSizeError",
+    "MissingPackageError",
+    "MotionFileError",
+    "PolypodError",
+    "Reason",
+    "RobotFileError",
+    "RoundedWarning",
+    "StateError",
+    "StateWarning",
+    "ToleranceFileError",
+    "UnknownNameError",
+    "UnphysicalWarning",
+    "UnstableBendingError",
+]

@@ -21,7 +21,8 @@ MAX_CHARACTERS = 20_000_000
 MAX_NODES = 300_000
 """Values of a document with its aliases written out. Large tables belong in a block of text, a CSV or a mode file."""
 MAX_DEPTH = 50
-_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+_TOO_DEEP = f"nested deeper than the {MAX_DEPTH} levels that are allowed"
+_OWN_ALIAS = "an anchor's value contains its own alias; write the value out instead of the alias"
 MAX_DIGITS = 300
 """Characters of a number: a double has at most 309 digits before its point."""
 
@@ -124,11 +125,21 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
 
 def _check_characters(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
-        raise YamlTextError([Fault("", f"{len(text)} characters; the limit is {MAX_CHARACTERS}")])
+        raise YamlTextError(
+            [
+                Fault(
+                    "",
+                    f"{len(text)} characters; the limit is {MAX_CHARACTERS}. Keep large tables in CSV files",
+                    code="too_long",
+                )
+            ]
+        )
     strange = _UNPRINTABLE.search(text)
     if strange:
         line = len(text[: strange.start() + 1].splitlines())
-        raise YamlTextError([Fault("", f"not YAML: control character U+{ord(strange[0]):04X}; remove it", line)])
+        raise YamlTextError(
+            [Fault("", f"not YAML: control character U+{ord(strange[0]):04X}; remove it", line, "not_yaml")]
+        )
 
 
 def _check_events(text: str) -> None:
@@ -142,9 +153,9 @@ def _check_events(text: str) -> None:
             depth -= 1
         count += isinstance(event, yaml.events.NodeEvent)
         if depth > MAX_DEPTH:
-            raise YamlTextError([Fault("", _TOO_DEEP, event.start_mark.line + 1)])
+            raise YamlTextError([Fault("", _TOO_DEEP, event.start_mark.line + 1, "too_deep")])
         if count > MAX_NODES:
-            raise YamlTextError([Fault("", _too_many(), event.start_mark.line + 1)])
+            raise YamlTextError([Fault("", _too_many(), event.start_mark.line + 1, "too_many")])
 
 
 def _too_many() -> str:
@@ -154,7 +165,7 @@ def _too_many() -> str:
 def _check_expanded(node: yaml.Node, known: dict[int, tuple[int, int]], above: set[int]) -> tuple[int, int]:
     """Number of values at and below a node and their depth, with aliases written out; each node is visited once."""
     if id(node) in above:
-        raise YamlTextError([Fault("", "an anchor's value contains its own alias", node.start_mark.line + 1)])
+        raise YamlTextError([Fault("", _OWN_ALIAS, node.start_mark.line + 1, "own_alias")])
     if id(node) not in known:
         size, depth = 1, 0
         if isinstance(node, yaml.CollectionNode):
@@ -167,9 +178,9 @@ def _check_expanded(node: yaml.Node, known: dict[int, tuple[int, int]], above: s
             depth += 1
         known[id(node)] = size, depth
         if size > MAX_NODES:
-            raise YamlTextError([Fault("", _too_many(), node.start_mark.line + 1)])
+            raise YamlTextError([Fault("", _too_many(), node.start_mark.line + 1, "too_many")])
         if depth > MAX_DEPTH:
-            raise YamlTextError([Fault("", f"{_TOO_DEEP}, aliases written out", node.start_mark.line + 1)])
+            raise YamlTextError([Fault("", f"{_TOO_DEEP}, aliases written out", node.start_mark.line + 1, "too_deep")])
     return known[id(node)]
 
 
@@ -180,11 +191,11 @@ def _repeated_keys(node: yaml.Node, path: str) -> Iterator[Fault]:
         for key, value in node.value:
             name, line = key.value, key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
-                yield Fault(path, "a key must be a text, got a list or a mapping", line)
+                yield Fault(path, "a key must be a text, got a list or a mapping", line, "key")
                 continue
             field = f"{path}.{name}" if path else name
             if name in seen:
-                yield Fault(field, f"given twice, here and in line {seen[name]}", line)
+                yield Fault(field, f"given twice, here and in line {seen[name]}; remove one of them", line, "twice")
             seen[name] = line
             yield from _repeated_keys(value, field)
     elif isinstance(node, yaml.SequenceNode):
@@ -224,6 +235,8 @@ def to_yaml(data: Any, flow: bool | None = False, dumper: Any = Dumper) -> str:
 
 _NO_SPACE = re.compile(r"\s*(?:- )?[A-Za-z_][\w-]*:[^\s/]")
 _MISPLACED = re.compile("expected <block end>|did not find expected (?:key|'-' indicator)")
+_ADVISED = re.compile(r"; |needs|must|allowed|\?")
+"""What shows that the usual slip behind an error was found."""
 _TWO_COLONS = re.compile(
     r"\s*(?:- )?(?P<key>[A-Za-z_][\w-]*): +(?P<text>[^\s'\"\[{&*!|>%@`#].*?:(?: .*?)?)(?: #.*)?\s*"
 )
@@ -237,7 +250,7 @@ def syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
     lines = text.splitlines()
     if context == "while scanning a simple key":  # noticed only at the next key: the line without a colon is meant
         mark = opened or mark
-        problem += " after the key"
+        problem += " after the key; write 'name: value'"
     elif problem.startswith("mapping values are not allowed"):
         quoted = _quoted(lines[mark.line]) if mark and mark.line < len(lines) else ""
         problem = (
@@ -245,25 +258,40 @@ def syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
             if quoted
             else "mapping values are not allowed here (is a colon missing in the line before, or the indentation off?)"
         )
+    elif "undefined alias" in problem:
+        problem += "; set it before with '&', or put the text in quotes"
+    elif "another document" in problem:
+        problem = "a second document starts with '---'; a file must contain one"
+    elif context.startswith("while scanning a quoted"):
+        problem = f"a quote{f' opened in line {opened.line + 1}' if opened else ''} is not closed; add the other quote"
     elif "cannot start any token" in problem:
         problem = _strange_start(mark, lines) or problem
     elif context.startswith("while parsing a flow"):
         # at a "flow node" the context is the node that is missing, not the bracket
         where = f" opened in line {opened.line + 1}" if opened and not context.endswith("node") else ""
-        problem = f"a bracket or brace{where} is not closed, or a comma is missing, before this line"
+        problem = f"a bracket or brace{where} is not closed, or a comma is missing, before this line; add it"
     elif context.startswith("while parsing a block") and _MISPLACED.match(problem):
-        problem = "this line is indented differently from those it belongs to"
+        problem = "this line is indented differently from those it belongs to; indent it like them"
         before = lines[mark.line - 1].partition(" #")[0].strip() if mark and 0 < mark.line <= len(lines) else ""
         if mark and re.fullmatch(
             r"[A-Za-z_]\w* [-+.\d\[].*", before
         ):  # 'mass 30.0' is a text, to which this line cannot belong
-            return Fault("", f"not YAML: a colon is missing after {before.split()[0]!r}", mark.line)
+            return Fault(
+                "",
+                f"not YAML: a colon is missing after {before.split()[0]!r}; write '{before.split()[0]}: ...'",
+                mark.line,
+                "not_yaml",
+            )
     for number in range(mark.line, max(mark.line - 3, -1), -1) if mark else ():
         if number < len(lines) and _NO_SPACE.match(
             lines[number]
         ):  # 'mass:3' is a text, and the lines after it are lost
-            return Fault("", "not YAML: a space is missing after the colon", number + 1)
-    return Fault("", f"not YAML: {problem}", mark.line + 1 if mark else None)
+            return Fault(
+                "", "not YAML: a space is missing after the colon; write 'name: value'", number + 1, "not_yaml"
+            )
+    if not _ADVISED.search(problem):
+        problem += "; check the indentation, quotes and brackets of this line and of the one before"
+    return Fault("", f"not YAML: {problem}", mark.line + 1 if mark else None, "not_yaml")
 
 
 def _quoted(line: str) -> str:

@@ -16,6 +16,7 @@ from polypod.analysis.accuracy.sources import Solver, closures_of, sources_of
 from polypod.description.poses import displace, displacement
 from polypod.errors import InputError, ToleranceFileError, UnknownNameError
 from support.command_line import polypod
+from support.refusals import refused, says
 
 ModelOf = Callable[[str], pp.Model]
 FILE = """
@@ -134,14 +135,14 @@ def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> 
 
 
 def test_what_cannot_be_answered_is_an_error_that_says_why(model_of: ModelOf) -> None:
-    with pytest.raises(InputError, match="keeps to the degrees of freedom"):
+    with refused(InputError, "staicu", code="no_effect"):
         budget(model_of("staicu"), Tolerances(numbers={"legs.*.length": uniform(1e-5)}))
     assert budget(model_of("delta"), Tolerances(encoder_step=1e-5)).bound[:3].min() > 0
-    with pytest.raises(InputError, match="direction"):
+    with refused(InputError, "direction"):
         budget(model_of("hexapod"), Tolerances(numbers={"legs.*.axis": uniform(1e-5)}))
-    with pytest.raises(UnknownNameError, match=r"legs\.\*\.bass"):
+    with refused(UnknownNameError, "legs.*.bass"):
         budget(model_of("hexapod"), Tolerances(numbers={"legs.*.bass": uniform(1e-5)}))
-    with pytest.raises(InputError, match="no errors given"):
+    with refused(InputError, "tolerances", code="missing"):
         budget(model_of("hexapod"), Tolerances())
 
 
@@ -194,17 +195,17 @@ def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("numbers: {legs.*.base: {within: 0.05 mm}}", r"line 1.*distribution"),
-        ("numbers:\n  legs.*.base: {distribution: uniform, sigma: 1 um}", r"line 2.*within"),
-        ("numbers:\n  legs.*.base: {distribution: normal, within: 1 um}", r"line 2.*sigma"),
-        ("numbers: {legs.*.base: 0.05 mm}", "needs a distribution.*uniform.*normal"),
+        ("numbers: {legs.*.base: {within: 0.05 mm}}", "line 1 distribution"),
+        ("numbers:\n  legs.*.base: {distribution: uniform, sigma: 1 um}", "line 2 within"),
+        ("numbers:\n  legs.*.base: {distribution: normal, within: 1 um}", "line 2 sigma"),
+        ("numbers: {legs.*.base: 0.05 mm}", "distribution uniform normal"),
         ("encoder: 1 um", "encoder_step"),
     ],
 )
 def test_files_without_a_distribution_or_with_slips(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "tolerances.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ToleranceFileError, match=words):
+    with refused(ToleranceFileError, words):
         load_tolerances(path)
 
 
@@ -213,9 +214,9 @@ def test_the_command(tmp_path: Path) -> None:
     path.write_text(FILE, encoding="utf-8")
     result = polypod("accuracy", "hexapod", path, "--samples", "0", "--most", "3", "--at", "z=5mm")
     assert result.exit_code == 0, result.output
-    assert "platform at z=5mm" in result.output
-    assert "bound, all orders" in result.output
-    assert "18 more causes" in result.output
+    says(result.output, "z=5mm")
+    says(result.output, "orders")
+    says(result.output, "18")
 
 
 def test_robots_whose_platforms_follow_are_drawn_at_random_too(model_of: ModelOf) -> None:
@@ -351,7 +352,7 @@ def test_errors_that_strain_legs_are_refused(model_of: ModelOf) -> None:
     one."""
     model = model_of("agile-eye")
     pose = np.asarray(model.motion(np.array([0.1, 0.2, -0.1])).pose)
-    with pytest.raises(InputError, match="without strain"):
+    with refused(InputError, code="strain"):
         budget(model, Tolerances(numbers={"legs.0.joints.1.at": uniform(1e-5)}), pose)
     assert (budget(model, Tolerances(encoder_step=1e-5), pose).bound[3:] > 0).all()
 
@@ -361,7 +362,7 @@ def test_bounds_are_refused_where_legs_may_be_strained(model_of: ModelOf) -> Non
     """An agile eye with an axis beside the common point; one that is larger as a whole stays where it is."""
     model = model_of("agile-eye")
     pose = np.asarray(model.motion(np.array([0.1, 0.2, -0.1])).pose)
-    with pytest.raises(InputError, match=r"overconstrain its platform, and it could not be proven.*fit without strain"):
+    with refused(InputError, code="strain_unproven"):
         worst_case(model, Tolerances(numbers={"legs.0.joints.1.at": uniform(1e-5)}), pose)
     larger = Growth(name="g", numbers=("legs.*.joints.*.at",), expansion=1.2e-5, temperature=uniform(10.0))
     assert (worst_case(model, Tolerances(growth=(larger,)), pose).bound < 1e-13).all()

@@ -19,6 +19,7 @@ from polypod.identification.geometry import Geometry
 from polypod.identification.measured import predicted
 from polypod.identification.new_robot import Change, with_changes
 from polypod.identification.sampling import random_poses
+from support.refusals import refused, says
 
 DATA = json.loads((Path(__file__).parent.parent / "data" / "hexapod_calibration_42.json").read_text())
 NUMBERS = ("legs.*.base", "legs.*.platform")
@@ -137,7 +138,7 @@ def test_unknown_frames_leave_what_can_be_seen_exact() -> None:
                       numbers=NUMBERS, frames=True)  # fmt: skip
     assert np.abs(found.residuals).max() < 1e-9 * MM
     assert (found.base.count, len(found.base.numbers)) == (42, 54)
-    assert "42 combinations of 54 parameters" in " ".join(found.notes)
+    says(" ".join(found.notes), "42 54")
 
 
 @pytest.mark.parametrize("kind", ["position", "tilt", "distance"])
@@ -282,29 +283,27 @@ def test_chosen_poses_tell_more_than_random_ones() -> None:
 
 def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     model, pose = robot("nominal"), poses(5)
-    with pytest.raises(
-        InputError, match=r"measurements: 5 poses give 30 values for 42 combinations of 42 numbers: at least 7 poses"
-    ):
+    with refused(InputError, "measurements 5 30 42 7"):
         calibrate(model, measurements(model, "pose", readings(pose), whole(pose)), numbers=NUMBERS)
-    with pytest.raises(InputError, match="row 0: the robot cannot reach the readings"):
+    with refused(InputError, "0", code="unreachable"):
         calibrate(model, measurements(model, "pose", readings(pose) / 1000, whole(pose)), numbers=NUMBERS)
-    with pytest.raises(InputError, match=r"legs\.\*\.bas matches no point"):
+    with refused(InputError, "legs.*.bas"):
         identifiable(model, pose, numbers=("legs.*.bas",))
     header = ",".join(f"leg{k}.q [mm]" for k in range(1, 7))
     table = tmp_path / "poses.csv"
     table.write_text(f"{header},x [mm],y [mm]\n" + ",".join(["700"] * 8) + "\n")
-    with pytest.raises(InputError, match="columns of one kind are needed"):
+    with refused(InputError, code="mixed_columns"):
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 8) + "\n")
-    with pytest.raises(pp.errors.MotionFileError, match=r"must have 9 columns as in the header, got 8"):
+    with refused(pp.errors.MotionFileError, "9 8"):
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
     assert read_measurements(model, table).values == pytest.approx(np.full((1, 3), 0.7), rel=1e-12)
     table.write_text(f"{header},x [deg],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
-    with pytest.raises(InputError, match=r"'x' is a length and takes \[m\] or \[mm\] or \[um\], got a unit of angle"):
+    with refused(InputError, "x [m] [mm] [um]"):
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 8) + ",far\n")
-    with pytest.raises(pp.errors.MotionFileError, match="z: must be a finite number, got 'far'"):
+    with refused(pp.errors.MotionFileError, "z far"):
         read_measurements(model, table)
 
 

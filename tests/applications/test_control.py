@@ -30,6 +30,7 @@ from polypod.errors import InputError, StateError, UnknownNameError
 from polypod.motion import Poses, Published
 from polypod.papers.long.cases import hexagon_modes
 from polypod.simulation import SimulationError, simulate
+from support.refusals import refused
 from support.states import basis, displaced, easy, singular_pose
 
 Array = NDArray[np.float64]
@@ -195,10 +196,10 @@ def test_no_force_at_a_singular_pose(model: pp.Model) -> None:
     """Forces are not determined there: the kernel's number (up to 1e19 N) is no command."""
     pose, _ = singular_pose(model)
     twist = 0.1 * basis(model.robot)[:, 0]
-    with pytest.raises(StateError, match=r"inverse_dynamics: no answer. the pose is singular") as caught:
+    with refused(StateError, "inverse_dynamics", code="singular") as caught:
         ComputedTorque(model, rest(model))(0.3, measured(model, pose, twist))
     assert caught.value.time == 0.3
-    with pytest.raises(StateError, match=r"found no pose|singular") as caught:
+    with refused(StateError, code=("not_converged", "singular")) as caught:
         joint_force(JointComputedTorque(model, rest(model), guess=pose), 0.3, measured(model, pose, twist))
     assert caught.value.time == 0.3
 
@@ -206,7 +207,7 @@ def test_no_force_at_a_singular_pose(model: pp.Model) -> None:
 def test_no_force_out_of_reach_names_the_leg(model_of: ModelOf) -> None:
     model = model_of("lopes")
     pose = displaced(model.robot.home.matrix, np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.0]))
-    with pytest.raises(StateError, match=r"leg\d: the platform joint is farther from the rail"):
+    with refused(StateError, code="leg"):
         ComputedTorque(model, rest(model))(0.0, Measurement(NONE, NONE, pose, np.zeros(6), NONE, NONE))
 
 
@@ -219,12 +220,12 @@ def test_no_force_from_friction_that_does_not_converge(model_of: ModelOf) -> Non
     model = pp.Model(pp.Robot.model_validate(data))
     at = easy(model, 1, seed=25).at(0)
     seen = measured(model, at.pose, at.twist)
-    with pytest.raises(StateError, match="the friction iteration did not converge"):
+    with refused(StateError, code="friction"):
         ComputedTorque(model, rest(model))(0.0, seen)
-    with pytest.raises(StateError, match="the friction iteration did not converge"):
+    with refused(StateError, code="friction"):
         joint_force(JointComputedTorque(model, rest(model), guess=at.pose), 0.0, seen)
     assert np.isfinite(ComputedTorque(model, rest(model), friction=False)(0.0, seen)).all()
-    with pytest.raises(SimulationError, match=r"no solution at t = 0 s: the friction iteration did not converge"):
+    with refused(SimulationError, code="friction", time=0.0):
         simulate(model, np.zeros(6), duration=0.1, twist=at.twist, rate=1000)
 
 
@@ -236,14 +237,14 @@ def test_no_force_of_a_flexible_robot_names_the_leg() -> None:
     pose[:3, 3] = at + 0.8 * axis - pose[:3, :3] @ arm
     still, elastic = np.zeros(6), np.zeros(model.modes.count)
     law = ComputedTorque(model, Reference(Poses.through([pose, pose], [0.0, 1.0])))
-    with pytest.raises(StateError, match=r"inverse_dynamics: no answer. leg3: "):
+    with refused(StateError, "inverse_dynamics leg3", code="leg"):
         law(0.0, Measurement(NONE, NONE, pose, still, elastic, elastic))
 
 
 def test_encoders_do_not_measure_a_flexible_platform() -> None:
     model = pp.Model(pp.load("long").on_modes(hexagon_modes(2)))
     for make in (JointComputedTorque, lambda m, r: JointPD(m, r, kp=1e5, kd=1e3)):
-        with pytest.raises(InputError, match="encoders do not measure how the platform of 'long' bends"):
+        with refused(InputError, "long", code="flexible"):
             make(model, rest(model))
 
 
@@ -256,7 +257,7 @@ def test_a_simulation_ends_with_time_and_leg_where_its_controller_has_no_force(m
     def misled(time: float, seen: Measurement) -> Array:
         return law(time, seen if time < 0.01 else seen._replace(pose=displaced(seen.pose, off)))
 
-    with pytest.raises(SimulationError, match=r"force: failed at t = 0\.01 s: .*leg\d: the platform joint") as caught:
+    with refused(SimulationError, "force", code="leg", time=0.01) as caught:
         simulate(model, misled, duration=0.1, rate=1000)
     assert caught.value.time == 0.01
     assert caught.value.result is not None
@@ -270,14 +271,14 @@ def test_every_registered_controller_follows(model_of: ModelOf) -> None:
     path, model = Published(name="lopes-there-and-back"), model_of("lopes")
     for name, kind in CONTROLLERS.items():
         if kind.elastic:
-            with pytest.raises(InputError, match=f"{name} is for a flexible platform"):
+            with refused(InputError, name, code="rigid"):
                 controller(name, model, path)
             continue
         result = simulate(model, controller(name, model, path), duration=0.05, rate=1000)
         assert result.attrs["ended"] == "duration reached"
         assert np.abs(result.error).max() < 1e-3
     assert {default_controller(False), default_controller(True)} <= set(CONTROLLERS)
-    with pytest.raises(UnknownNameError, match="Did you mean 'joint-pd'"):
+    with refused(UnknownNameError, near="joint-pd"):
         controller("joint-pid", model, path)
 
 
@@ -292,21 +293,21 @@ def test_springs_force_is_the_slope_of_their_energy() -> None:
 
 def test_bad_arguments(model_of: ModelOf) -> None:
     model, path = model_of("pedrammehr"), Published(name="pedrammehr-path-3")
-    with pytest.raises(InputError, match=r"kp: must be a number or an array of 6, got shape \(2,\)"):
+    with refused(InputError, "kp 6 2"):
         ComputedTorque(model, path, kp=[1.0, 2.0])
-    with pytest.raises(InputError, match=r"kd: must be finite and at least 0"):
+    with refused(InputError, "kd 0"):
         ComputedTorque(model, path, kd=-1.0)
-    with pytest.raises(InputError, match=r"velocity: must be 'measured' or 'differences'"):
+    with refused(InputError, "velocity measured differences"):
         JointComputedTorque(model, path, velocity="guessed")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="rate"):
+    with refused(InputError, "rate"):
         Reference(path, 0.0)
-    with pytest.raises(InputError, match="rest"):
+    with refused(InputError, "rest"):
         Springs(1.0, rest=[[1.0]])
-    with pytest.raises(InputError, match=r"preload: must be finite, got nan"):
+    with refused(InputError, "preload nan"):
         Springs(1.0, rest=[1.0, 2.0], preload=np.nan)
-    with pytest.raises(InputError, match="preload: must be a number or an array of 2"):
+    with refused(InputError, "preload 2"):
         Springs(1.0, rest=[1.0, 2.0], preload=[1.0, 2.0, 3.0])
-    with pytest.raises(InputError, match="legs: a factor greater than 0"):
+    with refused(InputError, "legs 0"):
         scaled_masses(model.robot, legs=0.0)
 
 

@@ -22,6 +22,7 @@ from polypod.analysis.workspace import constant_orientation, travel
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
 from polypod.design.page import page
+from polypod.design.quantities import share
 from polypod.design.results import derivative_table, judged, violations, worst
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
@@ -32,6 +33,7 @@ from polypod.parameters.changed_robots import with_numbers
 from polypod.results import study as study_of
 from polypod.results import summary
 from support.command_line import polypod
+from support.refusals import refused, says, warned
 
 TEXT = """
 name: sizes
@@ -83,7 +85,7 @@ def test_patterns_set_rings_as_they_are_built(turn):
     np.testing.assert_allclose(PATTERNS["turn"].apply(points, new), [ring(turn=turn + v) for v in new], atol=1e-15)
     np.testing.assert_array_equal(PATTERNS["z"].apply(points, new)[:, :, 2], np.repeat(new[:, None], 6, 1))
     np.testing.assert_allclose(PATTERNS["factor"].apply(points, new), points * new[:, None, None], rtol=1e-14)
-    with pytest.raises(InputError, match="even number of points, got 5"):
+    with refused(InputError, "5"):
         PATTERNS["angle"].apply(points[:, :5], new)
 
 
@@ -144,7 +146,7 @@ def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
     text = "{name: a, robot: elastic.yaml, motions: hexapod-tour, rate: 4, report: [stiffness, natural frequency], "
     text += "vary: [{numbers: legs.*.stiffness, values: [10 N/um, 4e7]}, {numbers: platform.mass, values: [20, 50]}]}"
     (tmp_path / "study.yaml").write_text(text)
-    with pytest.warns(ImplausibleWarning, match="meant for robot"):
+    with warned(ImplausibleWarning, "hexapod-tour"):
         result = sweep(tmp_path / "study.yaml")
     task = make_task(model, "hexapod-tour", 4.0)
     for k, (spring, mass) in enumerate(itertools.product([1e7, 4e7], [20.0, 50.0])):
@@ -154,7 +156,7 @@ def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
         assert worst(result, "stiffness")[k] == pytest.approx(1 / np.linalg.eigvalsh(compliance).max(), rel=1e-9)
         modes = resonances(one, task.motion.pose, preload=False)
         assert worst(result, "natural frequency")[k] == pytest.approx(modes[0].min(), rel=1e-9)
-    with pytest.raises(InputError, match="have no stiffness"):
+    with refused(InputError, "stiffness", code="no_stiffness"):
         prepare(loads_study(text.replace("elastic.yaml", "hexapod").replace("legs.*.stiffness", "legs.*.rotor_mass")
                             .replace("10 N/um", "1")))  # fmt: skip
 
@@ -162,7 +164,12 @@ def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
 def test_limits_bind_by_name_and_are_counted(swept):
     force, stroke = worst(swept, "peak force") / 150, worst(swept, "stroke") / 0.092
     np.testing.assert_array_equal(swept.feasible, (force <= 1) & (stroke <= 1))
-    np.testing.assert_array_equal(swept.binding, np.where(force > stroke, "peak force", "stroke"))
+    own = swept["share"].values[:, 2:].max(axis=1)  # of the robot file, which are kept
+    bound = np.where(force > stroke, "peak force", "stroke")
+    np.testing.assert_array_equal(
+        swept.binding.values[own < np.maximum(force, stroke)], bound[own < np.maximum(force, stroke)]
+    )
+    assert (own <= 1).all()
     counts = violations(swept)
     assert counts["peak force"] == ((force > 1).sum(), ((force > 1) & (stroke <= 1)).sum())
     assert counts["stroke"] == ((stroke > 1).sum(), ((stroke > 1) & (force <= 1)).sum())
@@ -179,7 +186,9 @@ def test_a_limit_of_an_unknown_quantity_is_not_kept():
             "reason": (motions, np.array([[0], [0], [2]], dtype=np.int8)),
         }
     )
-    found = judged(result, SimpleNamespace(limits={"peak force": 100.0, "workspace volume": 1.0}))
+    bounds = {"peak force": 100.0, "workspace volume": 1.0}
+    stated = SimpleNamespace(limits=bounds, label=str, share=lambda name, value: share(name, value, bounds[name]))
+    found = judged(result, stated)
     assert found.feasible.values.tolist() == [True, False, False]
     assert found.binding.values.tolist() == ["peak force", "workspace volume", "out of reach or singular"]
     assert violations(found) == {"out of reach or singular": (1, 1), "peak force": (0, 0), "workspace volume": (1, 1)}
@@ -212,15 +221,15 @@ def test_bits_do_not_depend_on_blocks_and_threads(prepared, swept):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("vary:", "vary:\n  - {numbers: platform.mass, range: [1 kg, 2 kg], name: a}", "is already varied by 'a'"),
-        ("minimise: [", "minimise: [stroke, stroke, ", "'stroke' is given twice"),
+        ("vary:", "vary:\n  - {numbers: platform.mass, range: [1 kg, 2 kg], name: a}", "platform.mass a"),
+        ("minimise: [", "minimise: [stroke, stroke, ", "stroke"),
     ],
 )
 def test_nothing_is_varied_or_minimised_twice(old, new, message):
     """Of two that vary one number the first was shown among the results and lost."""
     vary = "vary:\n  - {numbers: platform.mass, range: [0.1, 0.2], name: b}"
     base = f"name: a\nrobot: five-bar\n{vary}\nminimise: [stroke]\n"
-    with pytest.raises(PolypodError, match=message):
+    with refused(PolypodError, message):
         prepare(loads_study(base.replace(old, new)))
 
 
@@ -262,24 +271,24 @@ def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swep
     assert run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total))).equals(swept)
     values = store / "value" / "1.0"
     values.write_bytes(values.read_bytes()[:7])
-    with pytest.raises(InputError, match="not a readable sweep store"):
+    with refused(InputError, "store", code="not_a_store"):
         run(*prepared, store=store)
     other = prepare(loads_study(TEXT.replace("0.28", "0.29")))
-    with pytest.raises(InputError, match="results of another study"):
+    with refused(InputError, "store", code="other_inputs"):
         run(*other, store=store)
     shutil.rmtree(store)
     store.mkdir()
     (store / "letter.txt").write_text("dear")
-    with pytest.raises(InputError, match="not a readable sweep store"):
+    with refused(InputError, "store", code="not_a_store"):
         run(*prepared, store=store)
 
 
 def test_a_scheduler_that_is_not_there_is_named(prepared, monkeypatch):
     pytest.importorskip("distributed")
     monkeypatch.setattr(sys.modules["polypod.design.sweep"], "_PATIENCE", 0.5)
-    with pytest.raises(InputError, match=r"no answer from 'tcp://127\.0\.0\.1:9'"):
+    with refused(InputError, "tcp://127.0.0.1:9"):
         run(*prepared, scheduler="tcp://127.0.0.1:9")
-    with pytest.raises(InputError, match="scheduler"):
+    with refused(InputError, "scheduler"):
         run(*prepared, scheduler="no address")
 
 
@@ -344,7 +353,7 @@ def test_sobol_indices_of_a_number_that_does_everything(prepared):
     assert found["moving mass"].first[2] == pytest.approx(1, abs=0.1)
     np.testing.assert_allclose(found["moving mass"].total[:2], 0, atol=1e-12)
     assert found["stroke"].total[2] == pytest.approx(0, abs=1e-12)
-    with pytest.raises(InputError, match="power of two"):
+    with refused(InputError, "count"):
         sobol(prepared[1], 100)
 
 
@@ -378,7 +387,7 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
     pytest.importorskip("pymoo")
     monkeypatch.chdir(tmp_path)
     text = brief(RANGES)
-    Path("study.yaml").write_text(text + "minimise: [stroke, dexterity]\n")
+    Path("study.yaml").write_text(text + "minimise: [stroke]\nmaximise: [dexterity]\n")
     ran = polypod("optimise", "study.yaml", "--generations", "4", "--population", "12", "--json")
     assert ran.exit_code == 0, ran.output
     best = json.loads(ran.output)["best"]
@@ -401,24 +410,24 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("platform.mass", "platform.mas", r"line 8: vary\.2\.numbers: unknown number .* Did you mean 'platform\.mass'"),
-        ("pattern: radius", "pattern: radios", "line 6: .* Did you mean 'radius'"),
-        ("[20, 40 kg]", "[20, 40 mm]", r"line 8: vary\.2\.values: .* one of the units kg, g, t, got '40 mm'"),
-        ("[0.28, 340 mm]", "[340 mm, 0.28]", r"vary\.0\.range: the lower limit must come first"),
-        ("[0.28, 340 mm]", "[-0.28, 340 mm]", r"vary\.0\.range: a radius must be greater than 0 m"),
-        ("legs.*.base, pattern: radius", "platform.mass, pattern: radius", r"vary\.0\.pattern: radius is for points"),
-        ("peak force: 150", "peek force: 150", "line 11: .*unknown quantity 'peek force'. Did you mean 'peak force'"),
-        ("peak force: 150 N", "peak force: 150 mm", r"line 11: limits\.peak force: must be a finite number in N"),
-        ("robot: hexapod", "robot: hexapot", "line 3: robot: unknown robot 'hexapot'"),
-        ("rate: 20", "motions: [tour]", "line 4: motions: unknown motion 'tour'"),
-        ("name: base angle", "name: base radius", "appears twice"),
+        ("platform.mass", "platform.mas", "line 8 vary.2.numbers platform.mas platform.mass"),
+        ("pattern: radius", "pattern: radios", "line 6 radios radius"),
+        ("[20, 40 kg]", "[20, 40 mm]", "line 8 vary.2.values kg g t 40 mm"),
+        ("[0.28, 340 mm]", "[340 mm, 0.28]", "vary.0.range 340 0.28"),
+        ("[0.28, 340 mm]", "[-0.28, 340 mm]", "vary.0.range -0.28"),
+        ("legs.*.base, pattern: radius", "platform.mass, pattern: radius", "vary.0.pattern radius"),
+        ("peak force: 150", "peek force: 150", "line 11 peek peak"),
+        ("peak force: 150 N", "peak force: 150 mm", "line 11 limits.peak force 150 mm N"),
+        ("robot: hexapod", "robot: hexapot", "line 3 robot hexapot"),
+        ("rate: 20", "motions: [tour]", "line 4 motions tour"),
+        ("name: base angle", "name: base radius", "base radius"),
         ("method: grid", "method: grit", "sample.method"),
-        ("vary:", "vari:", "Did you mean 'vary'"),
+        ("vary:", "vari:", "vari vary"),
     ],
 )
 def test_faults_of_studies_have_their_lines(tmp_path, old, new, message):
     (tmp_path / "study.yaml").write_text(TEXT.replace(old, new))
-    with pytest.raises(StudyFileError, match=message):
+    with refused(StudyFileError, message):
         prepare(tmp_path / "study.yaml")
 
 
@@ -428,16 +437,16 @@ def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, 
     Path("study.yaml").write_text(text + "vary: [{numbers: platform.mass, range: [-5 kg, 20 kg], levels: 6}]}")
     ran = polypod("sweep", "study.yaml")
     assert ran.exit_code == 0, ran.output
-    assert "0 of 6 designs keep all limits" in ran.output
-    assert "design 1: peak force is" in ran.output  # a body without mass still has inertia
+    says(ran.output, "0 6")
+    says(ran.output, "1 peak force")  # a body without mass still has inertia
     assert "no robot" in ran.output
-    assert "no body can have mass -5 kg" in ran.output
+    says(ran.output, "mass -5 kg")
     rows = (tmp_path / "polypod-results" / "sweep" / "a" / "designs.csv").read_text().splitlines()
     assert rows[1].endswith(",,no,no robot")
-    with pytest.raises(InputError, match=r"limits: none of \d+ designs satisfies all limits; violated: peak force \d+"):
+    with refused(InputError, "limits peak force"):
         optimise("study.yaml", generations=2, population=8)
-    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: home.position, pattern: z, "
-    with pytest.raises(InputError, match="minimise: missing"):
+    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: legs.*.base, pattern: z, "
+    with refused(InputError, "minimise"):
         optimise(loads_study(far + "range: [0.4, 0.5]}]}"))
 
 
@@ -529,7 +538,7 @@ def test_platforms_that_follow_their_legs_have_a_volume_of_their_own():
         width = float((found.high - found.low).sel(coordinate="z"))
         assert result.workspace_volume.values[k, 0] == pytest.approx(width, rel=1e-3)  # two cells of 2,048
     turning = "{name: a, robot: agile-eye, report: workspace volume, vary: [{numbers: platform.mass, range: [1, 2]}]}"
-    with pytest.raises(InputError, match="only turns"):
+    with refused(InputError, "agile-eye", code="no_coordinates"):
         prepare(loads_study(turning))
 
 
@@ -543,12 +552,12 @@ def test_limits_the_wrong_way_round_are_no_robot():
 
 def test_workspaces_that_are_none_are_refused(tmp_path):
     for old, new, text in (
-        ("x: [-30 mm, 30 mm]", "w: [1, 2]", "unknown coordinate 'w'"),
-        ("x: [-30 mm, 30 mm]", "x: [30 mm, -30 mm]", "the lower limit must come first"),
-        ("x: [-30 mm, 30 mm]", "x: [-30 kg, 30 mm]", "a finite number in m"),
-        ("points: 3", "points: 200", "more than 1000000 poses"),
+        ("x: [-30 mm, 30 mm]", "w: [1, 2]", "w x y z"),
+        ("x: [-30 mm, 30 mm]", "x: [30 mm, -30 mm]", "x 30 -30"),
+        ("x: [-30 mm, 30 mm]", "x: [-30 kg, 30 mm]", "x m -30 kg"),
+        ("points: 3", "points: 200", "1000000"),
     ):
         (tmp_path / "study.yaml").write_text(BOXES.replace(old, new))
-        with pytest.raises(StudyFileError, match=text) as caught:
+        with refused(StudyFileError, text) as caught:
             prepare(tmp_path / "study.yaml")
         assert "line 8" in str(caught.value)

@@ -9,10 +9,11 @@ import pytest
 
 import polypod as pp
 from polypod.description import Drive
-from polypod.description.drive import curve_use
 from polypod.errors import InputError, RobotFileError
 from polypod.files import dumps, load, loads
+from polypod.limits import curve_use
 from polypod.results.figures.force_speed import envelope
+from support.refusals import refused
 from support.robots.slides import hinge, slide
 from support.states import easy
 
@@ -52,7 +53,7 @@ def test_limits_change_no_function(model_of):
     rated = pp.Model(load("hexapod", {"legs.*.max_power": 100, "legs.*.rms_force": "1 kN"}))
     assert rated.kernels.mechanism.numbers.structure == plain.kernels.mechanism.numbers.structure
     assert not [path for path in plain.parameters() if "max_" in path]
-    with pytest.raises(InputError, match=r"legs\.\*\.max_force: no function of the robot depends on it"):
+    with refused(InputError, "legs.*.max_force"):
         plain.inverse_kinematics(plain.robot.home.matrix, parameters={"legs.*.max_force": 3.0})
 
 
@@ -74,18 +75,18 @@ def test_a_motors_inertia_is_a_mass_at_the_leg(model_of):
 
 
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "force in N m": ({"max_force": "2 N m"}, r"max_force: a linear actuator needs N, got '2 N m'"),
-    "speed in rpm": ({"max_speed": "30 rpm"}, r"max_speed: a linear actuator needs m/s"),
-    "torque of a slide": ({"max_torque": 3}, r"max_torque: this is a linear actuator; write max_force"),
-    "negative": ({"max_power": -2}, r"max_power: must be greater than 0, got -2"),
-    "one point": ({"force_speed": [[0, 1]]}, r"force_speed: at least two points \[speed, force\] are needed, got 1"),
-    "no points": ({"force_speed": [0, 1]}, r"force_speed: must be points \[speed, force\], such as"),
-    "curve from 1": ({"force_speed": [[1, 9], [2, 3]]}, r"force_speed: speeds must start at 0 and increase"),
+    "force in N m": ({"max_force": "2 N m"}, "max_force N 2"),
+    "speed in rpm": ({"max_speed": "30 rpm"}, "max_speed m/s"),
+    "torque of a slide": ({"max_torque": 3}, "max_torque max_force"),
+    "negative": ({"max_power": -2}, "max_power 0 -2"),
+    "one point": ({"force_speed": [[0, 1]]}, "force_speed 1"),
+    "no points": ({"force_speed": [0, 1]}, "force_speed"),
+    "curve from 1": ({"force_speed": [[1, 9], [2, 3]]}, "force_speed 0"),
     "growing": (
         {"force_speed": [[0, 1], [2, 3]]},
-        r"forces must be positive \(the last may be 0\) and must not increase",
+        "force_speed 0",
     ),
-    "unknown": ({"max_forces": 1}, r"unknown field 'max_forces'. Did you mean 'max_force'"),
+    "unknown": ({"max_forces": 1}, "max_forces max_force"),
 }
 
 
@@ -96,7 +97,7 @@ def test_faults_of_limits_say_what_to_write(case):
     lines = "".join(f"  {name}: {value}\n" for name, value in fields.items())
     shared = "\n".join(line for line in text.splitlines() if line.split(":")[0].strip() not in fields)
     changed = shared.replace("leg_defaults:\n", f"leg_defaults:\n{lines}")
-    with pytest.raises(RobotFileError, match=message) as raised:
+    with refused(RobotFileError, message) as raised:
         loads(changed)
     at = changed.splitlines().index(f"  {next(iter(fields))}: {next(iter(fields.values()))}") + 1
     assert raised.value.faults[0].line in (at, changed.splitlines().index("leg_defaults:") + 1)
@@ -104,30 +105,30 @@ def test_faults_of_limits_say_what_to_write(case):
 
 @pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")
 def test_a_motor_on_a_slide_needs_its_lead():
-    with pytest.raises(RobotFileError, match=r"rotor_inertia: a motor on a linear actuator needs the 'lead'"):
+    with refused(RobotFileError, "rotor_inertia lead"):
         load("kim-ryu", {"legs.*.rotor_inertia": 1e-4})
 
 
 JOINTS: dict[str, tuple[Any, dict[str, Any], str]] = {
-    "screw of a motor": (hinge, {"lead": 0.005}, r"lead: this is a rotary actuator without a screw"),
-    "torque in N": (hinge, {"max_torque": "3 N"}, r"max_force: a rotary actuator needs N m"),
-    "two names": (hinge, {"max_torque": 3, "max_force": 3}, r"max_torque: is another name of max_force"),
-    "passive": (slide, {"actuated": False, "max_power": 3}, r"max_power: only an actuated joint has it"),
-    "range without home": (slide, {"range": [0.1, 0.3]}, r"range: \[0.1, 0.3\] does not include home, where .* is 0 "),
-    "range by offset": (slide, {"offset": 0.5, "range": [-0.1, 0.3]}, "not include home, where the coordinate is 0.5"),
+    "screw of a motor": (hinge, {"lead": 0.005}, 'lead'),
+    "torque in N": (hinge, {"max_torque": "3 N"}, 'max_force N m'),
+    "two names": (hinge, {"max_torque": 3, "max_force": 3}, 'max_torque max_force'),
+    "passive": (slide, {"actuated": False, "max_power": 3}, 'max_power'),
+    "range without home": (slide, {"range": [0.1, 0.3]}, 'range [0.1, 0.3] home 0'),
+    "range by offset": (slide, {"offset": 0.5, "range": [-0.1, 0.3]}, 'home 0.5'),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", JOINTS)
 def test_faults_of_joints_say_what_to_write(case):
     make, fields, message = JOINTS[case]
-    with pytest.raises(ValueError, match=message):
+    with refused(ValueError, message):
         make(**fields)
 
 
 def test_a_range_that_leaves_out_home_is_a_fault_with_its_line():
     text = dumps(load("3-prs")).replace("range: [-0.15, 0.35]", "range: [0.15, 0.35]")
-    with pytest.raises(RobotFileError, match=r"range: \[0.15, 0.35\] does not include home") as raised:
+    with refused(RobotFileError, "range 0.15 0.35") as raised:
         loads(text)
     assert "[0.15, 0.35]" in text.splitlines()[raised.value.faults[0].line - 1]
 
@@ -149,7 +150,7 @@ def test_bearings_belong_to_joints():
     leg = type(robot.legs[0]).model_validate(rated)
     assert leg.bearing("universal").dynamic_load_rating == 3000.0
     assert leg.bearing("spherical").dynamic_load_rating is None
-    with pytest.raises(ValueError, match=r"bearings.universall: unknown joint 'universall'. Did you mean 'universal'"):
+    with refused(ValueError, "bearings.universall universal"):
         type(leg).model_validate(rated | {"bearings": {"universall": {"dynamic_load_rating": 1}}})
 
 

@@ -22,6 +22,7 @@ from polypod.export.header import ABOUT, INPUTS, OUTPUTS
 from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
 from polypod.papers.long.cases import hexagon_modes
+from support.refusals import refused
 from support.robots.chains import tripod
 from support.robots.rotary import hexa
 from support.robots.unusual_chains import UNUSUAL
@@ -336,7 +337,7 @@ def test_header_refuses_loads_that_the_modes_have_no_shape_for():
     assert "The moment must be zero" in words(flexible(origin_rotation=None))
     both = flexible(origin_shape=None, origin_rotation=None)
     assert "The force and the moment must be zero" in words(both)
-    with pytest.raises(pp.errors.InputError, match="give origin_shape"):  # what the library itself says
+    with refused(pp.errors.InputError, "origin_shape"):  # what the library itself says
         both.inverse_dynamics(both.robot.home.matrix, STILL, STILL, [0, 0, 1, 0, 0, 0])
 
 
@@ -384,5 +385,5 @@ def test_every_export_writes_files(tmp_path):
 
 
 def test_unknown_function_suggests():
-    with pytest.raises(UnknownNameError, match=r"Did you mean .*'mass_matrix'"):
+    with refused(UnknownNameError, near="mass_matrix"):
         export_c(model_of("kim-ryu"), "mass_matrx")

@@ -26,6 +26,7 @@ from polypod.export.fmu.variables import Variable, Variables, quoted
 from polypod.files import dumps, loads
 from polypod.motion import make_task
 from support.command_line import polypod
+from support.refusals import refused, says
 from test_export_c import flexible
 
 fmpy = pytest.importorskip("fmpy", reason="fmpy is not installed")
@@ -206,28 +207,28 @@ def test_what_has_no_answer_is_an_error_with_the_reason(make: Make, capsys: Any)
     inverse = make("inverse-dynamics", 3).start()
     before = inverse.get("force")
     inverse.set(x=[5.0, 0.0, 0.0])
-    with pytest.raises(Exception, match="status 3"):
+    with refused(Exception, "status 3"):
         inverse.step(0.0, 0.1)
     output = capsys.readouterr().out
-    assert "no solution at t = 0 s: " in output
+    says(output, "t = 0 s:")
     assert "leg" in output.lower() or "rail" in output
     inverse.set(x=np.zeros(3))
     assert (inverse.get("force") == before).all()
-    with pytest.raises(Exception, match="status 3"):
+    with refused(Exception, "status 3"):
         inverse.set(x=[np.nan, 0.0, 0.0])
     assert "a finite number is needed" in capsys.readouterr().out
     forward = make("forward-kinematics", 2).start().set(q=[9.0, 9.0, -9.0])
-    with pytest.raises(Exception, match="status 3"):
+    with refused(Exception, "status 3"):
         forward.step(0.0, 0.01)
     assert np.isfinite(make("forward-kinematics", 2).start().get("position")).all()
     plant = make("plant", 2).set(start__x=[5.0, 0.0, 0.0])
-    with pytest.raises(Exception, match="status 3"):
+    with refused(Exception, "status 3"):
         plant.start()
     assert "no solution" in capsys.readouterr().out
-    with pytest.raises(Exception, match="status 3"):
+    with refused(Exception, "status 3"):
         make("plant", 2).start().set(platform__mass=3.0)
     assert "platform.mass is a parameter: set it before" in capsys.readouterr().out
-    with pytest.raises(Exception, match="status 3"):
+    with refused(Exception, "status 3"):
         make("plant", 2).set(platform__mass=-3.0)
     assert "platform.mass: at least 0 is needed, got -3" in capsys.readouterr().out
 
@@ -338,15 +339,13 @@ def test_units_are_products_of_base_units() -> None:
 
 def test_what_cannot_be_an_fmu(model_of: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     model = model_of(ROBOT)
-    with pytest.raises(UnknownNameError, match=r"plnt.*plant"):
+    with refused(UnknownNameError, name="plnt", near="plant"):
         export_fmu(model, "plnt")
-    with pytest.raises(InputError, match="fmi: 2 or 3 is needed, got 1"):
+    with refused(InputError, "fmi 1"):
         export_fmu(model, fmi=1)
-    with pytest.raises(InputError, match=r"'no-such-cc' is not on this machine; .*install gcc or"):
+    with refused(InputError, "no-such-cc"):
         export_fmu(model, compiler="no-such-cc")
-    with pytest.raises(
-        InputError, match=r"flexible: its motion and forces do not follow .*export plant, its functions"
-    ):
+    with refused(InputError, "plant", code="flexible"):
         export_fmu(flexible(), "controller")
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     monkeypatch.delenv("CC", raising=False)

@@ -17,6 +17,7 @@ from polypod.export import export_js
 from polypod.export.code import ports
 from polypod.export.js import js_function
 from support.browser import BROWSER, Browser
+from support.refusals import refused
 from test_export_c import states
 
 NODE = shutil.which("node")
@@ -164,5 +165,5 @@ def test_a_name_cannot_end_a_comment():
 
 
 def test_unknown_function_suggests():
-    with pytest.raises(UnknownNameError, match=r"Did you mean .*'mass_matrix'"):
+    with refused(UnknownNameError, near="mass_matrix"):
         export_js(model_of("kim-ryu"), "mass_matrx")

@@ -30,6 +30,7 @@ from polypod.motion import (
     loads_motion,
 )
 from support.command_line import polypod
+from support.refusals import failed, refused, says
 
 CIRCLE = json.loads((Path(__file__).parent.parent / "data" / "topp_kim_ryu_circle.json").read_text())
 
@@ -279,7 +280,7 @@ def test_force_speed_curves_are_kept_and_are_what_they_stand_for(hexaslide, circ
         force = hexaslide.inverse_dynamics(at.pose, at.twist, at.acceleration)
         most = np.interp(np.abs(hexaslide.rates(at.pose, at.twist)), *np.transpose(points))
         assert 0.98 < (np.abs(force) / most).max() < 1.001
-    with pytest.raises(InputError, match="force_speed: points"):
+    with refused(InputError, "force_speed"):
         fastest(hexaslide, circle, Limits(force_speed=[[0, 10], [0.1, 20]]))
 
 
@@ -510,20 +511,20 @@ def test_an_rms_force_may_be_limited_of_one_actuator(model_of):
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(), r"no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction="),
+        (Limits(), "force speed acceleration power reaction #missing"),
         (
             Limits(rms_force=50.0),
-            r"no limits given: pass at least one of force=, speed=, acceleration=, power= and reaction=",
+            "force speed acceleration power reaction #missing",
         ),
-        (Limits(force=-1.0), "greater than 0"),
-        (Limits(force=[1.0, 2.0]), r"limits\.force: must be one number or 6, one per actuator, got shape \(2,\)"),
-        (Limits(force=30.0), r"limits\.force: leg\d needs .* N to move slowly at .* 30 N are allowed"),
-        (Limits(force=85.0, rms_force=10.0), r"limits\.rms_force: leg\d needs .* lower peaks do not help"),
-        (Limits(force=300.0, reaction=20.0), "no speed satisfies all limits"),
+        (Limits(force=-1.0), "force -1"),
+        (Limits(force=[1.0, 2.0]), "limits.force 6 2"),
+        (Limits(force=30.0), "limits.force 30 N"),
+        (Limits(force=85.0, rms_force=10.0), "limits.rms_force"),
+        (Limits(force=300.0, reaction=20.0), "limits"),
     ],
 )
 def test_limits_that_cannot_be_kept_are_refused(hexaslide, circle, limits, message):
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         fastest(hexaslide, circle, limits)
 
 
@@ -531,30 +532,30 @@ def test_ways_that_cannot_be_gone_are_refused(hexaslide, model_of):
     home = hexaslide.robot.home.matrix
     far = home.copy()
     far[:3, 3] += [5.0, 0.0, 0.0]
-    with pytest.raises(StateError, match="where the motion is at t = "):
+    with refused(StateError, "trajectory"):
         fastest(hexaslide, Poses.through([home, far], [0.0, 1.0]), Limits(force=60.0), points=50)
     tilted = IndependentCoordinates(path=Line(start=[0, 0, 0], end=[0, 2.0, 2.0], duration=1.0))
-    with pytest.raises(StateError, match="where the motion is at t = "):
+    with refused(StateError, "trajectory"):
         ArcLengthPath(tilted.for_model(model_of("3-prs")), 0.1)
-    with pytest.raises(InputError, match="does not move"):
+    with refused(InputError, "trajectory", code="no_motion"):
         fastest(hexaslide, Poses.through([home, home], [0.0, 1.0]), Limits(force=60.0), points=50)
-    with pytest.raises(InputError, match="points"):
+    with refused(InputError, "points"):
         fastest(hexaslide, None, Limits(force=60.0), points=3)
 
 
 def test_files_of_retimed_motions_are_checked():
     along = "{{kind: published, name: kim-ryu-circle}}"
     text = f"{{{{name: a, trajectory: {{{{kind: retimed, turn_length: 0.1, along: {along}, {{}}}}}}}}}}"
-    with pytest.raises(MotionFileError, match="two consecutive lengths"):
+    with refused(MotionFileError, "speeds 0"):
         loads_motion(text.format("lengths: [0, 1, 2], speeds: [0, 0, 1]"))
-    with pytest.raises(MotionFileError, match="increase"):
+    with refused(MotionFileError, "lengths"):
         loads_motion(text.format("lengths: [0, 1, 1], speeds: [0, 1, 1]"))
     smooth = "lengths: [0, 0.33333333, 1.33333333], speeds: [0, 1, 0], times: [0, 1, 2], accelerations: [0, 2, %s]"
     assert loads_motion(text.format(smooth % -4)).trajectory.duration == 2.0
-    with pytest.raises(MotionFileError, match=r"from 1 to 2 s they lead to 1\.5 m at 0\.5 m/s, not to 1\.33333333 m"):
+    with refused(MotionFileError, "1.5 0.5 1.33333333"):
         loads_motion(text.format(smooth % -3))
     short = loads_motion(text.format("lengths: [0, 0.3, 0.5], speeds: [0, 1, 0]"))
-    with pytest.raises(InputError, match=r"0\.628318531 m long, the speeds are for 0\.5 m"):
+    with refused(InputError, "0.628318531 0.5"):
         short.trajectory.for_model(pp.Model("kim-ryu")).at(0.1)
 
 
@@ -573,7 +574,7 @@ def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     asked = ["fastest", "kim-ryu", "kim-ryu-circle", "--max-force", "0.085 kN", "--points", "100"]
     ran_once = polypod(*asked)
     assert ran_once.exit_code == 0, ran_once.output
-    assert "1.5 s as given" in ran_once.output
+    says(ran_once.output, "1.5")
     assert polypod(*asked).exit_code == 2  # never over a file automatically
     data = json.loads(polypod(*asked, "--force", "--json").output)
     ran = polypod("run", "kim-ryu", data["motion_file"], "--no-files", "--no-certify", "--json")
@@ -581,4 +582,4 @@ def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     assert 85 * 0.98 < max(peaks) < 85 * 1.001
     wrong = polypod("fastest", "kim-ryu", "--max-force", "2 mm")
     assert wrong.exit_code == 2
-    assert "--max-force: a number in N is needed, or one with its unit (N, kN)" in wrong.output
+    failed(wrong, "--max-force N kN")

@@ -15,6 +15,7 @@ from polypod.plates import plate_modes
 from polypod.results.study import study
 from polypod.simulation import follow
 from support.compare import assert_close
+from support.refusals import refused
 from support.states import displaced
 from test_flexible_friction import rough
 
@@ -123,9 +124,7 @@ def test_a_shape_that_runs_away_is_reported_with_its_time() -> None:
     start = hexagon_modes(3, damping_ratio=0.02)
     soft = pp.Model(pp.load("long").on_modes(start.with_stiffness(0.02 * start.stiffness)))
     trajectory = there_and_back(soft.robot, duration=2.0)
-    with pytest.raises(
-        StateError, match=r"no solution beyond t = .* s: the platform bends by .* too flexible"
-    ) as caught:
+    with refused(StateError, code="too_flexible") as caught:
         follow(soft, trajectory, trajectory.even_times(101), friction=False, elastic=np.array([0.01, 0.0, 0.0]))
     assert 0 < caught.value.time < 2.0
 
@@ -144,11 +143,11 @@ def test_dry_friction_at_the_usual_width() -> None:
     rigid = model.rigid.inverse_dynamics(found.motion.pose, found.motion.twist, found.motion.acceleration)
     assert np.abs(found.force - rigid).max() < 0.02 * np.abs(rigid).max()
     narrow = pp.Model(model.robot, friction_width=1e-6)
-    with pytest.raises(InputError, match=r"times: .* steps are needed.* increase friction_width"):
+    with refused(InputError, "times friction_width"):
         follow(narrow, trajectory, times)
-    with pytest.raises(InputError, match=r"step: got 0.0001 s, but dry friction .* leave it out"):
+    with refused(InputError, "step 0.0001"):
         follow(narrow, trajectory, times, step=1e-4)
-    with pytest.raises(InputError, match="friction_width: exact dry friction"):
+    with refused(InputError, "friction_width"):
         follow(pp.Model(model.robot, friction_width=0.0), trajectory, times)
 
 
@@ -189,7 +188,7 @@ def test_a_frame_that_cannot_follow_exactly() -> None:
     ]
     growth = np.sqrt(np.linalg.eigvals(np.array(rows).T).astype(complex)).real.max()
     assert growth > 100  # of q'' = G q: flutter, or a stiffness of the wrong sign
-    with pytest.raises(UnstableBendingError, match=r"is unstable at .*stiffer platform does not help") as caught:
+    with refused(UnstableBendingError, "vibration") as caught:
         follow(model, trajectory, times)
     assert caught.value.time is not None
     path = follow(model, trajectory, times, vibration=False)
@@ -225,21 +224,21 @@ def test_a_mode_that_the_load_does_not_bend() -> None:
 
 def test_bad_arguments(model: pp.Model) -> None:
     trajectory = there_and_back(model.robot)
-    with pytest.raises(InputError, match="times: at least two increasing times"):
+    with refused(InputError, "times"):
         follow(model, trajectory, [0.1])
-    with pytest.raises(InputError, match="step: must be greater than 0 s, got 0"):
+    with refused(InputError, "step 0"):
         follow(model, trajectory, [0.0, 0.1], step=0.0)
-    with pytest.raises(InputError, match=r"elastic: finite numbers of shape \(3,\) are needed"):
+    with refused(InputError, "elastic (3,)"):
         follow(model, trajectory, [0.0, 0.1], elastic=[0.0])
-    with pytest.raises(InputError, match=r"times: 1e\+08 steps are needed"):
+    with refused(InputError, "times 1e+08"):
         follow(model, trajectory, [0.0, 0.1], step=1e-9)
-    with pytest.raises(InputError, match=r"step: got 0.01 s, but the platform's fastest mode .* leave it out"):
+    with refused(InputError, "step 0.01"):
         follow(model, trajectory, [0.0, 0.1], step=0.01)
-    with pytest.raises(InputError, match="times: numbers"):
+    with refused(InputError, "times"):
         follow(model, trajectory, "abc")
-    with pytest.raises(InputError, match=r"trajectory: a polypod\.motion\.Trajectory is needed, got NoneType"):
+    with refused(InputError, "trajectory polypod.motion.Trajectory NoneType"):
         follow(model, None, [0.0, 0.1])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"wrench: finite numbers of shape \(2, 6\) are needed"):
+    with refused(InputError, "wrench (2, 6)"):
         follow(model, trajectory, [0.0, 0.1], lambda motion: np.zeros((3, 6)))
 
 
@@ -280,5 +279,5 @@ def test_study_of_a_bending_robot(model: pp.Model) -> None:
 
 def test_task_without_a_trajectory_is_refused(model: pp.Model) -> None:
     task = make_task(model.rigid, "around-home", rate=50.0)
-    with pytest.raises(InputError, match="the task needs its trajectory"):
+    with refused(InputError, code="no_trajectory"):
         study(model, Task("samples", task.motion))

@@ -29,6 +29,7 @@ from polypod.identification.prepared import prepared
 from polypod.identification.smoothing import smoothed
 from polypod.motion import dumps_motion, loads_motion
 from polypod.parameters.paths import value_at
+from support.refusals import refused, says
 
 NOISE = {"noise_q": 1e-6, "noise_force": 0.002}
 
@@ -327,7 +328,7 @@ def test_flexible_platforms_are_refused() -> None:
     from polypod.files import load
 
     robot = load(Path(__file__).parent.parent.parent / "examples" / "long-flexible.yaml")
-    with pytest.raises(InputError, match="deflection and rate of every mode"):
+    with refused(InputError, code="flexible"):
         LinearModel(pp.Model(robot))
 
 
@@ -340,7 +341,7 @@ def test_gaps_and_jumps_are_found_and_reported() -> None:
     gapped = checked(Log("gap", own.time[cut], own.q[cut], own.force[cut]))
     assert gapped.starts == (0, 400)
     assert len(gapped.notes) == 1  # where a coordinate is after a gap is no jump
-    assert "1 gap in time" in gapped.notes[0]
+    says(gapped.notes[0], "1 gap")
     jumped = own.q.copy()
     jumped[900:, 1] += 0.05
     leap = checked(Log("jump", own.time, jumped, own.force))
@@ -377,7 +378,7 @@ def test_drives_at_their_limits_are_found_under_noise() -> None:
     noise = NOISE["noise_force"] * np.random.default_rng(0).standard_normal(own.force.shape) * [1, 0]
     limited = replace(own, force=np.clip(own.force, -limit, limit) + noise)
     result = identify(five_bar(), [limited], [log(1)])
-    assert "drives at their limits, not used" in " ".join(result.notes)
+    says(" ".join(result.notes), "drives")
     judged = result.validation[0]
     assert judged.error(judged.after) == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.2)
     # no peak of an honest log is a limit
@@ -389,10 +390,10 @@ def test_results_not_to_be_trusted_are_reported() -> None:
     own = log(0)
     result = identify(five_bar(), [replace(own, force=3 * own.force)], [log(1)])
     text = " ".join(result.notes)
-    assert "times those predicted from the file in all channels" in text
-    assert "held-out forces worse than the file's do: do not use them" in text
+    says(text, "channels")
+    says(text, "held-out")
     slow = np.repeat(0.01 * np.sin(np.arange(len(own.time)) / 40)[:, None], 2, axis=1)
-    assert "are not white" in " ".join(identify(five_bar(), [replace(own, force=own.force + slow)]).notes)
+    says(" ".join(identify(five_bar(), [replace(own, force=own.force + slow)]).notes), "white")
 
 
 def test_held_out_errors_are_distinguished_from_noise_of_coordinates() -> None:
@@ -407,22 +408,22 @@ def test_held_out_errors_are_distinguished_from_noise_of_coordinates() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda own: replace(own, force=own.force[:, ::-1]), "swapped"),
-        (lambda own: replace(own, force=own.force * [1, -1]), "left have the wrong sign"),
-        (lambda own: replace(own, q=own.q * [1, -1]), "left.q seems to have the wrong sign"),
-        (lambda own: replace(own, force=1000 * own.force), "other units"),
-        (lambda own: replace(own, time=1000 * own.time), r"samples are 2 s apart.*such as 'time \[ms\]'"),
-        (lambda own: replace(own, time=own.time[::-1]), r"time must increase, got .* \(sample 1\)"),
+        (lambda own: replace(own, force=own.force[:, ::-1]), "#swapped"),
+        (lambda own: replace(own, force=own.force * [1, -1]), "left #wrong_sign"),
+        (lambda own: replace(own, q=own.q * [1, -1]), "left.q"),
+        (lambda own: replace(own, force=1000 * own.force), "#units"),
+        (lambda own: replace(own, time=1000 * own.time), "2 time [ms]"),
+        (lambda own: replace(own, time=own.time[::-1]), "time 1"),
         (
             lambda own: replace(own, q=own.q + 40.0),
-            r"log: simulated: the robot cannot reach 100% of these coordinates \(the first \[40\.000124,",
+            "log simulated 100% 40.000124",
         ),
-        (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "finite"),
-        (lambda own: Log("short", own.time[:9], own.q[:9], own.force[:9]), "too few"),
+        (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "#not_finite"),
+        (lambda own: Log("short", own.time[:9], own.q[:9], own.force[:9]), "short 9"),
     ],
 )
 def test_wrong_channels_are_refused(change: Any, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+    with refused(InputError, words):
         identify(five_bar(), [change(log(0))])
 
 
@@ -434,7 +435,7 @@ def test_clocks_that_do_not_match_are_found() -> None:
     stated = float(notes.split("forces come ")[1].split(" s")[0])
     assert stated == pytest.approx(8 / 500, abs=1 / 500)
     drifting = np.stack([np.interp(1.01 * own.time, own.time, column) for column in own.force.T], axis=1)
-    assert "clocks run at different rates" in " ".join(identify(five_bar(), [replace(own, force=drifting)]).notes)
+    says(" ".join(identify(five_bar(), [replace(own, force=drifting)]).notes), "clocks")
     mended = identify(five_bar(), [late], delay=stated)
     assert mended.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.3)
 
@@ -457,13 +458,13 @@ def test_poses_that_are_missing_are_not_compared() -> None:
     pose = np.tile(five_bar().robot.home.matrix, (len(own.time), 1, 1))
     pose[::2] = np.nan
     notes = " ".join(prepared(five_bar(), checked(replace(own, pose=pose)), check=False).log.notes)
-    assert "the measured pose is" in notes
+    says(notes, "pose")
     assert "nan" not in notes
 
 
 def test_rounds_that_do_not_converge_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules["polypod.identification.identify"], "ITERATIONS", 1)
-    assert "1 iterations were too few" in " ".join(identify(five_bar(), [log(0)]).notes)
+    says(" ".join(identify(five_bar(), [log(0)]).notes), "1 iterations")
 
 
 @pytest.mark.long
@@ -472,7 +473,7 @@ def test_too_little_motion_says_what_is_invisible() -> None:
     still = simulated_log(five_bar(), motion(), rate=5000.0, **NOISE)
     short = Log("short", still.time[:300], still.q[:300], still.force[:300])
     result = identify(five_bar(), [short], check=False)
-    assert "too little motion" in " ".join(result.notes)
+    says(" ".join(result.notes), "motion")
     assert len(result.invisible) > len(identify(five_bar(), [own]).invisible)
 
 
@@ -480,10 +481,10 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     save_log(five_bar(), log(0), tmp_path / "run.csv")
     text = (tmp_path / "run.csv").read_text()
     (tmp_path / "other.csv").write_text(text.replace("left.force [N m]", "left.torque [N m]"))
-    with pytest.raises(InputError, match=r"'left.force \[N m\]' is missing; unknown columns: left.torque"):
+    with refused(InputError, "left.force left.torque"):
         read_log(five_bar(), tmp_path / "other.csv")
     (tmp_path / "unit.csv").write_text(text.replace("left.q [rad]", "left.q [mm]"))
-    with pytest.raises(InputError, match=r"left\.q"):
+    with refused(InputError, "left.q"):
         read_log(five_bar(), tmp_path / "unit.csv")
     # cells that a logger left out, and columns of its own with whatever they hold
     rows = [line + ",running" for line in text.splitlines()]
@@ -501,7 +502,7 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     (tmp_path / "placed.csv").write_text(placed)
     assert "columns not used: x" in read_log(five_bar(), tmp_path / "placed.csv").notes
     (tmp_path / "current.csv").write_text(text.replace(".force [N m]", ".current [A]"))
-    with pytest.raises(InputError, match="needs the drive's constant"):
+    with refused(InputError, "constants", code="no_constant"):
         read_log(five_bar(), tmp_path / "current.csv")
     read = read_log(five_bar(), tmp_path / "current.csv", constants=2.0)
     assert np.array_equal(read.force, 2 * log(0).force)
@@ -535,7 +536,7 @@ def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
 
 @pytest.mark.parametrize("options", [{"duration": 0.0}, {"harmonics": 2}, {"criterion": "best"}, {"noise": np.nan}])
 def test_excitations_refuse_nonsense(options: Any) -> None:
-    with pytest.raises(InputError, match=next(iter(options))):
+    with refused(InputError, next(iter(options))):
         excite(five_bar(), **options)
 
 

@@ -24,6 +24,7 @@ from polypod.exchange.uncontrolled import uncontrolled_motions
 from polypod.export import export_mjcf, urdf_files
 from polypod.legs.chain import ChainJoint
 from support.command_line import polypod
+from support.refusals import failed, refused, says
 
 MODELS = Path(__file__).parent.parent / "data" / "models"
 FIVE_BAR = MODELS / "gepetto" / "5bar_linkage" / "robot.urdf"
@@ -74,14 +75,14 @@ def test_a_four_bar_by_hand(tmp_path: Path) -> None:
 def test_a_joint_without_a_link_is_named(instead: str, tmp_path: Path) -> None:
     path = four_bar(tmp_path)
     path.write_text(path.read_text().replace('<parent link="crank"/>', instead))
-    with pytest.raises(InputError, match="joint elbow: its parent needs link="):
+    with refused(InputError, "elbow link"):
         import_robot(path, "coupler")
 
 
 def test_gaps_are_reported_and_closed(tmp_path: Path) -> None:
     imported = import_robot(four_bar(tmp_path, gap=0.004), "coupler")
     text = next(remark for remark in imported.remarks if "open" in remark)
-    assert "open by up to 4 mm" in text
+    says(text, "4 mm")
     assert "(tip)" in text
     joints = {j.name: np.array(j.at) for leg in imported.robot.legs for j in leg.joints}
     lengths = [
@@ -108,28 +109,28 @@ def test_joints_can_be_moved_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "loop1 is open by 300 mm and 90 deg"),
-        ({"at": {"mot3": 1.0}}, "no joint 'mot3' with one coordinate; there are closedloop1_A, free1, mot1"),
-        ({"close": True, "hold": ["mot3"]}, "hold: unknown joint 'mot3'"),
-        ({"close": True, "actuated": ["mot1"]}, "needs 2 actuators, got 1"),
-        ({"close": True, "platform": "built"}, "'built' does not move"),
+        ({}, "loop1 300 90"),
+        ({"at": {"mot3": 1.0}}, "mot3 closedloop1_A free1 mot1"),
+        ({"close": True, "hold": ["mot3"]}, "hold mot3"),
+        ({"close": True, "actuated": ["mot1"]}, "2 1"),
+        ({"close": True, "platform": "built"}, "built"),
         ({"close": True, "loops": "nothing.yaml"}, "nothing.yaml"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_refused_with_the_reason(options: dict, message: str) -> None:
-    with pytest.raises((InputError, RobotFileError), match=message.replace("(", r"\(")):
+    with refused((InputError, RobotFileError), message):
         import_robot(FIVE_BAR, **options)
 
 
 def test_names_are_suggested() -> None:
-    with pytest.raises(UnknownNameError, match="effector"):
+    with refused(UnknownNameError, near="effector"):
         import_robot(FIVE_BAR, "efector", close=True)
 
 
 def test_odd_masses_and_wheels_are_reported() -> None:
     remarks = " ".join(import_robot(FIVE_BAR, close=True).remarks)
     # the file's own mass, twice: balls of 25 mm that weigh as much as a train
-    assert "body sphere: 654498 kg of 1.3091e+06 kg moving mass" in remarks
+    says(remarks, "sphere 654498 1.3091e+06")
     assert "sphere spins freely about the axis of closedloop1_B; it was attached to rod_2 without its moment" in remarks
     assert "end_rod (proposed: 2 joints of loops are on it" in remarks
     assert "with the frame effector on it" in remarks
@@ -180,7 +181,7 @@ def test_urdf_plus() -> None:
     np.testing.assert_allclose(at["joint2"], [0.5 * np.cos(0.8), 0.5 * np.sin(0.8), 0.0], atol=1e-13)
     np.testing.assert_allclose(at["loop1"] - at["joint2"], [1.0, 0.0, 0.0], atol=1e-13)
     assert len(robot.dof) == 1
-    with pytest.raises(InputError, match="constraint1 is open by 300 mm"):
+    with refused(InputError, "constraint1 300"):
         import_robot(MODELS / "grbda" / "six_bar.urdf")
 
 
@@ -191,9 +192,9 @@ def test_three_drives_in_one_leg() -> None:
 
 
 def test_serial_joints_and_arms_are_refused_with_what_to_do() -> None:
-    with pytest.raises(InputError, match=r"second platform or an arm.*hold=\['right_antenna', 'left_antenna'\]"):
+    with refused(InputError, "hold right_antenna left_antenna"):
         import_robot(REACHY)
-    with pytest.raises(InputError, match=r"degree of freedom of its own.*hold=\['yaw_body'\]"):
+    with refused(InputError, "hold yaw_body"):
         import_robot(REACHY, hold=["right_antenna", "left_antenna"])
 
 
@@ -217,42 +218,42 @@ def test_reachy_mini_remarks() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (('name="elbow" type="continuous"', 'name="elbow" type="floating"'), "type 'floating' is not supported"),
-        (("</robot>", '<link name="loose"/></robot>'), "one root link, this file has 2"),
-        (('value="1.0"', 'value="-1"'), "its mass is -1.0 kg"),
-        (('xyz="0 1 0"', 'xyz="0 1"'), "3 numbers are needed, got '0 1'"),
-        (("<robot", "<model"), r"is not XML: mismatched tag"),
-        (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "a gear"),
-        (('<child link="rocker"/>', '<child link="crank"/>'), "link 'crank' is the child of two joints"),
-        (('<child link="rocker"/>', '<child link="rock"/>'), "joint pivot: its child link 'rock' does not exist"),
-        (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), "joint elbow: friction.viscous"),
+        (('name="elbow" type="continuous"', 'name="elbow" type="floating"'), 'floating'),
+        (("</robot>", '<link name="loose"/></robot>'), "2 ground loose"),
+        (('value="1.0"', 'value="-1"'), '-1.0'),
+        (('xyz="0 1 0"', 'xyz="0 1"'), '3 0 1'),
+        (("<robot", "<model"), 'XML'),
+        (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "elbow #gear"),
+        (('<child link="rocker"/>', '<child link="crank"/>'), "crank closed_loop"),
+        (('<child link="rocker"/>', '<child link="rock"/>'), 'pivot rock'),
+        (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), 'elbow friction.viscous'),
     ],
 )  # fmt: skip
 def test_faults_of_urdf(change: tuple[str, str], message: str, tmp_path: Path) -> None:
     path = four_bar(tmp_path)
     path.write_text(path.read_text().replace(*change, 1))
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         import_robot(path)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"closed_loop": 5}, "closed_loop: must be a valid list, got 5"),
-        ({"closed_loop": [["coupler", "rocker", "crank"]]}, "closed_loop.0: .* at most 2 items"),
-        ({"closed_loop": []}, "closed_loop has 0 pairs but type has 1 entries"),
-        ({"name_mot": [["motor"]]}, r"name_mot.0: must be a valid string, got \['motor'\]"),
-        ({"joint_name": ["tip"]}, "joint_name and joint_type must have the same number"),
-        ({"polypod": {"motors": {"motor": {"gear": 3}}}}, "polypod.motors.motor.gear: .* not permitted, got 3"),
-        ({"polypod": {"motors": {"motor": {"ratio": 0}}}}, "joint motor: ratio: must not be 0"),
-        ({"polypod": {"gravity": "down"}}, "polypod.gravity: must be a valid tuple, got 'down'"),
+        ({"closed_loop": 5}, "closed_loop 5"),
+        ({"closed_loop": [["coupler", "rocker", "crank"]]}, "closed_loop.0 2"),
+        ({"closed_loop": []}, "closed_loop 0 1"),
+        ({"name_mot": [["motor"]]}, "name_mot.0 motor"),
+        ({"joint_name": ["tip"]}, "joint_name joint_type"),
+        ({"polypod": {"motors": {"motor": {"gear": 3}}}}, "polypod.motors.motor.gear 3"),
+        ({"polypod": {"motors": {"motor": {"ratio": 0}}}}, "motor ratio 0"),
+        ({"polypod": {"gravity": "down"}}, "polypod.gravity down"),
     ],
 )
 def test_faults_of_the_file_beside_a_urdf(change: dict, message: str, tmp_path: Path) -> None:
     path = four_bar(tmp_path)
     right = {"closed_loop": [["coupler", "rocker"]], "type": ["3d"], "name_mot": ["motor"]}
     (tmp_path / "robot.yaml").write_text(json.dumps(right | change))
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         import_robot(path, "coupler")
 
 
@@ -289,15 +290,15 @@ MJCF = """<mujoco><worldbody><body name="a"><freejoint/><inertial pos="0 0 0" ma
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("", r"platform a: no joints lead from it to the base; polypod has robots on a fixed base, no"),
-        ('<equality><joint joint1="h"/></equality>', "only connect and weld can close loops"),
-        ('<actuator><motor body="a" name="m" site="s"/></actuator>', "rejected by MuJoCo"),
+        ("", "platform a loops"),
+        ('<equality><joint joint1="h"/></equality>', "connect weld"),
+        ('<actuator><motor body="a" name="m" site="s"/></actuator>', "MuJoCo"),
     ],
 )
 def test_faults_of_mjcf(more: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "r.xml"
     path.write_text(MJCF.format(more))
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         import_robot(path, "a")
 
 
@@ -336,7 +337,7 @@ def test_what_controllers_do_in_mjcf_is_named(tmp_path: Path) -> None:
     path.write_text(text.replace('<body name="right-crank"', '<body gravcomp="1" name="right-crank"'))
     assert "gravity compensation of right-crank is part of a controller: left out" in import_robot(path).remarks
     path.write_text(text.replace('gear="1.0"', 'gear="0"', 1))
-    with pytest.raises(InputError, match="its gear is 0, so it drives nothing"):
+    with refused(InputError, "gear 0"):
         import_robot(path, "platform")
 
 
@@ -350,12 +351,12 @@ def test_a_point_mass_beside_its_rod_is_moved_onto_it() -> None:
 
 
 def test_files_of_no_format(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="file not found"):
+    with refused(InputError, "x.xml", code="not_found"):
         import_robot(tmp_path / "x.xml")
     (tmp_path / "x.txt").write_text("")
-    with pytest.raises(InputError, match=r"unknown file type '\.txt'; expected \.xml, \.mjcf, \.urdf, or pass format="):
+    with refused(InputError, ".txt .xml .mjcf .urdf format"):
         import_robot(tmp_path / "x.txt")
-    with pytest.raises(UnknownNameError, match=r"'step'.*Known: mjcf, urdf"):
+    with refused(UnknownNameError, name="step", known="mjcf"):
         import_robot(FIVE_BAR, format="step")
     assert set(READERS) == {"mjcf", "urdf"}
 
@@ -391,14 +392,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = polypod(*asked)
     assert result.exit_code == 0, result.output
     assert "Wrote four.yaml" in result.stdout
-    assert "note: loops were open by up to 4 mm" in result.stderr
+    says(result.stderr, "note: loops 4 mm")
     text = Path("four.yaml").read_text()
     assert text.startswith("# Imported from r.urdf with 'polypod import'.\n# - loops were open")
     assert pp.load("four.yaml") == pp.loads(text)
-    assert "exists; add --force" in polypod(*asked).stderr
+    failed(polypod(*asked), "--force")
     result = polypod(*asked, "-o", "other.yaml", "--json")
     assert json.loads(result.stdout)["robot"] == "four"
-    assert "--at: NAME=VALUE is needed, such as motor=30deg" in polypod("import", "r.urdf", "--at", "motor").stderr
+    failed(polypod("import", "r.urdf", "--at", "motor"), "--at NAME=VALUE motor=30deg")
 
 
 def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
@@ -411,14 +412,14 @@ def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
     assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
     assert not uncontrolled_motions("3-rps").motions, "drives hold it"
     (tmp_path / "empty.yaml").write_text("name: empty\n")
-    with pytest.raises(InputError, match="draw: the file has no list of legs"):
+    with refused(InputError, "draw legs"):
         uncontrolled_motions(tmp_path / "empty.yaml")
     result = polypod("check", file, "--draw", picture)
     assert result.exit_code == 2
-    assert "3 motions with all drives locked" in result.stderr
+    says(result.stderr, "3 drives")
     assert picture.read_bytes().startswith(b"\x89PNG")
     changed = polypod("check", "3-rps", "--draw", tmp_path / "other.png", "--set", "platform.mass=2")
-    assert "--draw: shows the robot as in its file; leave out --set" in changed.stderr
+    failed(changed, "--draw --set")
 
 
 # -- loops that are far open, digits, hostile files --------------------------------------------------------------------
@@ -451,9 +452,7 @@ def lengths_of_bars(robot: pp.Robot) -> list[float]:
 def test_loops_that_close_from_no_start_near_are_closed_from_others(tmp_path: Path) -> None:
     """Bars in one line stay there in every step; --close tries other positions."""
     path = stretched_four_bar(tmp_path)
-    with pytest.raises(
-        InputError, match=r"loops: tip is open by 2700 mm and 0 deg in the file's drawing, so that is no home\. Say"
-    ):
+    with refused(InputError, "loops tip 2700"):
         import_robot(path, "coupler")
     found = import_robot(path, "coupler", close=True).robot
     assert np.allclose(lengths_of_bars(found), [1.0, 1.2, 1.5, 1.0], rtol=1e-9, atol=0)
@@ -534,7 +533,7 @@ def test_a_wrist_has_three_degrees_of_dof_whatever_its_digits(digits: int, seed:
 def test_digits_that_decide_how_a_robot_moves_are_named(tmp_path: Path) -> None:
     path = tmp_path / "wrist.xml"
     path.write_text(wrist(4, 0))
-    with pytest.raises(InputError, match=r"0 degrees of freedom at home, but 3 if .* more digits"):
+    with refused(InputError, "0 3 at"):
         import_robot(path, "top")
 
 
@@ -546,7 +545,7 @@ def test_a_file_that_check_refuses_is_not_written(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Imported, "text", lambda *_: "name: r\nlegs: 3\n")
     refused = polypod("import", "r.urdf", "--platform", "coupler", "-o", "bad.yaml")
     assert refused.exit_code == 2
-    assert "bad.yaml was not written, as 'polypod check' would refuse it" in " ".join(refused.stderr.split())
+    failed(refused, "bad.yaml polypod check")
     assert not (tmp_path / "bad.yaml").exists()
 
 
@@ -565,10 +564,7 @@ def test_given_actuators_override_those_of_a_file(tmp_path: Path) -> None:
     tendon += '<actuator><motor tendon="t"/></actuator>'
     for actuators in (tendon, '<actuator><motor joint="motor"/><motor joint="motor"/></actuator>'):
         path.write_text(f"<mujoco><worldbody>{bodies}</worldbody><equality>{loop}</equality>{actuators}</mujoco>")
-        with pytest.raises(
-            InputError,
-            match=r"actuator actuator\d: .* Name the joints that are driven:",
-        ):
+        with refused(InputError, "actuated"):
             import_robot(path, "coupler")
         found = import_robot(path, "coupler", actuated=["motor"])
         assert [j.name for leg in found.robot.legs for j in leg.joints if j.actuated] == ["motor"]
@@ -579,7 +575,7 @@ def test_a_tree_without_loops_is_named(tmp_path: Path) -> None:
     """It was said to have a second platform."""
     links = LINK.format("rod", "0 0 0", 1.0, 0.01) + LINK.format("end", "0 0 0", 1.0, 0.01)
     path = urdf(links, joint("a", "ground", "rod", "0 0 0") + joint("b", "rod", "end", "1 0 0"), tmp_path)
-    with pytest.raises(InputError, match=r"no joint is part of a loop.*closed_loop"):
+    with refused(InputError, "loops closed_loop"):
         import_robot(path)
 
 
@@ -612,19 +608,19 @@ _KLINGON = '<?xml version="1.0" encoding="klingon"?>'
     [
         ("r.urdf", _HEAVY, "mass value"),
         ("r.urdf", _FAR, "origin xyz"),
-        ("r.urdf", f"<robot>{_within('link', 1000)}</robot>", "within 200 other elements"),
-        ("r.urdf", f"<robot>{_within('link', 100_000)}</robot>", "within 200 other elements"),
-        ("r.xml", f"<mujoco><worldbody>{_within('body', 3000)}</worldbody></mujoco>", "within 200 other elements"),
-        ("r.urdf", f'{_KLINGON}<robot name="r"/>', "save it as UTF-8"),
-        ("r.xml", f"{_KLINGON}<mujoco/>", "save it as UTF-8"),
+        ("r.urdf", f"<robot>{_within('link', 1000)}</robot>", "r 200"),
+        ("r.urdf", f"<robot>{_within('link', 100_000)}</robot>", "r 200"),
+        ("r.xml", f"<mujoco><worldbody>{_within('body', 3000)}</worldbody></mujoco>", "r 200"),
+        ("r.urdf", f'{_KLINGON}<robot name="r"/>', "UTF-8"),
+        ("r.xml", f"{_KLINGON}<mujoco/>", "UTF-8"),
         ("r.urdf", '<?xml version="1.0" encoding="utf-7"?><robot name="r"/>', "UTF-8"),
-        ("r.xml", _mjcf("pos='1e300 0 0'", "1"), "body b|MuJoCo refuses"),
-        ("r.xml", _mjcf("", "1e308"), "body b|MuJoCo refuses"),
-        ("r.xml", "<mujoco", "is not XML: unclosed token"),
+        ("r.xml", _mjcf("pos='1e300 0 0'", "1"), "r.xml"),
+        ("r.xml", _mjcf("", "1e308"), "r.xml"),
+        ("r.xml", "<mujoco", "XML"),
     ],
 )
 def test_hostile_xml_is_refused_with_its_element(name: str, text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         import_robot(path)

@@ -21,6 +21,7 @@ from polypod.papers.long.cases import hexagon_modes
 from polypod.simulation import simulate
 from support import states as sample
 from support.compare import derivative
+from support.refusals import refused
 from support.states import displaced, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
@@ -237,7 +238,7 @@ def test_python_control_takes_it(model_of: ModelOf) -> None:
 def test_every_state_of_a_batch_must_be_an_equilibrium() -> None:
     """A stiffness matrix is compared with its own size, not with that of a stiffer state beside it."""
     skewed, stiff = np.array([[1.0, 0.5], [-0.5, 1.0]]), 1e9 * np.eye(2)
-    with pytest.raises(StateError, match="not an equilibrium"):
+    with refused(StateError, code="not_an_equilibrium"):
         modes_of(np.stack([skewed, stiff]), np.stack([np.eye(2)] * 2))
 
 
@@ -257,7 +258,7 @@ def test_a_batch_is_its_states_one_by_one(model_of: ModelOf) -> None:
     empty = linearise(model, np.zeros((0, 4, 4)))
     assert empty.a.shape == (0, 12, 12)
     assert empty.drift.shape == (0, 12)
-    with pytest.raises(InputError, match="to_control: needs a single linear model"):
+    with refused(InputError, "to_control"):
         whole.to_control()
 
 
@@ -275,7 +276,7 @@ def test_what_is_differentiated_is_kept(model_of: ModelOf) -> None:
 def test_no_linear_model_where_there_is_no_answer(model_of: ModelOf) -> None:
     model = model_of("lopes")
     away = displaced(model.robot.home.matrix, np.array([0.9, 0, 0, 0, 0, 0]))
-    with pytest.raises(StateError, match=r"linearise: no answer\. leg\d: the platform joint is farther from the rail"):
+    with refused(StateError, "linearise", code="leg"):
         linearise(model, away, force=np.zeros(6))
 
 
@@ -285,22 +286,19 @@ def test_no_linear_model_of_friction_that_does_not_converge(model_of: ModelOf) -
     for leg in data["legs"]:
         leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0  # no other topology
     rough = pp.Model(pp.Robot.model_validate(data))
-    with pytest.raises(StateError, match=r"linearise: no answer\. the friction iteration did not converge"):
+    with refused(StateError, "linearise", code="friction"):
         linearise(rough, twist=[0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
 
 
 def test_bad_input(model_of: ModelOf) -> None:
     model = model_of("lopes")
-    with pytest.raises(InputError, match=r"force: shape \(\.\.\., 6\) is needed, got \(1,\)"):
+    with refused(InputError, "force 6 (1,)"):
         linearise(model, force=[1.0])
-    with pytest.raises(InputError, match=r"pose: a 4x4 pose"):
+    with refused(InputError, "pose 4x4"):
         linearise(model, np.eye(3))
-    with pytest.raises(InputError, match=r"wrench: finite numbers are needed, got nan"):
+    with refused(InputError, "wrench nan"):
         linearise(model, wrench=np.full(6, np.nan))
-    with pytest.raises(InputError, match="stiffness"):
+    with refused(InputError, "stiffness"):
         natural_modes(model, stiffness=-1.0)
-    with pytest.raises(
-        InputError,
-        match=r"stiffness: must be one stiffness or 6, got \[1000000\.0, 1000000\.0, 1000000\.0, 1000000\.0,",
-    ):
+    with refused(InputError, "stiffness 6 1000000.0"):
         natural_modes(model, stiffness=[1e6] * 5)

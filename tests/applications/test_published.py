@@ -15,6 +15,7 @@ import pytest
 
 import polypod as pp
 from support import compare
+from support.refusals import refused
 
 DATA = Path(__file__).parent.parent / "data"
 
@@ -68,7 +69,7 @@ def test_andrews_squeezer_at_its_published_start_is_at_a_dead_point() -> None:
     for leg in robot["legs"]:
         for joint in leg["joints"]:
             joint["at"] = new.get(joint["name"], old[joint["name"]]).tolist()
-    with pytest.raises(ValueError, match=r"legs\.0\.joints: .* dead point at home.*motor, f.*another body"):
+    with refused(ValueError, "legs.0.joints f"):
         pp.Robot.model_validate(robot)
 
 

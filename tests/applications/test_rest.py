@@ -15,6 +15,7 @@ from polypod.model import FrictionStatus
 from polypod.motion import make_task
 from polypod.results import study
 from polypod.simulation import SimulationError, simulate
+from support.refusals import refused
 from support.states import easy, mostly_long
 from test_stick import delta, kim_ryu, slope
 
@@ -180,7 +181,7 @@ def test_steps_of_variable_length_go_past_joints_about_to_stick() -> None:
 def test_steps_that_come_nowhere_are_refused() -> None:
     """A spring of 1e12 N/m on a slide: explicit steps would be some hundred million."""
     model = slope(0.0, {"viscous": 0.001})
-    with pytest.raises(SimulationError, match=r"DOP853 stalled at t = .*lower the gains, or give a rate"):
+    with refused(SimulationError, "DOP853 rate"):
         simulate(model, lambda t, m: -1e12 * (m.q - 1e-3), duration=10.0)
 
 

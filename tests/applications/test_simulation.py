@@ -37,6 +37,7 @@ from polypod.simulation.chart import numeric_chart
 from polypod.simulation.signals import Actuators
 from polypod.simulation.system import Stepper, System
 from support.command_line import polypod
+from support.refusals import names, refused, warned
 from support.states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]
@@ -307,9 +308,9 @@ def test_drives_give_what_their_file_says_at_a_speed() -> None:
         for sign in (-1, 1):
             given = actuators.saturated(sign * np.full(3, 9.0), np.array(rate, dtype=float))
             np.testing.assert_allclose(given, sign * np.array(most, dtype=float), rtol=1e-14)
-    with pytest.raises(InputError, match="'drives' for the limits of the robot file"):
+    with refused(InputError, "drives"):
         Actuators(named, "motors", 0.0)
-    with pytest.raises(InputError, match="no drive of the robot has max_force"):
+    with refused(InputError, "max_force"):
         Actuators(named[2:], "drives", 0.0)
 
 
@@ -375,7 +376,7 @@ def test_result_is_labelled_and_survives_a_file(tracked: xr.Dataset, tmp_path: P
     back = load_result(path)
     assert back.identical(tracked)
     assert events(back) == events(tracked)
-    with pytest.raises(InputError, match="exists"):
+    with refused(InputError, code="exists"):
         save_result(tracked, path)
     save_result(tracked, path, force=True)
 
@@ -388,7 +389,7 @@ def test_output_interval(model_of: ModelOf) -> None:
     assert np.allclose(grid.time, np.arange(6) * 0.01, atol=1e-15)
     every = simulate(model, springs(model, 2e3), duration=0.03, twist=[0, 0, 0.1, 0, 0, 0])
     assert np.abs(every.pose.values[-1] - grid.pose.values[3]).max() < 1e-7
-    with pytest.raises(InputError, match="output"):
+    with refused(InputError, "output"):
         simulate(model, duration=1.0, rate=1000, output=0.0015)
 
 
@@ -428,9 +429,9 @@ def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
     path = animate(tracked, tmp_path / "run.gif", fps=20, speed=0.5)
     with Image.open(path) as picture:
         assert picture.n_frames == 13
-    with pytest.raises(InputError, match=r"\.gif or \.mp4"):
+    with refused(InputError, ".gif .mp4"):
         animate(tracked, tmp_path / "run.avi")
-    with pytest.raises(InputError, match="has no 'error'"):
+    with refused(InputError, "error"):
         plots.tracking(tracked.drop_vars("error"))
 
 
@@ -478,16 +479,16 @@ def _bad_after(time: float, bad: object) -> Callable[[float, Measurement], objec
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (np.zeros(5), r"force: shape \(6,\) is needed, got \(5,\) at t = 0\.01 s"),
-        (np.r_[0, 0, np.nan, 0, 0, 0], r"force: got nan for leg3 at t = 0\.01 s"),
-        (np.ones(6) + 1j, r"force: numbers \(6,\) are needed, got array\(\[1\.\+1\.j"),
-        ("much", r"force: numbers \(6,\) are needed, got 'much' at t = 0\.01 s"),
+        (np.zeros(5), "force 6 5 0.01"),
+        (np.r_[0, 0, np.nan, 0, 0, 0], "force leg3 0.01"),
+        (np.ones(6) + 1j, "force 6 array([1.+1.j"),
+        ("much", "force 6 much 0.01"),
     ],
 )
 def test_a_bad_controller_is_reported_with_its_time_and_the_result_is_kept(
     model_of: ModelOf, bad: object, message: str
 ) -> None:
-    with pytest.raises(SimulationError, match=message) as caught:
+    with refused(SimulationError, message) as caught:
         simulate(model_of("lopes"), _bad_after(0.01, bad), duration=1.0, rate=1000)  # type: ignore[arg-type]
     assert caught.value.time == 0.01
     assert caught.value.result is not None
@@ -501,14 +502,14 @@ def test_a_controller_that_raises_keeps_the_result(model_of: ModelOf) -> None:
             raise ZeroDivisionError("division by zero")
         return np.zeros(6)
 
-    with pytest.raises(SimulationError, match=r"failed at t = 0\.006 s: ZeroDivisionError") as caught:
+    with refused(SimulationError, "ZeroDivisionError", time=0.006) as caught:
         simulate(model_of("lopes"), fails, duration=1.0, rate=1000)
     assert caught.value.result is not None
     assert len(caught.value.result.time) == 7
 
 
 def test_a_controller_that_fails_at_once(model_of: ModelOf) -> None:
-    with pytest.raises(SimulationError, match="got nan for leg1 at t = 0 s") as caught:
+    with refused(SimulationError, "nan leg1", time=0.0) as caught:
         simulate(model_of("lopes"), lambda t, m: np.full(6, np.nan), duration=1.0)
     assert caught.value.result is not None
     assert np.array_equal(caught.value.result.pose.values[0], model_of("lopes").robot.home.matrix)
@@ -520,7 +521,7 @@ def test_interrupting_keeps_what_there_is(model_of: ModelOf) -> None:
             raise KeyboardInterrupt
         return np.zeros(6)
 
-    with pytest.warns(InterruptedWarning, match=r"interrupted at t = 0\.02 s"):
+    with warned(InterruptedWarning, "0.02"):
         result = simulate(model_of("lopes"), pressed, duration=1.0, rate=1000)
     assert result.attrs["ended"] == "interrupted at t = 0.02 s"
     assert len(result.time) == 21
@@ -532,9 +533,11 @@ def test_a_state_without_an_answer_ends_with_time_leg_and_result(model_of: Model
     """Lopes' platform thrown sideways: a rail is out of reach of its link after 0.19 s, whatever the method."""
     model = model_of("lopes")
     force: Any = np.zeros(6) if held else lambda t, m: np.zeros(6)
-    with pytest.raises(SimulationError, match=r"(no solution|failed) at t = 0\.1\d+ s: .*leg\d: ") as caught:
+    with refused(SimulationError) as caught:
         simulate(model, force, duration=1.0, twist=[5.0, 0, 0, 0, 0, 0], method=method, events=CALM)
     error, result = caught.value, caught.value.result
+    assert 0.1 < error.time < 0.2
+    assert any(names(str(error), leg) for leg in model.legs)
     assert result is not None
     assert str(error) == result.attrs["ended"]
     # the last state kept has an answer, and a leg is as good as straight there
@@ -544,7 +547,7 @@ def test_a_state_without_an_answer_ends_with_time_leg_and_result(model_of: Model
 
 
 def test_forces_too_large_for_the_step_end_with_the_result(model_of: ModelOf) -> None:
-    with pytest.raises(SimulationError, match=r"no solution at t = [\d.]+ s: leg\d: ") as caught:
+    with refused(SimulationError, code="leg") as caught:
         simulate(model_of("kim-ryu"), np.full(6, 1e7), duration=1.0, rate=100, step=0.01, events=CALM)
     assert caught.value.result is not None
 
@@ -565,39 +568,39 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"duration": -1.0}, "duration: a number greater than 0"),
-        ({"duration": "1"}, "duration: a number greater than 0 is needed, got .1."),
-        ({"duration": float("nan")}, "duration: a number greater than 0"),
-        ({"duration": None}, "duration: a number greater than 0"),
-        ({"duration": 1.0, "rate": 0.0}, "rate: a number greater than 0"),
-        ({"duration": 1.0, "step": -1e-3}, "step: a number greater than 0"),
-        ({"duration": 1.0, "step": 0.0}, "step: a number greater than 0"),
-        ({"duration": 1.0, "reference": "kim-ryu-circle"}, r"reference: a polypod\.motion\.Trajectory .* got str"),
-        ({"duration": 1.0, "twist": 1j * np.ones(6)}, "twist: an array of numbers"),
-        ({"duration": 1.0, "delay": -1.0}, "delay: at least 0 s"),
-        ({"duration": 1.0, "delay": 0.01}, "delay: only sampled forces"),
-        ({"duration": 1.0, "breaks": [2.0]}, r"breaks: must be times in \[0, 1\] s"),
-        ({"duration": 1.0, "force": [1.0, 2.0]}, "force: 6 finite numbers"),
-        ({"duration": 1.0, "wrench": np.full(6, np.inf)}, "wrench: 6 finite numbers"),
-        ({"duration": 1.0, "twist": [1.0]}, r"twist: finite numbers of shape \(6,\)"),
-        ({"duration": 1.0, "pose": 2 * np.eye(4)}, "pose: "),
-        ({"duration": 1.0, "elastic": [0.0]}, "elastic: 'kim-ryu' has a rigid platform"),
-        ({"duration": 1.0, "saturation": [1.0, 2.0]}, "saturation: must be a number"),
-        ({"duration": 1.0, "events": {"limit": "panic"}}, r"events\['limit'\]: one of stop, log, ignore"),
-        ({"duration": 1e9, "rate": 1e6}, "samples; the limit is"),
+        ({"duration": -1.0}, "duration 0"),
+        ({"duration": "1"}, "duration 0 1"),
+        ({"duration": float("nan")}, "duration 0"),
+        ({"duration": None}, "duration 0"),
+        ({"duration": 1.0, "rate": 0.0}, "rate 0"),
+        ({"duration": 1.0, "step": -1e-3}, "step 0"),
+        ({"duration": 1.0, "step": 0.0}, "step 0"),
+        ({"duration": 1.0, "reference": "kim-ryu-circle"}, "reference polypod.motion.Trajectory"),
+        ({"duration": 1.0, "twist": 1j * np.ones(6)}, "twist"),
+        ({"duration": 1.0, "delay": -1.0}, "delay 0"),
+        ({"duration": 1.0, "delay": 0.01}, "delay"),
+        ({"duration": 1.0, "breaks": [2.0]}, "breaks [0 1]"),
+        ({"duration": 1.0, "force": [1.0, 2.0]}, "force 6"),
+        ({"duration": 1.0, "wrench": np.full(6, np.inf)}, "wrench 6"),
+        ({"duration": 1.0, "twist": [1.0]}, "twist 6"),
+        ({"duration": 1.0, "pose": 2 * np.eye(4)}, "pose"),
+        ({"duration": 1.0, "elastic": [0.0]}, "elastic kim-ryu"),
+        ({"duration": 1.0, "saturation": [1.0, 2.0]}, "saturation"),
+        ({"duration": 1.0, "events": {"limit": "panic"}}, "events limit stop log ignore panic"),
+        ({"duration": 1e9, "rate": 1e6}, "duration 1e+09 20000000"),
     ],
 )
 def test_bad_arguments(model_of: ModelOf, arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         simulate(model_of("kim-ryu"), **arguments)
 
 
 def test_bad_names_and_models(model_of: ModelOf) -> None:
-    with pytest.raises(UnknownNameError, match="Did you mean 'RK4' or 'RK45'"):
+    with refused(UnknownNameError, near="RK45"):
         simulate(model_of("kim-ryu"), duration=1.0, method="RK54")
-    with pytest.raises(UnknownNameError, match="event"):
+    with refused(UnknownNameError, what="event"):
         simulate(model_of("kim-ryu"), duration=1.0, events={"limits": "stop"})  # type: ignore[dict-item]
-    with pytest.raises(InputError, match=r"model: a polypod\.Model"):
+    with refused(InputError, "model polypod.Model"):
         simulate("kim-ryu", duration=1.0)
 
 
@@ -605,11 +608,11 @@ def test_bad_starts(model_of: ModelOf) -> None:
     model = model_of("kim-ryu")
     high = model.robot.home.matrix.copy()
     high[2, 3] = 0.3
-    with pytest.raises(InputError, match=r"pose: the start violates the robot's limits: leg\d: rail reaches"):
+    with refused(InputError, "pose rail", code="limits"):
         simulate(model, duration=1.0, pose=high)
     away = model.robot.home.matrix.copy()
     away[0, 3] = 5.0
-    with pytest.raises(InputError, match=r"pose: the robot cannot start there: .*leg\d: .* m\)"):
+    with refused(InputError, "pose m", code="leg"):
         simulate(model, duration=1.0, pose=away)
-    with pytest.raises(InputError, match="twist: the robot cannot move along"):
+    with refused(InputError, "twist", code="not_admissible"):
         simulate(model_of("staicu"), duration=1.0, twist=[1.0, 0, 0, 0, 0, 0])

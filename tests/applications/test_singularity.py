@@ -15,6 +15,7 @@ from polypod.errors import InputError, RobotFileError
 from polypod.results.figures.singularity import loci
 from support.command_line import polypod
 from support.engines import reference_hexapod as ref
+from support.refusals import refused
 from support.robots.slides import hinge
 
 
@@ -107,7 +108,7 @@ def test_similar_hexagons_on_circles_are_singular_in_every_pose(tmp_path):
     assert plain.largest > 1e-3
     moved = 0.6 * ref.A + np.where(np.arange(6)[:, None] == 0, [0.05, 0, 0], 0.0)
     assert not architecture(ref.robot(platform=moved, name="moved")).proven
-    with pytest.raises(RobotFileError, match="home pose is singular"):
+    with refused(RobotFileError, code="singular"):
         pp.Model(alike)
     path = tmp_path / "alike.yaml"
     pp.save(alike, path)
@@ -133,12 +134,11 @@ def test_kinds_of_other_robots_are_distinguished(model_of):
     closed = np.isfinite(planar.inverse_kinematics(poses, errors="nan")).all(axis=1)
     stretched = singularity(planar, poses[int(closed.argmin()) - 1])
     assert stretched.kind == "leg"
-    assert "does not follow the platform" in str(stretched)
     tripod = singularity(model_of("3-rps"))
     assert 0 < tripod.constraint <= 1
-    with pytest.raises(InputError, match="more actuators than degrees of freedom"):
+    with refused(InputError, "planar-4-rrr", code="redundant"):
         nearest_singularity(model_of("planar-4-rrr"))
-    with pytest.raises(InputError, match="needs six UPS legs"):
+    with refused(InputError, "architecture UPS"):
         architecture(model_of("3-rps").robot)
 
 
@@ -146,11 +146,11 @@ def test_what_is_no_pose_has_no_singularity(model):
     stretched, unknown = np.diag([1.0, 1.0, 1.1, 1.0]), np.full((4, 4), np.nan)
     for ask in (singularity, nearest_singularity):
         for pose, words in (
-            (stretched, "not a rotation matrix"),
-            (unknown, "finite"),
-            (np.eye(3), r"pose: must be a single pose \(4, 4\), got \(3, 3\)"),
+            (stretched, "pose #not_a_rotation"),
+            (unknown, "pose nan"),
+            (np.eye(3), "pose 4 3"),
         ):
-            with pytest.raises(InputError, match=words):
+            with refused(InputError, words):
                 ask(model, pose)
 
 

@@ -29,6 +29,7 @@ from polypod.errors import ImplausibleWarning, InputError, UnknownNameError
 from polypod.results.figures import WORKSPACE_FIGURES, figures
 from support.command_line import polypod
 from support.engines import reference_hexapod as ref
+from support.refusals import failed, refused, warned
 from support.robots import slides
 
 SIGN = -1.0  # of det J at home, rows [n, r x n]
@@ -276,7 +277,7 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     names = WorkspaceTest(PoseCoordinates(curved), own).criteria
     assert names[-1] == "actuator force at rest (max_force, force_speed at zero speed)"
     assert names[:1] + names[-3:-1] == ("length", "legs close", "singularity")
-    with pytest.raises(InputError, match="no drive of 'reference' has max_force or force_speed"):
+    with refused(InputError, "reference max_force"):
         workspace_map(model, {"z": 3}, requirements=Requirements(drives=True))
     near = model.conditioning(poses).distance
     least = float(np.median(near))
@@ -304,40 +305,40 @@ def test_robots_of_fewer_dof_have_maps_of_their_own_coordinates(model_of, name):
 
 def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_of):
     free = pp.Model(ref.robot(limits=False))
-    with pytest.raises(InputError, match=r"unbounded along x, y, z: no leg has a limit.*or give a span"):
+    with refused(InputError, "x y z span"):
         constant_orientation(free, points=5)
     spanned = full_workspace(free, np.int64(3), dict.fromkeys(ref.SPAN, (-0.1, 0.1)))
     assert float(spanned.fraction) == 1.0
-    with pytest.raises(InputError, match="full_workspace, which scans any number"):
+    with refused(InputError, "full_workspace"):
         workspace_map(model, {name: np.linspace(-1, 1, 4000) for name in "xyz"})
-    with pytest.warns(ImplausibleWarning, match="far outside a robot of"):
+    with warned(ImplausibleWarning, "300"):
         PoseCoordinates(model, [0, 0, 300.0])
     for pivot in ([0, 0], [0, 0, np.nan]):
-        with pytest.raises(InputError, match="three finite numbers"):
+        with refused(InputError, "pivot"):
             PoseCoordinates(model, pivot)
-    with pytest.raises(InputError, match="rotation is determined by its legs"):
+    with refused(InputError, "linear-delta", code="not_six_dof"):
         PoseCoordinates(model_of("linear-delta"), [0, 0, 0.1])
-    with pytest.raises(UnknownNameError, match="coordinate"):
+    with refused(UnknownNameError, what="coordinate", name="q"):
         workspace_map(model, {"q": 5})
-    with pytest.raises(InputError, match=r"outside the workspace: .*length"):
+    with refused(InputError, "at z length", code="outside_workspace"):
         travel(model, {"z": 2.0})
-    with pytest.raises(InputError, match="pass max_force= or drives=True too"):
+    with refused(InputError, "max_force drives"):
         Requirements(payload=(1.0, (0, 0, 0)))
-    with pytest.raises(InputError, match="six finite numbers"):
+    with refused(InputError, "wrench"):
         Requirements(max_force=1.0, wrench=(0, 0, np.nan, 0, 0, 0))
-    with pytest.raises(InputError, match="six finite numbers"):
+    with refused(InputError, "wrench"):
         Requirements(max_force=1.0, wrench=(0, 0, 1))
-    with pytest.raises(InputError, match="three finite numbers"):
+    with refused(InputError, "payload"):
         Requirements(max_force=1.0, payload=(1.0, (0, np.inf, 0)))
     for ask in (straight_reach, tilt_by_height):
-        with pytest.raises(InputError, match="directions: must be at least"):
+        with refused(InputError, "directions"):
             ask(model, directions=0)
     for axes, words in (
-        ({}, "at least one"),
-        ({"x": 1}, "at least 2"),
-        ({"x": [1.0, 0.0]}, r"axes: x needs increasing finite numbers, got \[1\.0, 0\.0\]"),
+        ({}, "axes"),
+        ({"x": 1}, "x 2"),
+        ({"x": [1.0, 0.0]}, "axes x [1.0, 0.0]"),
     ):
-        with pytest.raises(InputError, match=words):
+        with refused(InputError, words):
             workspace_map(model, axes)
 
 
@@ -352,7 +353,7 @@ def test_the_command_prints_travel_and_writes_figures(tmp_path, monkeypatch):
     assert kept.attrs["robot"] == "3-rps"
     refused = polypod("workspace", "3-rps", "--at", "z=2kg")
     assert refused.exit_code == 2
-    assert "--at: z: a number in m is needed, or one with its unit" in refused.output
+    failed(refused, "--at z m")
 
 
 def test_the_command_gives_numbers_to_programs(tmp_path):

@@ -22,6 +22,7 @@ from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.checking import check
 from support.command_line import polypod
+from support.refusals import failed, refused, says
 
 ROBOT, MOTION = template("robot", "my-hexapod"), template("motion", "lift")
 LEG_1 = ROBOT[ROBOT.index("  - base: [0.4891, -0.1040") : ROBOT.index("  - base: [0.4891, 0.1040")]
@@ -220,16 +221,16 @@ def test_warnings_are_printed_beside_errors(here):
     Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, -50]"))
     output = polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml")
     assert output.exit_code == 2
-    assert "goes 50 m from home" in output.stderr
-    assert "write 50 mm or 0.05 if millimetres are meant" in output.stderr
+    says(output.stderr, "50 m home")
+    says(output.stderr, "50 mm 0.05")
 
 
 def test_an_error_about_a_misplaced_field_names_its_right_place(here):
     Path("misplaced.yaml").write_text(ROBOT.replace("platform:\n  mass", "platform:\n  max_force: 2 kN\n  mass"))
-    assert "platform.max_force: unknown field 'max_force'" in polypod("check", "misplaced.yaml").stderr
-    assert "It is a field of legs." in polypod("check", "misplaced.yaml").stderr
+    failed(polypod("check", "misplaced.yaml"), "platform.max_force max_force")
+    failed(polypod("check", "misplaced.yaml"), "legs")
     Path("misplaced.yaml").write_text(MOTION.replace("trajectory:\n", "trajectory:\n  rate: 100\n"))
-    assert "It is a field of the file itself: indent it less." in polypod("check", "misplaced.yaml").stderr
+    failed(polypod("check", "misplaced.yaml"), "indent")
 
 
 @pytest.mark.parametrize(
@@ -252,11 +253,11 @@ def test_a_published_motion_of_a_motion_file(here):
     Path("a.yaml").write_text(text % "kim-ryu-circl")
     (fault,) = check("a.yaml").faults
     assert (fault.field, fault.line) == ("trajectory.name", 4)
-    assert "Did you mean 'kim-ryu-circle'" in fault.message
+    says(fault.message, "kim-ryu-circle")
     Path("a.yaml").write_text(text % "staicu-path")
     (fault,) = check("a.yaml", "my-hexapod.yaml").faults
     assert (fault.field, fault.line) == ("trajectory.name", 4)
-    assert "moves the 3 coordinates of 'staicu', which 'my-hexapod' does not have" in fault.message
+    says(fault.message, "3 staicu my-hexapod")
 
 
 def test_numbers_in_powers_of_ten_are_numbers(here):
@@ -295,14 +296,14 @@ def test_paths_where_they_do_not_belong(path, field, message):
 def test_a_motion_that_starts_nowhere_near(here):
     Path("lift.yaml").write_text(MOTION.replace("relative_to: home", "relative_to: base"))
     (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
-    assert "'relative_to: home' makes them relative to home" in fault.message
+    says(fault.message, "relative_to home")
 
 
 def test_the_robot_that_a_motion_names_is_not_there(here):
     Path("lift.yaml").write_text(MOTION.replace("# robot: my-hexapod.yaml", "robot: my-hexapd.yaml"))
     (fault,) = check("lift.yaml").faults
     assert (fault.field, fault.line) == ("robot", line_with(MOTION, "# robot:"))
-    assert "Did you mean 'my-hexapod.yaml'" in fault.message
+    says(fault.message, "my-hexapod.yaml")
 
 
 # -- faults found after reading --------------------------------------------------------------------------------------
@@ -320,7 +321,7 @@ def test_a_singular_home_that_the_file_does_not_give_is_reported_at_the_legs(her
 
 def test_a_robot_that_is_no_file_has_no_lines():
     robot = pp.loads(ROBOT.replace("0.0, 0.6]", "0.0, 0.0]"))
-    with pytest.raises(RobotFileError, match="robot 'my-hexapod' is not a valid robot:\n  home: ") as caught:
+    with refused(RobotFileError, "my-hexapod home") as caught:
         pp.Model(robot)
     assert caught.value.faults[0].line is None
     with pytest.raises(RobotFileError) as again, with_file_lines(robot):
@@ -330,7 +331,7 @@ def test_a_robot_that_is_no_file_has_no_lines():
 
 def test_states_without_an_answer_keep_what_they_carry(here):
     Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
-    with pytest.raises(StateError, match=r"\(lift\.yaml, line \d+: trajectory\.poses\.1\)") as caught:
+    with refused(StateError, "lift.yaml trajectory.poses.1") as caught:
         study("my-hexapod.yaml", "lift.yaml")
     assert 0.0 < caught.value.time < 0.8
     assert caught.value.reasons
@@ -344,10 +345,10 @@ def test_what_the_library_has_can_be_checked_by_name(here):
     assert (robot["file"], robot["kind"], robot["ok"], robot["within_limits"]) == ("kim-ryu", "robot", True, True)
     motion = json.loads(polypod("check", "kim-ryu-circle", "--json").stdout)
     assert (motion["kind"], motion["ok"], motion["within_limits"], motion["limits"]) == ("motion", True, True, [])
-    assert "kim-ryu: meets its" in motion["remarks"][0]
-    assert "my-hexapod: meets its" in polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout
+    says(motion["remarks"][0], "kim-ryu")
+    says(polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout, "my-hexapod")
     assert "not checked with a robot" in polypod("check", "around-home").stdout
-    assert "its degrees of freedom are" in polypod("check", "kim-ryu-circle", "--robot", "staicu").stderr
+    failed(polypod("check", "kim-ryu-circle", "--robot", "staicu"), "degrees freedom")
     Path("kim-ryu").mkdir()
     assert check("kim-ryu").kind == "robot"  # a library name stays one
 
@@ -364,7 +365,7 @@ def test_unknown_names_have_near_ones(asked, near, here):
     assert data["ok"] is False
     assert near in data["faults"][0]["message"]
     Path("lift.yaml").write_text(MOTION)
-    assert "Did you mean 'lift.yaml'" in polypod("run", "my-hexapod.yaml", "lift").stderr
+    failed(polypod("run", "my-hexapod.yaml", "lift"), "lift.yaml")
 
 
 def test_broken_limits_are_a_table_and_strictness_minds_them(here):
@@ -372,7 +373,7 @@ def test_broken_limits_are_a_table_and_strictness_minds_them(here):
     asked = ("check", "high.yaml", "--robot", "my-hexapod.yaml")
     loose, strict = polypod(*asked), polypod(*asked, "--strict")
     assert (loose.exit_code, strict.exit_code) == (0, 2)
-    assert "limits are broken" in strict.stderr
+    says(strict.stderr, "limits")
     data = json.loads(polypod(*asked, "--json").stdout)
     assert data["within_limits"] is False
     ran = json.loads(polypod("run", "my-hexapod.yaml", "high.yaml", "--no-files", "--no-certify", "--json").stdout)
@@ -391,7 +392,7 @@ def test_strictness_minds_warnings_and_home(here):
     assert polypod("check", "pedrammehr").exit_code == 0
     strict = polypod("check", "pedrammehr", "--strict")
     assert strict.exit_code == 2
-    assert "a warning was given" in strict.stderr
+    says(strict.stderr, "warning")
     assert json.loads(polypod("check", "pedrammehr", "--json").stdout)["warnings"]
     Path("short.yaml").write_text(ROBOT.replace("[0.45, 0.85]", "[0.45, 0.55]"))
     assert polypod("check", "short.yaml").exit_code == 0
@@ -471,13 +472,13 @@ def test_a_study_takes_names_and_files(here):
             assert (study(robot, motion, certify=False).force == wanted.force).all()
     assert study("my-hexapod.yaml", certify=False).attrs["motion"] == "around-home"
     Path("bad.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
-    with pytest.raises(StateError, match=r"\(bad\.yaml, line \d+: trajectory\.poses\.1\)"):
+    with refused(StateError, "bad.yaml trajectory.poses.1"):
         study("my-hexapod.yaml", "bad.yaml")
     for robot, motion, message in (
-        (3, "lift.yaml", "model: must be a polypod.Model, a robot, its name or its file, got int"),
-        (model, 3, "motion: must be a published motion's name, a motion file or its path, or a trajectory, got 3"),
+        (3, "lift.yaml", "model polypod.Model int"),
+        (model, 3, "motion 3"),
     ):
-        with pytest.raises(InputError, match=re.escape(message)):
+        with refused(InputError, message):
             study(robot, motion)
 
 
@@ -507,7 +508,7 @@ def test_texts_of_users_are_no_markup(name, here):
 def test_only_near_names_are_suggested(here):
     Path("robot.yaml").write_text(ROBOT.replace("kind: UPS", "kind: UPS\n  max_froce: 2000"))
     (fault,) = check("robot.yaml").faults
-    assert "unknown field 'max_froce'" in fault.message
+    says(fault.message, "max_froce max_force")
     assert "cone" not in fault.message.partition("Known: ")[0]
 
 
@@ -515,7 +516,7 @@ def test_missing_sources_are_remarked_only_where_they_are_kept(here):
     own = ROBOT[: ROBOT.index("sources:")]
     Path("own.yaml").write_text(own)
     assert not any("source" in remark for remark in check("own.yaml").remarks)
-    assert "have no source: gravity, " in polypod("check", "own.yaml", "--sources").stdout
+    says(polypod("check", "own.yaml", "--sources").stdout, "gravity")
     Path("some.yaml").write_text(own + "sources:\n  platform.mass: weighed\n")
     assert any("parameters have no source, such as gravity" in remark for remark in check("some.yaml").remarks)
 

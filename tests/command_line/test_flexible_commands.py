@@ -27,6 +27,7 @@ from polypod.simulation import simulate_tracking
 from polypod.simulation.elastic_spectrum import spectral_radius
 from support.command_line import polypod
 from support.compare import assert_close
+from support.refusals import failed, refused, says
 from support.states import mostly_long
 
 
@@ -63,7 +64,7 @@ def test_check_of_a_platform_too_soft(robot: Path, tmp_path: Path) -> None:
     report = check(soft)
     assert report.ok
     assert not report.clean
-    assert "too flexible for its load" in report.warnings[-1]
+    says(report.warnings[-1], "load")
 
 
 def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_p
     )
     report = check(thin)
     assert report.ok
-    assert "more than the plate's thickness of 0.5 mm" in report.warnings[-1]
+    says(report.warnings[-1], "thickness 0.5 mm")
     model = pp.Model(robot)
     assert large_deflection(model.robot, np.zeros((6, 3)), model.size) == []
     assert "% of its size" in large_deflection(model.robot.rigid, np.full((6, 3), 0.1), model.size)[0]
@@ -136,7 +137,7 @@ def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -
     assert (tmp_path / "out" / "bending.png").stat().st_size > 10_000
     result = polypod("simulate", "kim-ryu", "--controller", "elastic-computed-torque")
     assert result.exit_code == 2
-    assert "elastic-computed-torque is for a flexible platform; 'kim-ryu' has a rigid one" in result.stderr
+    says(result.stderr, "elastic-computed-torque kim-ryu")
 
 
 def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
@@ -146,9 +147,7 @@ def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
     mass = model.mass_matrix(model.robot.home.matrix)
     stiffness = np.diag(np.r_[np.zeros(6), model.modes.stiffness])
     assert rate == pytest.approx(np.sqrt(eigh(stiffness, mass, eigvals_only=True)[-1]), rel=1e-3)
-    with pytest.raises(
-        pp.errors.InputError, match=r"step: got 0.01 s, but the platform's fastest mode .* leave step out"
-    ):
+    with refused(pp.errors.InputError, "step 0.01"):
         pp.simulate(model, duration=0.1, rate=100.0, step=0.01)
     assert pp.simulate(model, np.zeros(6), duration=0.001, rate=1000.0).attrs["ended"] == "duration reached"
 
@@ -167,16 +166,13 @@ def test_run_of_a_frame_that_cannot_be_prescribed_exactly(robot: Path, tmp_path:
     assert "follow a motion exactly" not in check(robot).remarks[-1]
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify")
     assert result.exit_code == 0, result.output
-    assert (
-        "Vibration of the platform is neglected, since keeping the platform's frame exactly on this motion"
-        in result.stderr
-    )
+    says(result.stderr, "Vibration")
     result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify", "--vibration")
     assert result.exit_code == 2
-    assert "a stiffer platform does not help" in result.stderr
+    says(result.stderr, "vibration")
     result = polypod("run", robot, "--rate", "50", "--no-files", "--no-certify", "--no-vibration")
     assert result.exit_code == 0, result.output
-    assert "Vibration of the platform is neglected, as requested" in result.stderr
+    says(result.stderr, "Vibration")
 
 
 @pytest.mark.long
@@ -185,9 +181,9 @@ def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
     model = pp.Model(robot)
     bare = pp.Model(model.robot.on_modes(replace(model.modes, origin_shape=None)))
     push = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
-    with pytest.raises(pp.errors.InputError, match=r"wrench: a force acts .* give origin_shape"):
+    with refused(pp.errors.InputError, "wrench origin_shape"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=push)
-    with pytest.raises(pp.errors.PolypodError, match=r"give origin_shape \(at t = 0\.00"):
+    with refused(pp.errors.PolypodError, "origin_shape"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=lambda t, m: push if t > 0.0045 else 0 * push)
 
 
@@ -220,12 +216,12 @@ def test_every_flexible_function_can_be_exported(robot: Path) -> None:
     for function in available_functions(model):
         _, header, _ = export_c(model, function)
         assert "Output:" in header
-    with pytest.raises(pp.errors.UnknownNameError, match="Did you mean 'steady_shape'"):
+    with refused(pp.errors.UnknownNameError, near="steady_shape"):
         export_c(model, "steady_shap")
 
 
 def test_motions_have_no_platform(tmp_path: Path) -> None:
     refused = polypod("new", "lift", "--motion", "--flexible", "--out", tmp_path / "lift.yaml")
     assert refused.exit_code == 2
-    assert "--flexible: applies to robots; leave out --motion" in refused.stderr
+    failed(refused, "--flexible --motion")
     assert not list(tmp_path.iterdir())

@@ -13,6 +13,7 @@ from polypod.analysis import singularity
 from polypod.errors import ImplausibleWarning
 from polypod.files import dumps
 from support.command_line import polypod
+from support.refusals import says
 from support.robots.machine_chains import MACHINES
 from support.robots.unusual_chains import UNUSUAL
 
@@ -61,7 +62,7 @@ def test_check_counts_no_gear(tmp_path: Any) -> None:
     path = tmp_path / "geared.yaml"
     path.write_text(dumps(geared("planar-3-rrr", {1: 1e4})), encoding="utf-8")
     said = polypod("check", path).output
-    assert "condition number 1.179 at home" in said
+    says(said, "condition 1.179 home")
     assert "nearly singular" not in said
 
 

@@ -29,6 +29,7 @@ from polypod.motion import loads_motion
 from polypod.motion.tables import read_cells
 from polypod.results.figures.picture import write_picture
 from polypod.results.figures.style import figure
+from support.refusals import refused, says
 
 NOBODY: Any = None
 """In the place of what must not be looked at before the error."""
@@ -58,7 +59,7 @@ def test_gravity_that_points_from_base_to_platform_is_said(up: float, hangs: boo
 def test_forces_are_late_by_less_than_half_a_log(delay: float) -> None:
     """Beyond the log's end its last force was taken for all."""
     log = Log("log.csv", np.linspace(0.0, 1.0, 100), np.ones((100, 6)), np.ones((100, 6)))
-    with pytest.raises(InputError, match="delay: must be less than half of the log's 1 s"):
+    with refused(InputError, "delay 1"):
         prepared(NOBODY, log, delay=delay)
 
 
@@ -82,21 +83,19 @@ def test_places_far_from_a_robot_are_in_other_units(kind: Any, model_of: Any) ->
     measured = np.zeros((5, 6 if kind == "pose" else 3))
     measured[:, :3] = 1e3 * np.array(model.robot.home.position)
     data = Measurements(kind, np.ones((5, 6)), measured)
-    with pytest.raises(
-        InputError, match=r"measurements: every place is 399\.6 m and more from home, the robot measures 0\.4 m; in"
-    ):
+    with refused(InputError, "measurements 399.6 0.4"):
         calibrate(model, data)
 
 
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        *((wrong, "must be at least 1e-09 m") for wrong in (-1e-3, 0.0, np.nan, 1e-300)),
-        (5.0, "write 0.005 if 5 mm are meant"),
+        *((wrong, "1e-09 m") for wrong in (-1e-3, 0.0, np.nan, 1e-300)),
+        (5.0, "0.005 5 mm"),
     ],
 )
 def test_an_uncertainty_is_a_length_within_the_robot(value: float, said: str, model_of: Any) -> None:
-    with pytest.raises(InputError, match=said):
+    with refused(InputError, said):
         check_uncertainty(model_of("hexapod"), value)
 
 
@@ -104,7 +103,7 @@ def test_a_log_in_which_no_force_changes_measures_nothing() -> None:
     """It ended in a traceback of linear algebra."""
     rng = np.random.default_rng(0)
     log = Log("log.csv", np.arange(200) * 0.01, rng.normal(size=(200, 6)), np.zeros((200, 6)))
-    with pytest.raises(InputError, match=r"log\.csv: no force changes in the whole log"):
+    with refused(InputError, "log.csv force"):
         checked(log)
 
 
@@ -115,11 +114,11 @@ def test_numbers_of_options_are_as_large_as_those_of_files(option: str, value: s
     """A ball at 1e300 m was a traceback."""
     code, said = run("calibrate", "hexapod", "--plan", "2", option, value)
     assert code == 2
-    assert "at most 1e+15 is allowed, as in files" in " ".join(said.split())
+    says(" ".join(said.split()), "1e+15")
 
 
 def test_excitations_have_rates_that_files_have(model_of: Any) -> None:
-    with pytest.raises(InputError, match=r"rate: must be greater than 0 and at most 1e.15, got 1e.300"):
+    with refused(InputError, "rate 1e+15 1e+300"):
         excite(model_of("hexapod"), rate=1e300)
 
 
@@ -166,30 +165,30 @@ def test_a_store_that_is_a_link_to_nothing_is_refused(tmp_path: Path) -> None:
     """Its results were written where the link pointed."""
     pytest.importorskip("zarr")
     (tmp_path / "store").symlink_to(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="is a broken link"):
+    with refused(InputError, code="broken_link"):
         Store(tmp_path / "store", NOBODY, NOBODY)
     assert not (tmp_path / "nowhere").exists()
 
 
 def test_designs_beyond_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="count: 1099511627776 samples need 4398046511104 designs; the limit is"):
+    with refused(InputError, "count 1099511627776 4398046511104"):
         sobol(SimpleNamespace(bounds=[(0, 1), (0, 1)]), 2**40)  # type: ignore[arg-type]
     study = SimpleNamespace(minimise=("peak force",), vary=())
     monkeypatch.setattr(optimising, "prepare", lambda *given: (SimpleNamespace(study=study), None))
-    with pytest.raises(InputError, match=r"population: the limit is .* designs, got 1000000000000"):
+    with refused(InputError, "population 1000000000000"):
         optimise("study.yaml", population=10**12)
 
 
 @pytest.mark.parametrize("points", [1000, 200])
 def test_grids_beyond_memory_and_days_are_refused(points: int, model_of: Any) -> None:
     """A thousand points of six coordinates took all of the machine's memory."""
-    with pytest.raises(InputError, match=r"points: .* poses over .* are too many"):
+    with refused(InputError, "points"):
         full_workspace(model_of("hexapod"), points, dict.fromkeys(("x", "y", "z", "roll", "pitch", "yaw"), (-0.1, 0.1)))
 
 
 def test_counts_and_angles_of_workspaces_are_named_as_they_were_given() -> None:
-    assert "--full: at least 2 are needed, got 0" in run("workspace", "hexapod", "--full", "0")[1]
-    with pytest.raises(InputError, match=r"at most pi rad, got -0\.0872665"):
+    says(run("workspace", "hexapod", "--full", "0")[1], "--full 2 0")
+    with refused(InputError, "pi rad -0.0872665"):
         dexterous(NOBODY, np.radians(-5.0))
 
 
@@ -199,7 +198,7 @@ def test_counts_and_angles_of_workspaces_are_named_as_they_were_given() -> None:
 @pytest.mark.parametrize("value", [1e300, np.inf, np.nan, 0.0, -1.0, 2e9])
 def test_sizes_of_a_new_robot_can_be(value: float) -> None:
     """1e300 m ended in a traceback, as squares of it are no number."""
-    with pytest.raises(InputError, match=r"^arm: must be greater than 0 and at most 1e[+]09"):
+    with refused(InputError, "arm 0 1e+09"):
         robot_text("delta", "mine", {"arm": value})
 
 
@@ -207,7 +206,7 @@ def test_a_header_as_long_as_a_book_is_none(tmp_path: Path) -> None:
     """Python's reader of CSV files takes 131,072 letters a cell, and raises its own error beyond."""
     path = tmp_path / "table.csv"
     path.write_text("time," + "x" * 200_000 + "\n0,0\n1,1\n")
-    with pytest.raises(MotionFileError, match="not a table header") as error:
+    with refused(MotionFileError, "header") as error:
         read_cells(path)
     assert error.value.faults[0].line == 1
     assert len(str(error.value)) < 500
@@ -217,7 +216,7 @@ def test_a_header_as_long_as_a_book_is_none(tmp_path: Path) -> None:
 def test_wrenches_that_are_no_rows_are_faults(values: str) -> None:
     """One number in the place of a table of wrenches was a traceback."""
     text = template("motion", "mine").split("\nwrench")[0]
-    with pytest.raises(MotionFileError, match=r"wrench\.?.*: .*(needed|got)"):
+    with refused(MotionFileError, "wrench"):
         loads_motion(f"{text}\nwrench: {{kind: table, times: [0, 1], values: {values}}}\n")
 
 
@@ -236,7 +235,7 @@ def test_no_picture_replaces_a_file_unasked(ending: str, tmp_path: Path) -> None
     """Pictures of assembly modes, stiffness and uncontrolled motions replaced anything."""
     victim = tmp_path / f"victim.{ending}"
     victim.write_bytes(b"mine")
-    with pytest.raises(InputError, match="exists; add force=True to replace it, or name another"):
+    with refused(InputError, "force", code="exists"):
         write_picture(victim, figure, 1.0, 1.0)
     assert victim.read_bytes() == b"mine"
     write_picture(victim, figure, 1.0, 1.0, force=True)
@@ -259,7 +258,7 @@ def test_pictures_of_commands_are_no_exception(
     Path("victim.png").write_bytes(b"mine")
     code, said = run(*words)
     assert code == 2
-    assert "victim.png: exists; add --force to replace it" in said
+    says(said, "victim.png --force")
     assert Path("victim.png").read_bytes() == b"mine"
     assert run(*words, "--force")[0] == 0
     assert Path("victim.png").read_bytes().startswith(b"\x89PNG")

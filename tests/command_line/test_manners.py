@@ -36,6 +36,7 @@ from polypod.motion import make_task
 from polypod.motion.json_schema import schema
 from polypod.tables import table
 from support.command_line import polypod
+from support.refusals import failed, refused, says
 
 SOURCE = Path(pp.__file__).parent
 ROOT = Path(__file__).parent.parent.parent
@@ -103,17 +104,17 @@ def test_leg_kinds_of_a_file_of_ones_own(tmp_path):
     command = [sys.executable, "-m", "polypod", "check", "mine.yaml", "--with", "my_legs.py"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
-    assert "6 legs (MyUPS)" in done.stdout
+    says(done.stdout, "6 MyUPS")
 
 
 def test_a_file_that_is_no_module_is_reported(tmp_path):
     missing = polypod("show", "kim-ryu", "--no-draw", "--with", tmp_path / "none.py")
     assert missing.exit_code == 2
-    assert "a Python file (.py) is needed" in missing.stderr
+    failed(missing, ".py")
     (tmp_path / "bad.py").write_text("x = 1\ny = x / 0\n")
     bad = polypod("show", "kim-ryu", "--no-draw", "--with", tmp_path / "bad.py")
     assert bad.exit_code == 2
-    assert "line 2: ZeroDivisionError" in bad.stderr
+    failed(bad, "line 2 ZeroDivisionError")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def test_sizes_take_units(tmp_path):
     assert pp.load(a).legs[0].base == pytest.approx(pp.load(b).legs[0].base, rel=1e-12)
     wrong = polypod("new", "hex", "--kind", "hexapod", "--height", "350 kg", "--out", tmp_path / "c.yaml")
     assert wrong.exit_code == 2
-    assert "a number in m is needed, or one with its unit (m, mm, cm, um, km), got '350 kg'" in wrong.stderr
+    failed(wrong, "m mm cm um km 350 kg")
 
 
 # -- shells ------------------------------------------------------------------------------------------------------------
@@ -256,7 +257,7 @@ def test_numbers_of_options_take_units():
 
     read = measured("N/m", "N m/rad")["parser"]
     assert [read(text) for text in ("5e7", "20 N/um", "3 kN m/rad")] == pytest.approx([5e7, 2e7, 3e3], rel=1e-15)
-    with pytest.raises(typer.BadParameter, match=r"a number in N/m or N m/rad is needed.*N/um.*got '20 mm'"):
+    with refused(typer.BadParameter, "N/m N/um 20 mm"):
         read("20 mm")
 
 
@@ -269,12 +270,12 @@ def test_several_numbers_of_an_option_take_units():
     for text in ("0 0 -2 kN 0 0 40 N mm", "0,0,-2kN,0,0,40 N mm", " 0 0 -2000, 0 +0 4e-2 "):
         assert numbers("--wrench", text, units, names) == [0.0, 0.0, -2000.0, 0.0, 0.0, 0.04]
     for text, wrong in (
-        ("0 0 1", r"--wrench: 6 numbers are needed \(fx, fy, fz, mx, my, mz\), got 3 in '0 0 1'"),
-        ("0 0 2 mm 0 0 0", r"--wrench: a number in N is needed, or one with its unit \(N, kN\), got '2 mm'"),
-        ("0 0 0 0 0 nan", "got 'nan'|got 5"),
-        ("0 0 1e999 0 0 0", "got '1e999'"),
+        ("0 0 1", "--wrench 6 fx fy fz mx my mz 3"),
+        ("0 0 2 mm 0 0 0", "--wrench N kN 2 mm"),
+        ("0 0 0 0 0 nan", "--wrench"),
+        ("0 0 1e999 0 0 0", "1e999"),
     ):
-        with pytest.raises(InputError, match=wrong):
+        with refused(InputError, wrong):
             numbers("--wrench", text, units, names)
 
 

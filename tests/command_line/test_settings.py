@@ -15,6 +15,7 @@ from polypod.files import load, save
 from polypod.files.settings import parse_setting, setting_values
 from polypod.results.compare import compare, study_robots
 from support.command_line import polypod
+from support.refusals import refused, says
 from support.robots.slides import MASS, slide
 
 WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache"}
@@ -67,21 +68,21 @@ def test_every_number_of_a_robot_can_be_set(model_of):
 
 
 @pytest.mark.parametrize(("path", "value", "error", "message"), [
-    ("platform.mas", 3, UnknownNameError, r"unknown number 'platform.mas'. Did you mean 'platform.mass'"),
-    ("legs.*.max_forc", 3, UnknownNameError, r"Did you mean 'legs.\*.max_force'"),
-    ("legs.leg9.base", [1, 2, 3], UnknownNameError, r"unknown number 'legs.leg9.base'"),
-    ("platform.mass", -3, RobotFileError, r"with platform.mass = -3.*platform.mass: must be greater than"),
-    ("platform.mass", "3 lb", RobotFileError, r"write a number in kg, g or t"),
-    ("legs.*.base_cone", 3, UnknownNameError, r"unknown number 'legs.\*.base_cone'"),
+    ("platform.mas", 3, UnknownNameError, 'platform.mas platform.mass'),
+    ("legs.*.max_forc", 3, UnknownNameError, 'legs.*.max_force'),
+    ("legs.leg9.base", [1, 2, 3], UnknownNameError, 'legs.leg9.base'),
+    ("platform.mass", -3, RobotFileError, 'platform.mass -3'),
+    ("platform.mass", "3 lb", RobotFileError, 'platform.mass 3 lb kg g t'),
+    ("legs.*.base_cone", 3, UnknownNameError, 'legs.*.base_cone'),
 ])  # fmt: skip
 def test_settings_that_cannot_be(path, value, error, message):
-    with pytest.raises(error, match=r"(?s)" + message):
+    with refused(error, message):
         load("hexapod", {path: value})
 
 
 @pytest.mark.parametrize("text", ["platform.mass", "=3", "platform.mass=", "platform.mass=[1, 2"])
 def test_texts_that_are_no_settings(text):
-    with pytest.raises(InputError, match="settings: "):
+    with refused(InputError, "settings"):
         parse_setting(text)
 
 
@@ -150,7 +151,7 @@ def test_compare_command(two, tmp_path):
     args = ["compare", two[0], "around-home", "--rate", "20", "--set", "platform.mass=16"]
     done = polypod(*args, "--out", picture)
     assert done.exit_code == 0, done.output
-    assert "light with platform.mass=16" in done.output
+    says(done.output, "light platform.mass=16")
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "+100.0 %" in done.output
     assert "does not fit" in done.output
@@ -178,8 +179,8 @@ def test_settings_of_studies_are_those_of_their_robot(tmp_path):
     (tmp_path / "heavy-study.yaml").write_text(study.read_text().replace("robot: hexapod", "robot: heavy.yaml"))
     found = sweep(study, settings={"platform.mass": "60 kg"}).peak_force.values
     np.testing.assert_array_equal(found, sweep(tmp_path / "heavy-study.yaml").peak_force.values)
-    with pytest.raises(UnknownNameError, match=r"unknown number 'platform\.mas'"):
+    with refused(UnknownNameError, name="platform.mas"):
         sweep(study, settings={"platform.mas": 1})
     study.write_text("{name: a, robot: hexapod, vary: [{numbers: platform.mass, range: [1, 2]}]}")
-    with pytest.raises(InputError, match=r"the study varies 'platform\.mass'"):
+    with refused(InputError, "platform.mass"):
         sweep(study, settings={"platform.*": 1})

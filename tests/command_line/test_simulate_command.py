@@ -18,6 +18,7 @@ from polypod.results.simulated import tracking_summary, write_simulation
 from polypod.simulation import load_result, simulate_tracking
 from polypod.simulation.result import LARGE_ERROR, LARGE_FORCE, remarks
 from support.command_line import polypod
+from support.refusals import says
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +65,7 @@ def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp
     assert "deg until then" in done.stdout
     other = polypod("simulate", robot, up, "--set", "platform.mass=51", "--out", tmp_path / "out")
     assert other.exit_code == 2
-    assert "other inputs (set: none there, ['platform.mass=51'] now)" in other.stderr
+    says(other.stderr, "set ['platform.mass=51']")
 
 
 def test_a_controller_needs_only_its_steps(robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,8 +164,8 @@ def test_a_controller_that_shakes_a_flexible_platform_is_reported(tmp_path: Path
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
     shaken = polypod("simulate", path, "--controller", "computed-torque")  # feedback of the pose, through what bends
-    assert "Control forces are excessive" in shaken.stderr
-    assert "Try --controller joint-computed-torque, or a --rate other than 1000" in shaken.stderr
+    says(shaken.stderr, "forces")
+    says(shaken.stderr, "--controller joint-computed-torque --rate 1000")
     calm = polypod("simulate", path)
     assert calm.exit_code == 0
     assert "note" not in calm.stderr

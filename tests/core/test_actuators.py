@@ -28,6 +28,7 @@ from polypod.model import Distribution
 from polypod.symbols.vectors import Frame, dot, vector
 from support.compare import assert_close, derivative
 from support.engines.classical import Balance, dalembert, friction_law, leg_state
+from support.refusals import refused, says, warned
 from support.robots import user_legs as user
 from support.robots.random_robots import Interpreted, Sampled
 from support.states import basis, displaced, easy, mostly_long, papers_robots, with_friction
@@ -42,9 +43,9 @@ ROBOTS: dict[str, Callable[[], pp.Robot]] = {
 }
 # (formulation, robot): why it does not apply.
 REFUSED = {
-    ("newton-euler", "joints from the platform"): "nearer to the base",
-    ("newton-euler", "spinning struts"): "place() prescribes a motion that its joints leave free",
-    ("recursive-matrix", "spinning struts"): "does not determine the rates of its joints",
+    ("newton-euler", "joints from the platform"): "#joint_order",
+    ("newton-euler", "spinning struts"): "#idle_motion",
+    ("recursive-matrix", "spinning struts"): "#idle_motion",
 }
 REFUSED_ROBOTS: dict[str, Callable[[], pp.Robot]] = {
     "joints from the platform": lambda: user.remade(pp.load("pedrammehr"), UPS, user.TurnedUPS),
@@ -275,7 +276,7 @@ def _carried(wrench: Any, lever: Any) -> Any:
 @pytest.mark.parametrize(("formulation", "name"), REFUSED)
 def test_what_does_not_apply_says_why(formulation: str, name: str) -> None:
     functions, s = functions_of(name), states_of(name).at(0)
-    with pytest.raises(InputError, match=REFUSED[formulation, name].replace("(", r"\(").replace(")", r"\)")):
+    with refused(InputError, REFUSED[formulation, name]):
         functions.inverse_dynamics(*s[:4], formulation=formulation)
 
 
@@ -404,8 +405,8 @@ def test_a_slide_at_the_platform_behind_a_screw(formulation: str) -> None:
 
 def test_coulomb_friction_that_inner_stresses_decide_says_so() -> None:
     robot = with_friction(user.stage_robot(), coulomb=0.1)
-    words = r"friction: 'stage' is overconstrained: inner stresses, which no motion decides, are part"
-    with pytest.raises(InputError, match=words):
+    words = "friction stage #overconstrained"
+    with refused(InputError, words):
         pp.Model(robot).inverse_dynamics(np.eye(4), np.zeros(6), np.zeros(6))
 
 
@@ -487,7 +488,7 @@ def test_internal_forces_of_some_states_and_of_a_flexible_platform(redundant: pp
     home = planar.robot.home.matrix
     away = home.copy()
     away[0, 3] += 5.0
-    with pytest.warns(StateWarning, match="no answer for 1 of 2 states"):
+    with warned(StateWarning, "1 2", code="leg"):
         idle = planar.null_space(np.array([home, away]))
     assert np.isnan(idle).all(axis=(1, 2)).tolist() == [False, True]
     assert (idle[0] == planar.null_space(home)).all()
@@ -521,19 +522,19 @@ def test_a_redundant_robots_kinematics(redundant: pp.Model) -> None:
 def test_weights_are_positive(weight: float, redundant: pp.Model) -> None:
     """With negative ones the forces would be the largest, not the least."""
     home, still = redundant.robot.home.matrix, np.zeros(6)
-    with pytest.raises(InputError, match=r"weights must be positive, got \[1, 1, 1, 1, 1, 1, "):
+    with refused(InputError, "distribution weights 1"):
         redundant.inverse_dynamics(home, still, still, distribution=Distribution(weights=[1, 1, 1, 1, 1, 1, weight]))
 
 
 def test_a_distribution_is_one(redundant: pp.Model) -> None:
     home, still, given = redundant.robot.home.matrix, np.zeros(6), {"weights": np.ones(7)}
-    with pytest.raises(InputError, match=r"distribution: expected polypod\.model\.Distribution\(weights=.*, got "):
+    with refused(InputError, "distribution polypod.model.Distribution weights"):
         redundant.inverse_dynamics(home, still, still, distribution=given)  # type: ignore[arg-type]
 
 
 def test_a_distribution_needs_something_to_share() -> None:
     model = model_of_robot("a passive leg")
-    with pytest.raises(InputError, match="as many actuators as degrees of freedom"):
+    with refused(InputError, "distribution", code="not_redundant"):
         model.inverse_dynamics(np.eye(4), np.zeros(6), np.zeros(6), distribution=Distribution(np.ones(6)))
 
 
@@ -620,29 +621,27 @@ def sideways(placed: Placement) -> Placement:
     [
         (
             actuated(joint="slide"),
-            "actuator 'prismatic' names a joint that the leg does not have: got 'slide', known: universal, prism",
+            "prismatic slide universal",
         ),
-        (actuated(joint="universal"), "drives the universal joint 'universal'; only a prismatic or revolute joint"),
-        (actuated(joint="spherical"), "drives the spherical joint 'spherical'; only a prismatic or revolute joint"),
-        (actuated(unit="mm"), "the unit of its coordinate must be 'm' or 'rad', got 'mm'"),
-        (twice(name="second"), "actuators 'prismatic' and 'second' drive the same joint 'prismatic'"),
-        (twice(name="second"), "actuators 'prismatic' and 'second' have the same coordinate"),
-        (twice(), "two actuators have the name 'prismatic'"),
+        (actuated(joint="universal"), "universal revolute"),
+        (actuated(joint="spherical"), "spherical revolute"),
+        (actuated(unit="mm"), "m rad mm"),
+        (twice(name="second"), "prismatic second"),
+        (twice(), "prismatic"),
         (
             geared(0.4, 1.0),
-            r"1 validation error for Robot\
-  Value error, legs\.0: leg1 \(UPS\): the coordinate of",
+            "legs.0 leg1 UPS prismatic",
         ),
-        (geared(-1.0, 1.0), "moves -1 per unit of joint 'prismatic'; set ratio=-1"),
-        (geared(1.0, 1.0001), r"moves 1 per unit of joint 'prismatic'; set ratio=1 \(it is 1.0001\)"),
-        (squared, "not the same everywhere; it must be a constant ratio"),
-        (sideways, "not the same everywhere; it must be a constant ratio"),
+        (geared(-1.0, 1.0), "-1 prismatic ratio"),
+        (geared(1.0, 1.0001), "1 prismatic ratio 1.0001"),
+        (squared, "prismatic ratio"),
+        (sideways, "prismatic ratio"),
     ],
 )
 def test_an_actuator_that_cannot_be_is_refused(change: Any, words: str) -> None:
-    with pytest.raises(ValidationError, match=words) as caught:
+    with refused(ValidationError, words) as caught:
         changed_leg(change)()
-    assert "legs.0: leg1 (UPS)" in str(caught.value)
+    says(str(caught.value), "legs.0 leg1 (UPS)")
 
 
 def test_a_right_ratio_is_taken() -> None:
@@ -681,9 +680,7 @@ def test_joints_on_bodies_that_are_not_there_are_refused() -> None:
         first, *rest = placed.joints
         return replace(placed, joints=(replace(first, child="pod"), *rest))
 
-    with pytest.raises(
-        ValidationError, match="joint 'universal' names a body that the leg does not have: got 'pod', known: base, plat"
-    ):
+    with refused(ValidationError, "universal pod base"):
         changed_leg(lost)()
 
 
@@ -691,21 +688,17 @@ def test_too_few_actuators_name_the_motion_that_nothing_drives() -> None:
     """Without the leg that drives it: the stage's other direction; of six degrees of freedom one that no leg's
     length changes."""
     stage = user.stage_robot()
-    with pytest.raises(
-        ValidationError, match="2 degrees of freedom needs 2 actuators, got 1; no actuator drives the motion 1 z"
-    ) as one:
+    with refused(ValidationError, "2 1 z") as one:
         pp.Robot.model_validate(dict(stage) | {"legs": stage.legs[:1]})
-    assert "(m and rad)" in str(one.value)
+    says(str(one.value), "m rad")
     robot = user.ups_robot()
     short = robot.model_copy(update={"legs": robot.legs[:5]})
     lopes = yaml.safe_load(pp.dumps(pp.load("lopes")))
     lopes["legs"] = lopes["legs"][:5]
-    with pytest.raises(
-        RobotFileError, match=r"line 50: legs: a robot of 6 degrees of freedom needs 6 actuators, got 5; no actuator"
-    ):
+    with refused(RobotFileError, "line 50 legs 6 5"):
         pp.loads(yaml.safe_dump(lopes))
     # a copy is not validated: the model refuses it
-    with pytest.raises(RobotFileError, match="no actuator drives the motion") as caught:
+    with refused(RobotFileError, code="undriven") as caught:
         pp.Model(short)
     numbers = [float(x.split()[0]) for x in str(caught.value).split("the motion ")[1].split(" (m and")[0].split(", ")]
     twist = np.array(numbers)
@@ -717,5 +710,5 @@ def test_too_few_actuators_name_the_motion_that_nothing_drives() -> None:
 
 def test_a_seventh_leg_without_actuator_does_not_help_five() -> None:
     robot = robot_of("a passive leg")
-    with pytest.raises(ValidationError, match="needs 6 actuators, got 5"):
+    with refused(ValidationError, "6 5"):
         pp.Robot.model_validate(dict(robot) | {"legs": robot.legs[1:]})

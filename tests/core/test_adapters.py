@@ -13,6 +13,7 @@ import polypod as pp
 from polypod.adapters import Differentiable
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.files import dumps
+from support.refusals import refused, warned
 from test_export_c import flexible
 
 NUMBERS = ("platform.mass", "platform.com", "gravity", "legs.1.rail_direction")
@@ -210,7 +211,7 @@ class TestTorch:
         far[1, 0, 3] += 50.0
         still = torch.zeros(6, dtype=torch.float64)
         pose = torch.from_numpy(far).requires_grad_()
-        with pytest.warns(StateWarning, match="no answer for 1 of 3"):
+        with warned(StateWarning, "1 3", code="leg"):
             force = function(pose, still, still)
         force.sum().backward()
         assert np.isnan(force.detach().numpy()).all(axis=1).tolist() == [False, True, False]
@@ -220,7 +221,7 @@ class TestTorch:
         twist = still.clone().requires_grad_()
         force = function(torch.from_numpy(states["pose"]), twist, still)
         (slope,) = torch.autograd.grad(force.sum(), twist, create_graph=True)
-        with pytest.raises(InputError, match="first derivatives only"):
+        with refused(InputError, "torch", code="second_derivatives"):
             torch.autograd.grad(slope.sum(), twist)
 
     @pytest.mark.long
@@ -238,7 +239,7 @@ class TestTorch:
         given = [a.numpy() for a in (pose, twist, acceleration)]
         more = [model.inverse_dynamics(*given, parameters={"platform.mass": value}).sum() for value in (2.0, 3.0)]
         assert float(mass.grad) == pytest.approx(more[1] - more[0], rel=1e-10)
-        with pytest.raises(InputError, match=r"by pose: .*there are derivatives by wrench, platform.mass"):
+        with refused(InputError, "pose wrench platform.mass"):
             function(pose.requires_grad_(), twist, acceleration)
 
     @pytest.mark.parametrize(
@@ -341,26 +342,26 @@ class TestBadInput:
         """Unknown functions, inputs and numbers, and shapes."""
         pytest.importorskip(library)
         make = getattr(lopes, library)
-        with pytest.raises(UnknownNameError, match="inverse_dynamics"):
+        with refused(UnknownNameError, name="jacobian", known="inverse_dynamics"):
             make("jacobian")
-        with pytest.raises(UnknownNameError, match=r"platform\.mass"):
+        with refused(UnknownNameError, name="platform.mas", near="platform.mass"):
             make("inverse_dynamics", parameters=("platform.mas",))
-        with pytest.raises(InputError, match="a tuple of paths"):
+        with refused(InputError, "parameters platform.mass"):
             make("inverse_dynamics", parameters="platform.mass")
         function = make("inverse_dynamics")
         pose, still = states["pose"][0], np.zeros(6)
-        with pytest.raises(InputError, match=r"pose: shape \(..., 4, 4\) is needed, got \(3, 3\)"):
+        with refused(InputError, "pose (..., 4, 4) (3, 3)"):
             function(pose[:3, :3], still, still)
-        with pytest.raises(InputError, match="acceleration is needed"):
+        with refused(InputError, "acceleration"):
             function(pose, still)
-        with pytest.raises(UnknownNameError, match=r"platform\.mass"):
+        with refused(UnknownNameError, name="platform.mass"):
             function(pose, still, still, parameters={"platform.mass": 1.0})
-        with pytest.raises(UnknownNameError, match="wrench"):
+        with refused(UnknownNameError, name="wrenches", near="wrench"):
             function(pose, still, still, wrenches=still)
 
     def test_not_installed(self, lopes: pp.Model, monkeypatch: Any, library: str, module: str) -> None:
         """The error says what to install."""
         monkeypatch.setitem(sys.modules, library, None)
         monkeypatch.delitem(sys.modules, f"polypod.adapters.{module}", raising=False)
-        with pytest.raises(InputError, match=rf"polypod\[{library}\]"):
+        with refused(InputError, f"polypod[{library}]"):
             getattr(lopes, library)("inverse_dynamics")

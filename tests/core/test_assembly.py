@@ -21,6 +21,7 @@ from polypod.legs import PUS, UPS, Joint, Leg, PlacedBody, Placement
 from polypod.model import ForwardKinematicsStatus
 from polypod.symbols.vectors import Frame, columns, cross, unit, vector
 from support.chain_functions import Functions
+from support.refusals import refused, says
 from support.robots.user_legs import Stage, body, remade, stage_robot, with_leg
 from support.states import easy
 
@@ -134,16 +135,16 @@ def test_normal_force_and_constraint_moment(model_of: Callable[[str], pp.Model])
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"axis": (0.6, 0.8, 0.0)}, "body 'link' does not stay rigid"),
-        ({"platform_axis": (1.0, 0.0, 0.0)}, "axes of the universal joint 'universal' are not perpendicular"),
+        ({"axis": (0.6, 0.8, 0.0)}, "link"),
+        ({"platform_axis": (1.0, 0.0, 0.0)}, "universal"),
     ],
 )
 def test_a_hinge_that_cannot_be_is_refused(change: dict, words: str) -> None:
     data = pp.load("staicu").model_dump()
     data["legs"][0].update(change)
-    with pytest.raises(ValidationError, match=words) as caught:
+    with refused(ValidationError, words) as caught:
         pp.Robot.model_validate(data)
-    assert "legs.0: A (PRU)" in str(caught.value)
+    says(str(caught.value), "legs.0 A (PRU)")
 
 
 def test_dof_the_joints_do_not_allow_are_refused() -> None:
@@ -151,12 +152,12 @@ def test_dof_the_joints_do_not_allow_are_refused() -> None:
     data = pp.load("staicu").model_dump()
     sideways = {"name": "x", "motion": "translation", "axis": (1.0, 0.0, 0.0)}
     data["dof"] = [sideways, *data["dof"][1:]]
-    with pytest.raises(ValidationError, match="does not allow the robot's degrees of freedom"):
+    with refused(ValidationError, "A (PRU) link hinge revolute"):
         pp.Robot.model_validate(data)
 
 
 def test_a_joint_that_wanders_in_its_body_is_refused() -> None:
-    with pytest.raises(ValidationError, match="universal joint 'universal'"):
+    with refused(ValidationError, "universal"):
         kim_ryu_with("slanted PUS")
 
 
@@ -164,13 +165,12 @@ def test_a_slide_that_does_more_than_slide_is_refused() -> None:
     """Its axis stays in both bodies all the same; formulations would give different forces."""
     data = pp.load("pedrammehr").model_dump()
     data["legs"][2]["kind"] = "turning UPS"
-    words = r"1 validation error for Robot\
-  Value error, legs\.2: leg3 \(turning UPS\): the rotation of"
-    with pytest.raises(ValidationError, match=words):
+    words = "legs.2 leg3 turning UPS"
+    with refused(ValidationError, words):
         pp.Robot.model_validate(data)
     swerving = remade(stage_robot(), Stage, Swerving)
-    words = "the position of 'slider' against 'base' on the prismatic joint 'driven' changes across the slide"
-    with pytest.raises(ValidationError, match=words):
+    words = "slider base driven"
+    with refused(ValidationError, words):
         pp.Robot.model_validate(dict(swerving))
 
 
@@ -190,24 +190,24 @@ def test_a_leg_kind_may_have_cylindrical_joints() -> None:
 
 
 def test_a_kind_cannot_be_taken_over() -> None:
-    with pytest.raises(TypeError, match="leg kind 'PUS' is already"):
+    with refused(TypeError, "PUS"):
         type("Mine", (PUS,), {"__module__": "elsewhere", "__annotations__": {}}, kind="PUS")
-    with pytest.raises(ValidationError, match="PUS is the kind 'PUS', got 'UPS'"):
+    with refused(ValidationError, "PUS UPS"):
         PUS.model_validate(pp.load("kim-ryu").legs[0].model_dump() | {"kind": "UPS"})
 
 
 def test_data_cannot_be_changed() -> None:
     robot = pp.load("staicu")
-    with pytest.raises(TypeError, match="are immutable"):
+    with refused(TypeError, "model_copy"):
         robot.platform.points["C5"] = (0.3, 0.0, 0.0)
-    with pytest.raises(ValidationError, match="frozen"):
+    with refused(ValidationError, "frozen_instance"):
         robot.platform.mass = 1.0
     assert hash(robot) == hash(pp.load("staicu"))
 
 
 def test_euler_orders_that_are_none() -> None:
     for wrong in ("ZZX", "zz", "XyZ"):
-        with pytest.raises(ValidationError, match="no two neighbours equal"):
+        with refused(ValidationError, "euler"):
             pp.Robot.model_validate(pp.load("lopes").model_dump() | {"euler": wrong})
 
 
@@ -272,5 +272,5 @@ def test_rigid_transform_guesses_keep_the_good_states(model_of: Callable[[str], 
 
 def test_energies_too_large_for_a_number(model_of: Callable[[str], pp.Model]) -> None:
     model = model_of("lopes")
-    with pytest.raises(StateError, match="overflows"):
+    with refused(StateError, code="overflow"):
         model.energy(model.robot.home.matrix, np.full(6, 1e200))

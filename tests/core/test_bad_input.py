@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.errors import InputError, RobotFileError, StateError, StateWarning, UnknownNameError
 from support import states as sample
+from support.refusals import refused, warned
 from support.robots.random_robots import symmetric_robot
 from support.states import basis, displaced, papers_robots
 
@@ -102,13 +103,13 @@ def test_shapes_and_kinds(robot: str, method: str, model_of: Any) -> None:
     call(model, method)
     for name in array_arguments(method):
         for label, bad in {**wrong_shapes(good[name]), **wrong_kinds(good[name])}.items():
-            with pytest.raises(InputError, match=rf"^{name}: ") as caught:
+            with refused(InputError, name) as caught:
                 call(model, method, **{name: bad})
             assert "needed" in str(caught.value), label
         if name in ("wrench", "guess", "xdot", "xddot"):
             call(model, method, **{name: None})
         else:
-            with pytest.raises(InputError, match=rf"^{name}: .*NoneType"):
+            with refused(InputError, f"{name} NoneType"):
                 call(model, method, **{name: None})
 
 
@@ -116,7 +117,7 @@ def test_shapes_and_kinds(robot: str, method: str, model_of: Any) -> None:
 def test_batches_that_do_not_fit(robot: str, method: str, model_of: Any) -> None:
     model = model_of(robot)
     for name in array_arguments(method)[1:]:
-        with pytest.raises(InputError, match=rf"batch axes do not fit together: .*{name} \(2,"):
+        with refused(InputError, name, code="batch_axes"):
             call(model, method, **{name: good_arguments(model)[name][:2]})
 
 
@@ -130,11 +131,11 @@ def test_numbers_must_be_finite(robot: str, method: str, number: float, model_of
         for element in range(good[name][0].size):
             bad = good[name].copy()
             bad[1].ravel()[element] = number
-            with pytest.raises(InputError, match=rf"^{name}: ") as caught:
+            with refused(InputError, name) as caught:
                 call(model, method, **{name: bad})
             assert "state 1" in str(caught.value)
         one = {field: value[1] for field, value in good.items()} | {name: bad[1]}
-        with pytest.raises(InputError, match=rf"^{name}: ") as caught:
+        with refused(InputError, name) as caught:
             call(model, method, **one)
         assert "state" not in str(caught.value)
 
@@ -142,17 +143,17 @@ def test_numbers_must_be_finite(robot: str, method: str, number: float, model_of
 POSES: dict[str, tuple[Any, str]] = {
     "rotation only": (np.eye(3), "3x3"),
     "SciPy rotation": (Rotation.identity(), "3x3"),
-    "mirror": (np.diag([1.0, 1.0, -1.0, 1.0]), r"determinant is -1 \(a reflection\)"),
-    "scaled": (np.diag([1.001, 1.001, 1.001, 1.0]), r"differs from 1 by 0\.002"),
-    "sheared": (np.eye(4) + 1e-3 * np.eye(4, k=1), r"differs from 1 by 0\.001"),
+    "mirror": (np.diag([1.0, 1.0, -1.0, 1.0]), "-1 #not_a_rotation"),
+    "scaled": (np.diag([1.001, 1.001, 1.001, 1.0]), "1 0.002 #not_a_rotation"),
+    "sheared": (np.eye(4) + 1e-3 * np.eye(4, k=1), "1 0.001 #not_a_rotation"),
     "one slip of a sign": (
         np.block([[Rotation.from_euler("xyz", [1, 2, 3]).as_matrix() * [1, 1, -1], np.zeros((3, 1))], [0, 0, 0, 1]]),
-        "reflection",
+        "-1",
     ),
-    "zero": (np.diag([0.0, 0.0, 0.0, 1.0]), "differs from 1 by 1"),
-    "last row": (np.eye(4) + np.eye(4, k=-3), "last row must be 0 0 0 1"),
-    "last number": (np.diag([1.0, 1.0, 1.0, 2.0]), "last row must be 0 0 0 1"),
-    "transposed": (displaced(np.eye(4), np.r_[0.3, 0, 2, 0, 0, 0]).T, "last row must be 0 0 0 1"),
+    "zero": (np.diag([0.0, 0.0, 0.0, 1.0]), "1 #not_a_rotation"),
+    "last row": (np.eye(4) + np.eye(4, k=-3), "0 0 0 1 #not_a_pose"),
+    "last number": (np.diag([1.0, 1.0, 1.0, 2.0]), "0 0 0 1 #not_a_pose"),
+    "transposed": (displaced(np.eye(4), np.r_[0.3, 0, 2, 0, 0, 0]).T, "0 0 0 1 #not_a_pose"),
 }
 
 
@@ -163,11 +164,11 @@ def test_a_pose_must_be_one(robot: str, what: str, model_of: Any) -> None:
     for method in SIX:
         for name in ("pose", "guess"):
             if name in array_arguments(method):
-                with pytest.raises(InputError, match=rf"^{name}: .*{words}"):
+                with refused(InputError, f"{name} {words}"):
                     call(model, method, **{name: bad})
     if np.shape(bad) == (4, 4):
         batch = np.array([model.robot.home.matrix, bad, model.robot.home.matrix])
-        with pytest.raises(InputError, match="state 1"):
+        with refused(InputError, "1"):
             model.inverse_kinematics(batch)
 
 
@@ -176,7 +177,7 @@ def test_poses_printed_with_seven_digits_pass(model: pp.Model) -> None:
     pose = sample.easy(model, 1).pose[0]
     rounded = pose.round(7)
     np.testing.assert_allclose(model.inverse_kinematics(rounded), model.inverse_kinematics(pose), atol=1e-6)
-    with pytest.raises(InputError, match="not a rotation matrix"):
+    with refused(InputError, "pose", code="not_a_rotation"):
         model.inverse_kinematics(pose + 1e-5 * np.eye(4, k=1))
 
 
@@ -189,13 +190,11 @@ def test_poses_printed_with_seven_digits_pass(model: pp.Model) -> None:
 )
 def test_unknown_formulation(asked: str, near: str, model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(
-        UnknownNameError, match=rf"unknown formulation '{asked}'\. Did you mean '{near}'\?.*Known: "
-    ) as caught:
+    with refused(UnknownNameError, what="formulation", name=asked, near=near) as caught:
         model.inverse_dynamics(model.robot.home.matrix, ZERO, ZERO, formulation=asked)
     assert caught.value.name == asked
     assert near in caught.value.known
-    with pytest.raises(UnknownNameError, match="formulation"):
+    with refused(UnknownNameError, what="formulation"):
         model.kernel("inverse_dynamics", formulation=asked)
 
 
@@ -203,19 +202,19 @@ def test_unknown_formulation(asked: str, near: str, model_of: Any) -> None:
     ("asked", "near"), [("jacobain", "jacobian"), ("mass", "mass_matrix"), ("forward", "forward_kinematics")]
 )
 def test_unknown_kernel(asked: str, near: str, model_of: Any) -> None:
-    with pytest.raises(UnknownNameError, match=rf"unknown kernel '{asked}'\. Did you mean .*'{near}'.*Known: "):
+    with refused(UnknownNameError, what="kernel", name=asked, near=near):
         model_of("lopes").kernel(asked)
 
 
 def test_a_name_far_from_all_gives_the_list_only(model_of: Any) -> None:
-    with pytest.raises(UnknownNameError, match=r"unknown kernel 'xyzzy'\. Known: ") as caught:
+    with refused(UnknownNameError, what="kernel", name="xyzzy") as caught:
         model_of("lopes").kernel("xyzzy")
     assert "mean" not in str(caught.value)
 
 
 @pytest.mark.parametrize("bad", [3, None, ["lopes"], np.eye(4)])
 def test_a_robot_is_a_robot_a_name_or_a_path(bad: Any) -> None:
-    with pytest.raises(InputError, match=r"^robot: must be .*, got "):
+    with refused(InputError, "robot"):
         pp.Model(bad)
 
 
@@ -224,28 +223,28 @@ def test_unknown_error_policy(policy: Any, model_of: Any) -> None:
     """Told even when no state is bad: a policy that is only misread on bad days is worse."""
     model = model_of("lopes")
     home = model.robot.home.matrix
-    with pytest.raises(InputError, match=r"^errors: 'raise', 'warn' or 'nan' is needed, got "):
+    with refused(InputError, "errors raise warn nan"):
         model.inverse_kinematics(home, errors=policy)
-    with pytest.raises(InputError, match="errors: "):
+    with refused(InputError, "errors"):
         model.forward_kinematics(model.inverse_kinematics(home), errors=policy)
 
 
 def test_options_of_a_model() -> None:
-    with pytest.raises(InputError, match="friction_width: "):
+    with refused(InputError, "friction_width"):
         pp.Model("lopes", friction_width=-1.0)
-    with pytest.raises(InputError, match="friction_width: "):
+    with refused(InputError, "friction_width"):
         pp.Model("lopes", friction_width=np.nan)
-    with pytest.raises(InputError, match="friction_coupling: "):
+    with refused(InputError, "friction_coupling"):
         pp.Model("lopes", friction_coupling="both")  # type: ignore[arg-type]
-    with pytest.raises(UnknownNameError, match="simplification"):
+    with refused(UnknownNameError, what="simplification"):
         pp.Model("lopes", simplify="no-mass")  # type: ignore[arg-type]
 
 
 def test_six_dof_have_no_coordinates(model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(InputError, match=r"coordinates: 'lopes' has six degrees of freedom"):
+    with refused(InputError, "coordinates lopes", code="six_dof"):
         model.coordinates(model.robot.home.matrix)
-    with pytest.raises(InputError, match=r"motion: 'lopes' has six degrees of freedom"):
+    with refused(InputError, "motion lopes", code="six_dof"):
         model.motion(np.zeros(6))
 
 
@@ -253,16 +252,16 @@ def test_inputs_of_named_functions(model_of: Any) -> None:
     """Misspelt and missing states are not taken for zeros, nor elastic coordinates of a rigid robot for nothing."""
     model = model_of("lopes")
     home = model.robot.home.matrix
-    with pytest.raises(UnknownNameError, match="Did you mean 'wrench'"):
+    with refused(UnknownNameError, near="wrench"):
         model.derivatives("inverse_dynamics", home, ZERO, ZERO, wrech=np.ones(6), friction=False)
-    with pytest.raises(InputError, match="derivatives: acceleration is needed"):
+    with refused(InputError, "derivatives acceleration"):
         model.derivatives("inverse_dynamics", home, ZERO, friction=False)
-    with pytest.raises(InputError, match="direct_dynamics: force is needed"):
+    with refused(InputError, "direct_dynamics force"):
         model.error_bound("direct_dynamics", home, ZERO)
     for call in (model.limits, model.closing, model.conditioning, model.mass_matrix):
-        with pytest.raises(InputError, match="elastic: 'lopes' has a rigid platform"):
+        with refused(InputError, "elastic lopes", code="rigid"):
             call(home, elastic=np.zeros(3))
-    with pytest.raises(InputError, match="forward_kinematics: elastic: 'lopes' has a rigid platform"):
+    with refused(InputError, "forward_kinematics elastic lopes", code="rigid"):
         model.forward_kinematics(model.inverse_kinematics(home), elastic=np.zeros(3))
 
 
@@ -278,19 +277,19 @@ def test_staicu_says_what_it_cannot_do(component: int, model_of: Any) -> None:
     bad = np.zeros((3, 6))
     bad[2, component] = 0.25
     home = model.robot.home.matrix
-    for argument, suffix in (("twist", "/s"), ("acceleration", r"/s\^2")):
+    for argument, suffix in (("twist", "/s"), ("acceleration", "/s^2")):
         motion = {"pose": home, "twist": ZERO, "acceleration": ZERO, argument: bad}
-        pattern = rf"^{argument}: the robot cannot move along {name} \(0\.25 {unit}{suffix} in state 2\)"
-        with pytest.raises(InputError, match=pattern + r"; its degrees of freedom are y, z, theta"):
+        data = f"{argument} {name} 0.25 {unit}{suffix} 2 y z theta"
+        with refused(InputError, data, code="not_admissible"):
             model.inverse_dynamics(**motion)
-        with pytest.raises(InputError, match=argument):
+        with refused(InputError, argument, code="not_admissible"):
             model.accelerations(**motion)
-    with pytest.raises(InputError, match="twist"):
+    with refused(InputError, "twist", code="not_admissible"):
         model.direct_dynamics(home, bad, np.zeros(3))
     poses = displaced(home, bad)
-    with pytest.raises(InputError, match=rf"^pose: the robot cannot be at {name} \(0\.25 {unit} in state 2\)"):
+    with refused(InputError, f"pose {name} 0.25 {unit} 2", code="not_admissible"):
         model.inverse_kinematics(poses)
-    with pytest.raises(InputError, match=rf"^guess: the robot cannot be at {name}"):
+    with refused(InputError, f"guess {name}", code="not_admissible"):
         model.forward_kinematics(np.zeros(3), poses[2])
 
 
@@ -300,7 +299,7 @@ def test_staicu_cannot_turn_about_other_axes_by_any_angle(axis: list[float], ang
     """A half turn too, whose matrix is symmetric."""
     model = model_of("staicu")
     turned = displaced(model.robot.home.matrix, np.r_[0, 0, 0, angle * np.array(axis) / np.linalg.norm(axis)])
-    with pytest.raises(InputError, match="pose: the robot cannot be at rotation"):
+    with refused(InputError, "pose", code="not_admissible"):
         model.inverse_kinematics(turned)
 
 
@@ -310,19 +309,19 @@ def test_poses_that_no_motion_from_home_reaches_are_refused_too(model_of: Any) -
     model = model_of("3-prs")
     home = model.robot.home.matrix
     poses = [displaced(home, np.array([0, 0, 0, angle, 0, 0])) for angle in (0.0, 1.2, 1.6, 2.5)]
-    with pytest.raises(InputError, match=r"^pose: the robot cannot be at x \(-0.06\d* m in state 2\)"):
+    with refused(InputError, "pose x 2", code="not_admissible"):
         model.inverse_kinematics(np.array([poses[3], home, poses[1]]))
-    with pytest.raises(InputError, match=r"^pose: the legs do not allow the pose of state 1"):
+    with refused(InputError, "pose 1", code="not_admissible"):
         model.inverse_kinematics(np.array([poses[3], poses[2], home]))
-    with pytest.raises(InputError, match=r"^pose: the legs do not allow the pose,"):
+    with refused(InputError, "pose", code="not_admissible"):
         model.inverse_dynamics(poses[2], ZERO, ZERO)
     rolling = np.array([0, 0, 0, 1.0, 0, 0])
-    with pytest.raises(InputError, match=r"^twist: the robot cannot move along x .* in state 2"):
+    with refused(InputError, "twist x 2", code="not_admissible"):
         model.rates(np.array([poses[3], home, home]), np.array([rolling, 0 * rolling, np.eye(6)[0]]))
     for call in (model.inverse_kinematics, lambda pose: model.drift_acceleration(pose, ZERO)):
-        with pytest.raises(StateError, match="leg2: slide: out of reach"):
+        with refused(StateError, "leg2 slide", code="leg"):
             call(poses[3])
-    with pytest.warns(StateWarning, match="drift_acceleration: no answer for 1 of 2 states"):
+    with warned(StateWarning, "drift_acceleration 1 2", code="leg"):
         assert np.isnan(model.drift_acceleration(np.array([home, poses[3]]), ZERO)).all(axis=1).tolist() == [
             False,
             True,
@@ -351,11 +350,11 @@ def changed(number: int, **fields: Any) -> dict[str, Any]:
 UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
     "coincident joints": (
         changed(2, base=[0.25, 0.4330127018922193, 1.0]),
-        r"leg3 does not close at the home pose: the base joint and the platform joint coincide",
+        "leg3 home",
     ),
     "aligned axis": (
         changed(1, base=[0.25, 0.4330127018922193, 0.0], axis=[0.0, 0.0, 1.0]),
-        r"leg2 does not close at the home pose: the leg is in line with its universal joint's base axis",
+        "leg2 home",
     ),
     "rail out of reach": (
         changed(
@@ -367,7 +366,7 @@ UNUSABLE: dict[str, tuple[dict[str, Any], str]] = {
             slider={"mass": 1.0},
             link={"mass": 1.0},
         ),
-        r"leg5 does not close at the home pose: the platform joint is farther from the rail .* \(1\.5 m\)",
+        "leg5 home 1.5",
     ),
 }
 for _field in ("base", "lower", "upper"):
@@ -377,7 +376,7 @@ for _field in ("base", "lower", "upper"):
 @pytest.mark.parametrize("what", UNUSABLE)
 def test_a_leg_that_cannot_close_is_refused_at_load(what: str) -> None:
     document, words = UNUSABLE[what]
-    with pytest.raises(RobotFileError, match=words) as caught:
+    with refused(RobotFileError, words) as caught:
         pp.loads(yaml.safe_dump(document))
     (fault,) = caught.value.faults
     assert fault.field.startswith("legs.")
@@ -389,7 +388,7 @@ def test_duplicate_legs_are_refused_by_the_model() -> None:
     document = symmetric_robot()
     document["legs"][3] = {**document["legs"][2]}
     robot = pp.loads(yaml.safe_dump(document))
-    with pytest.raises(RobotFileError, match=r"legs\.3: leg4 is identical to leg3"):
+    with refused(RobotFileError, "legs.3 leg4 leg3"):
         pp.Model(robot)
 
 
@@ -398,5 +397,5 @@ def test_an_architecture_singularity_is_refused_by_the_model() -> None:
     document = symmetric_robot()
     for leg in document["legs"]:
         leg["platform"] = [0.5 * x for x in leg["base"]]
-    with pytest.raises(RobotFileError, match=r"architecturally singular \(proven\)"):
+    with refused(RobotFileError, code="singular"):
         pp.Model(pp.loads(yaml.safe_dump(document)))

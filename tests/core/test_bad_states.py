@@ -17,6 +17,7 @@ from polypod.description import ConeLimit
 from polypod.errors import StateError, StateWarning
 from polypod.model import ForwardKinematicsStatus
 from support import states as sample
+from support.refusals import refused, warned
 from support.robots.random_robots import symmetric_robot
 from support.states import basis, displaced
 
@@ -45,7 +46,7 @@ def test_a_pose_out_of_reach_says_which_leg_and_by_how_much(model_of: Any) -> No
     beyond = {name: value for name, value in excess.items() if value > 0}
     assert 0 < len(beyond) < 6
     for method in ("inverse_kinematics", "jacobian", "mass_matrix", "gravity", "bodies"):
-        with pytest.raises(StateError, match=rf"^{method.replace('gravity', 'bias')}: no answer") as caught:
+        with refused(StateError, method.replace("gravity", "bias"), code="leg") as caught:
             getattr(model, method)(pose)
         (reason,) = caught.value.reasons
         messages = dict(
@@ -62,7 +63,7 @@ def test_a_pose_out_of_reach_says_which_leg_and_by_how_much(model_of: Any) -> No
 def test_staicu_out_of_reach(model_of: Any) -> None:
     """y = 0.28: leg A needs R - r + y = 0.43 m, its link has 0.4."""
     model = model_of("staicu")
-    with pytest.raises(StateError, match=r"A: .*\(0\.03 m\)") as caught:
+    with refused(StateError, "A 0.03", code="leg") as caught:
         model.inverse_kinematics(model.motion([0.28, 0.0, 0.0]).pose)
     assert "B:" not in caught.value.reasons[0]
 
@@ -81,9 +82,7 @@ def test_an_aligned_leg_is_named(model_of: Any) -> None:
             model.bodies,
             lambda p: model.reactions(p, np.ones(6), ZERO),
         ):
-            with pytest.raises(
-                StateError, match=rf"no answer\. leg{leg + 1}: the leg is in line with its universal joint"
-            ):
+            with refused(StateError, f"leg{leg + 1}", code="leg"):
                 call_it(pose)
 
 
@@ -91,13 +90,13 @@ def test_coincident_joints_are_named(model_of: Any) -> None:
     model = model_of("pedrammehr")
     pose = model.robot.home.matrix.copy()
     pose[:3, 3] = np.subtract(model.robot.legs[2].base, model.robot.legs[2].platform)
-    with pytest.raises(StateError, match="leg3: the base joint and the platform joint coincide"):
+    with refused(StateError, "leg3", code="leg"):
         model.inverse_kinematics(pose)
 
 
 def test_a_result_too_large_for_a_number_is_not_called_singular(model_of: Any) -> None:
     model = model_of("pedrammehr")
-    with pytest.raises(StateError, match="overflow"):
+    with refused(StateError, code="overflow"):
         model.inverse_dynamics(model.robot.home.matrix, ZERO, np.full(6, 1e308))
 
 
@@ -105,9 +104,9 @@ def test_coordinates_that_no_pose_has_are_reported(model_of: Any) -> None:
     """Of one state NaN was returned without a word."""
     model = model_of("3-rps")
     far = [1e300, 0.0, 0.0]
-    with pytest.raises(StateError, match=r"motion: no answer\. no pose with these coordinates was found"):
+    with refused(StateError, "motion", code="not_converged"):
         model.motion(far)
-    with pytest.warns(StateWarning, match=r"motion: no answer for 1 of 2 states\. state 0: "):
+    with warned(StateWarning, "motion 1 2 0", code="not_converged"):
         moved = model.motion([far, np.zeros(3)])
     np.testing.assert_allclose(moved.pose[1], model.robot.home.matrix, rtol=0, atol=1e-15)
     for some in (moved, model.motion([far, np.zeros(3)], errors="nan")):
@@ -128,7 +127,7 @@ def test_a_singular_pose_is_reported(model: pp.Model) -> None:
     assert conditioning.condition > 1e8
     twist = 0.1 * basis(model.robot)[:, 0]
     for solve in (model.inverse_dynamics, model.reactions):
-        with pytest.raises(StateError, match="the pose is singular"):
+        with refused(StateError, code="singular"):
             solve(pose, twist, ZERO)
     without_warning(lambda: model.jacobian(pose))
     acceleration = without_warning(
@@ -154,7 +153,7 @@ def test_dry_friction_that_grows_without_end_is_never_silently_wrong(model_of: A
     assert answered[-1]
     for one, answer in zip(poses, force, strict=True):
         if np.isnan(answer).any():
-            with pytest.raises(StateError, match=r"friction|too large"):
+            with refused(StateError, code=("friction", "overflow")):
                 model.inverse_dynamics(one, twist, ZERO)
         else:
             again = model.direct_dynamics(one, twist, answer)
@@ -167,7 +166,7 @@ def test_a_quarter_turn_of_a_symmetric_robot_is_singular() -> None:
     for height in (0.6, 1.0):
         pose = displaced(np.eye(4), np.r_[0, 0, height, 0, 0, np.pi / 2])
         assert model.conditioning(pose).distance < 1e-15
-        with pytest.raises(StateError, match="the pose is singular"):
+        with refused(StateError, code="singular"):
             model.inverse_dynamics(pose, ZERO, ZERO)
         near = displaced(np.eye(4), np.r_[0, 0, height, 0, 0, np.pi / 2 - 0.01])
         assert np.isfinite(model.inverse_dynamics(near, ZERO, ZERO)).all()
@@ -192,7 +191,7 @@ def test_bad_states_spoil_no_others(model: pp.Model) -> None:
         for place in (0, 3, 8, 19):
             poses = s.pose.copy()
             poses[place] = bad
-            with pytest.warns(StateWarning, match=rf"inverse_dynamics: no answer for 1 of 20 states\. state {place}: "):
+            with warned(StateWarning, f"inverse_dynamics 1 20 {place}"):
                 got = model.inverse_dynamics(poses, *s[1:4])
             assert np.isnan(got[place]).all()
             others = np.delete(np.arange(20), place)
@@ -204,7 +203,7 @@ def test_policies(model: pp.Model) -> None:
     poses = s.pose.copy()
     poses[2] = poses[4] = bad_states(model)[1]
     wanted = model.inverse_dynamics(*s[:4])
-    with pytest.raises(StateError, match=r"no answer for 2 of 6 states\. state 2: .*\. state 4: ") as caught:
+    with refused(StateError, "2 6 4") as caught:
         model.inverse_dynamics(poses, *s[1:4], errors="raise")
     error = caught.value
     assert np.array_equal(error.index, [2, 4])
@@ -213,12 +212,12 @@ def test_policies(model: pp.Model) -> None:
     assert np.array_equal(error.result, quiet, equal_nan=True)
     assert np.isnan(quiet[[2, 4]]).all()
     assert np.array_equal(quiet[[0, 1, 3, 5]], wanted[[0, 1, 3, 5]])
-    with pytest.warns(StateWarning, match="2 of 6"):
+    with warned(StateWarning, "2 6"):
         loud = model.inverse_dynamics(poses, *s[1:4], errors="warn")
     assert np.array_equal(loud, quiet, equal_nan=True)
     # One state raises, unless asked otherwise.
     one = (poses[2], s.twist[2], s.acceleration[2])
-    with pytest.raises(StateError, match="inverse_dynamics: no answer"):
+    with refused(StateError, "inverse_dynamics"):
         model.inverse_dynamics(*one)
     assert np.isnan(without_warning(lambda: model.inverse_dynamics(*one, errors="nan"))).all()
     with pytest.warns(StateWarning):
@@ -250,7 +249,7 @@ def test_many_bad_states_are_reported_in_few_words(model_of: Any) -> None:
     model = model_of("lopes")
     far = np.tile(model.robot.home.matrix, (1000, 1, 1))
     far[:, 0, 3] = 5.0
-    with pytest.raises(StateError, match=r"1000 of 1000 states.*and others$") as caught:
+    with refused(StateError, "1000") as caught:
         model.inverse_kinematics(far, errors="raise")
     assert len(str(caught.value)) < 3000
     assert len(caught.value.index) == 1000
@@ -290,15 +289,13 @@ def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
     assert np.isnan(found.pose[1:3]).all()
     assert np.abs(found.pose[[0, 3]] - home).max() < 1e-12
     assert not found.residual[1] < 1e-3
-    with pytest.warns(
-        StateWarning, match=r"2 of 4 states\. state 1: no pose with these coordinates.*state 2: the legs do not close"
-    ):
+    with warned(StateWarning, "2 4 1", code="not_converged"):
         poses = model.forward_kinematics(q, guess)
     assert np.array_equal(poses, found.pose, equal_nan=True)
     with pytest.raises(StateError) as caught:
         model.forward_kinematics(q, guess, errors="raise")
     assert np.array_equal(caught.value.result.status, found.status)
-    with pytest.raises(StateError, match="no pose with these coordinates was found"):
+    with refused(StateError, code="not_converged"):
         model.forward_kinematics(q[1])
     assert all(ForwardKinematicsStatus(c).message for c in ForwardKinematicsStatus)
 
@@ -321,7 +318,7 @@ def test_forward_kinematics_from_a_singular_guess_is_never_silently_wrong(model:
 
 def test_forward_kinematics_of_a_rigid_transform_that_is_not_found(model_of: Any) -> None:
     model = model_of("lopes")
-    with pytest.raises(StateError, match="no pose with these coordinates was found"):
+    with refused(StateError, code="not_converged"):
         model.forward_kinematics(50.0 * np.arange(6), RigidTransform.from_matrix(model.robot.home.matrix))
 
 

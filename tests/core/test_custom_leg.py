@@ -24,6 +24,7 @@ from polypod.mobility.mobility import free_platform_motions
 from polypod.symbols.vectors import Frame
 from support import states as sample
 from support.compare import assert_close, derivative
+from support.refusals import refused
 from support.robots.user_legs import EXAMPLE, custom_leg
 from support.states import SmoothMotion, displaced, mostly_long
 
@@ -65,11 +66,7 @@ def test_rods_that_let_the_platform_turn_are_a_fault(example: ModuleType) -> Non
     axes = zip("xyz", np.eye(3).tolist(), strict=True)
     dof = [{"name": name, "motion": "translation", "axis": axis} for name, axis in axes]
     robot = pp.Robot.model_validate({**three, "legs": three["legs"][::2], "dof": dof})
-    with pytest.raises(
-        RobotFileError,
-        match=r"leave the platform 6 degrees of freedom, 3 are stated; 3 drives "
-        r"hold 3 of them",
-    ):
+    with refused(RobotFileError, "6 3"):
         pp.Model(robot)
 
 
@@ -98,7 +95,7 @@ def test_the_kind_is_registered_and_read_from_files(example: ModuleType, model: 
     again = pp.load(path)
     assert again == model.robot
     assert isinstance(again.legs[0], example.RUS)
-    with pytest.raises(RobotFileError, match=r"line \d+: leg_defaults\.rod_length: must be greater than 0, got -0\.5"):
+    with refused(RobotFileError, "leg_defaults.rod_length 0 -0.5"):
         pp.loads(path.read_text().replace("rod_length: 0.5", "rod_length: -0.5"))
 
 
@@ -198,13 +195,11 @@ def test_a_pose_out_of_reach_is_reported(example: ModuleType, model: pp.Model) -
     z = d @ leg.axis
     reach = np.linalg.norm(d - z * np.array(leg.axis))
     excess = np.hypot(reach - leg.crank_length, z) - leg.rod_length
-    with pytest.raises(
-        StateError, match=rf"leg1: the platform joint is out of reach of crank and rod \({excess:.6g} m\)"
-    ):
+    with refused(StateError, f"leg1 {excess:.6g}", code="leg"):
         model.inverse_kinematics(pose)
     data: dict[str, Any] = model.robot.model_dump()
     data["home"]["position"] = (0.0, 0.0, -1.0)
-    with pytest.raises(ValueError, match="leg1 does not close at the home pose: the platform joint is out of reach"):
+    with refused(ValueError, "leg1"):
         pp.Robot.model_validate(data)
 
 
@@ -218,5 +213,5 @@ def test_own_axes_that_are_not_those_of_the_leg_are_refused(monkeypatch: pytest.
 
     monkeypatch.setattr(UPS, "leg_frame", wrong)
     mechanism = Mechanism(pp.load("pedrammehr"))
-    with pytest.raises(InputError, match=r"leg1: leg_frame\(\) of UPS .* moves differently; express every quantity"):
+    with refused(InputError, "leg1 leg_frame() UPS"):
         LegInLegFrame.of(mechanism, mechanism.legs[0])

@@ -26,6 +26,7 @@ from polypod.papers.long.cases import hexagon_modes, hexagon_points
 from support.compare import assert_close, derivative
 from support.engines.flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
 from support.engines.oracle import with_random_bodies
+from support.refusals import refused, warned
 from support.robots.golden_plate import GOLDEN, golden_modes
 from support.robots.user_legs import PSU
 from support.states import displaced, mostly_long
@@ -494,17 +495,14 @@ def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
     assert many.elastic.shape == (2, 3, 10)
     assert_close(many.force[1, 2][None], model.static_equilibrium(poses[1, 2]).force[None], 1e-12)
     soft = stiffer(model, 1e-4)
-    with pytest.raises(StateError, match="too flexible"):
+    with refused(StateError, code="too_flexible"):
         soft.static_equilibrium(poses)
     loose = stiffer(model, 0.0)
-    with pytest.raises(InputError, match="positive stiffness"):
+    with refused(InputError, code="no_stiffness"):
         loose.static_equilibrium(poses)
     kim_ryu = case("kim-ryu")[0]
     far = displaced(kim_ryu.robot.home.matrix, np.array([5.0, 0, 0, 0, 0, 0]))
-    with pytest.raises(
-        StateError,
-        match="static_equilibrium: no equilibrium shape of the platform: leg1: the platform joint is farther",
-    ):
+    with refused(StateError, "static_equilibrium leg1", code="leg"):
         kim_ryu.static_equilibrium(far)
 
 
@@ -566,24 +564,24 @@ def test_states_without_answer_are_named() -> None:
     model, states, s = case("kim-ryu")
     poses = s.pose.copy()
     poses[2, 0, 3] += 5.0
-    with pytest.warns(StateWarning, match="leg1: the platform joint is farther from the rail than the link is long"):
+    with warned(StateWarning, "leg1", code="leg"):
         answer = model.inverse_dynamics(poses, s.twist, s.acceleration, full_output=True, **s.shape)
     assert np.isnan(answer.force[2]).all()
     assert np.isfinite(np.delete(answer.force, 2, axis=0)).all()
-    with pytest.raises(StateError, match="leg1: the platform joint is farther from the rail than the link is long"):
+    with refused(StateError, "leg1", code="leg"):
         model.direct_dynamics(poses[2], states[2].twist, states[2].force, full_output=True, **states[2].shape)
     bad = s.elastic.copy()
     bad[1, 2] = np.nan
-    with pytest.raises(InputError, match=r"elastic: .*nan at \[2\] of state 1"):
+    with refused(InputError, "elastic nan [2] 1"):
         model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=bad, elastic_rate=s.rate, full_output=True)
-    with pytest.raises(InputError, match=rf"elastic_rate: shape \(..., {COUNT}\)"):
+    with refused(InputError, f"elastic_rate {COUNT}"):
         model.bias(s.pose, s.twist, elastic=s.elastic, elastic_rate=s.rate[:, :-1])
 
 
 def test_bad_robots_and_modes() -> None:
     robot = pp.load("long")
     modes = random_modes(robot)
-    with pytest.raises(InputError, match="modes: 6 attachment points are needed, one per leg, got 5"):
+    with refused(InputError, "modes 6 5"):
         robot.on_modes(
             replace(
                 modes,
@@ -593,18 +591,18 @@ def test_bad_robots_and_modes() -> None:
                 attachment_names=(),
             )
         )
-    with pytest.raises(InputError, match=r"is 0\.5 m from the platform joint of leg1 .*not in the order of the legs"):
+    with refused(InputError, "0.5 leg1"):
         robot.on_modes(replace(modes, attachments=np.roll(modes.attachments, 1, axis=0)))
-    with pytest.raises(InputError, match=r"stiffness: entry \[0\] is -1"):
+    with refused(InputError, "stiffness [0] -1"):
         modes.with_stiffness(np.r_[-1.0, np.ones(COUNT - 1)])
-    with pytest.raises(InputError, match="shapes: got no modes"):
+    with refused(InputError, "shapes"):
         random_modes(robot, 0)
-    with pytest.raises(InputError, match="2 nodes have mass"):
+    with refused(InputError, "nodes 2 3"):
         replace(modes, masses=np.r_[1.0, 1.0, np.zeros(10)])
-    with pytest.raises(InputError, match="off the mesh"):
+    with refused(InputError, code="off_mesh"):
         replace(modes, reach=1e-6)
     staicu = pp.load("staicu")
-    with pytest.raises(InputError, match="'staicu' has 3 degrees of freedom; a flexible platform needs six"):
+    with refused(InputError, "staicu 3"):
         staicu.on_modes(modes)
 
 
@@ -626,7 +624,7 @@ def test_legs_that_turn_with_the_platform_are_refused() -> None:
         for leg in lopes.legs
     ]
     robot = lopes.model_copy(update={"legs": tuple(legs)}).on_modes(random_modes(lopes))
-    with pytest.raises(InputError, match=r"leg1 \(PSU\) follows the platform's orientation"):
+    with refused(InputError, "leg1 PSU"):
         pp.Model(robot)
 
 
@@ -635,7 +633,7 @@ def test_friction_at_the_platform_needs_rotation_shapes() -> None:
     modes = replace(random_modes(robot), attachment_rotations=None)
     s = random_states(robot, COUNT, 1)[0]
     model = pp.Model(robot.on_modes(modes))
-    with pytest.raises(InputError, match=r"rotation shapes.*attachment_rotations.*friction=False"):
+    with refused(InputError, "attachment_rotations friction"):
         model.inverse_dynamics(s.pose, s.twist, s.acceleration, full_output=True, **s.shape)
     model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, full_output=True, **s.shape)
     legs = [leg.model_copy(update={"spherical_friction": Friction()}) for leg in robot.legs]
@@ -655,13 +653,13 @@ def test_wrench_needs_shapes_at_the_origin() -> None:
         model = pp.Model(robot.on_modes(replace(random_modes(robot), **{field: None})))
         alone = np.zeros(6)
         alone[part] = 7.0
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
             model.inverse_dynamics(s.pose, s.twist, s.acceleration, alone, full_output=True, **s.shape)
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
             model.static_equilibrium(s.pose, alone)
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
             model.derivatives("inverse_dynamics", s.pose, s.twist, s.acceleration, alone, **s.shape)
-        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+        with refused(InputError, f"wrench {field}"):
             model.error_bound("inverse_dynamics", s.pose, s.twist, s.acceleration, alone, **s.shape)
         other = 7.0 - alone
         assert np.isfinite(
@@ -672,9 +670,9 @@ def test_wrench_needs_shapes_at_the_origin() -> None:
         ).all()
     motion = s.pose, s.twist, s.acceleration
     assert model.derivatives("inverse_dynamics", *motion, friction=False, **s.shape).wrench is None
-    with pytest.raises(InputError, match=r"no derivative by wrench .* the modes of the platform have no shape"):
+    with refused(InputError, "wrench"):
         model.derivatives("inverse_dynamics", *motion, wrt=("wrench",), friction=False, **s.shape)
-    with pytest.raises(InputError, match=r"wrench: shape \(..., 6\)"):
+    with refused(InputError, "wrench 6"):
         hexagon().inverse_dynamics(s.pose, s.twist, s.acceleration, np.zeros(5), full_output=True)
 
 
@@ -755,7 +753,7 @@ def test_numbers_behind_the_modes_are_not_parameters() -> None:
     model = hexagon()
     home = model.robot.home.matrix
     assert not [path for path in model.parameters() if path.startswith("platform") or path.endswith(".platform")]
-    with pytest.raises(InputError, match=r"legs\.0\.platform: the modes of a flexible platform depend on it"):
+    with refused(InputError, "legs.0.platform", code="flexible"):
         model.mass_matrix(home, parameters={"legs.0.platform": np.zeros(3)})
     heavier = model.mass_matrix(home, parameters={"legs.*.upper.mass": 2 * model.robot.legs[0].upper.mass})
     assert np.abs(heavier - model.mass_matrix(home)).max() > 1e-3

@@ -21,6 +21,7 @@ from polypod.papers.long.cases import compare_table_2, hexagon_modes, hexagon_pl
 from polypod.plates import bending as eigen
 from polypod.plates import plate_modes
 from polypod.plates.mesh import triangulate
+from support.refusals import refused, warned
 from support.robots.golden_plate import GOLDEN, golden_modes
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]) - 0.5
@@ -149,7 +150,7 @@ def test_table_2(hexagon: Modes) -> None:
     both = hexagon_modes(10, "table-2")
     np.testing.assert_allclose(both.frequencies, [row.table_2 for row in rows], rtol=1e-6)  # the table's rounding
     np.testing.assert_allclose(both.generalized_damping[0], 2 * 0.4 * 188.7473, rtol=1e-6)
-    with pytest.raises(InputError, match=r"count.*11.*10"):
+    with refused(InputError, "count 11 10"):
         hexagon_modes(11, "table-2")
 
 
@@ -260,7 +261,7 @@ def test_signs_and_pairs_do_not_depend_on_the_order_of_the_vertices(hexagon: Mod
 
 
 def test_cut_pair_is_warned_of() -> None:
-    with pytest.warns(UserWarning, match="modes 10 and 11 are equal"):
+    with warned(UserWarning, "10 11"):
         plate_modes(hexagon_plate(), hexagon_points(), 10)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -322,21 +323,21 @@ def test_mesh_covers_the_polygon_once(outline: list[list[float]]) -> None:
     [
         (
             {"outline": [[0, 0], [1, 1], [1, 0], [0, 1]]},
-            r"outline: the edge from vertex \[0\] intersects the edge from vertex \[2\]; must be a simple",
+            "outline [0] [2]",
         ),
-        ({"outline": [[0, 0], [1, 0], [1, 1], [0, 0]]}, r"outline: vertices \[3\] and \[0\] coincide"),
-        ({"outline": [[0, 0], [1, 0]]}, "outline: got 2 vertices"),
-        ({"outline": [[0, 0], [1, 0], [0.5, 0]]}, "outline: the edges at vertex"),
-        ({"outline": [[0, 0], [1, 0], [0, np.nan]]}, r"outline: entry \[2, 1\] is nan"),
-        ({"thickness": 0.0}, r"thickness: must be positive and finite, got 0\.0"),
-        ({"young": -1.0}, r"young: must be positive and finite, got -1\.0"),
-        ({"density": np.inf}, r"density: must be positive and finite, got inf"),
-        ({"poisson": 0.5}, r"poisson: must be between -1 and 0\.5, got 0\.5"),
+        ({"outline": [[0, 0], [1, 0], [1, 1], [0, 0]]}, "outline [3] [0]"),
+        ({"outline": [[0, 0], [1, 0]]}, "outline 2"),
+        ({"outline": [[0, 0], [1, 0], [0.5, 0]]}, "outline"),
+        ({"outline": [[0, 0], [1, 0], [0, np.nan]]}, "outline [2, 1] nan"),
+        ({"thickness": 0.0}, "thickness 0.0"),
+        ({"young": -1.0}, "young -1.0"),
+        ({"density": np.inf}, "density inf"),
+        ({"poisson": 0.5}, "poisson -1 0.5"),
     ],
 )
 def test_bad_plates(change: dict, words: str) -> None:
     good = {"outline": SQUARE, "thickness": 0.01, "young": 1e9, "poisson": 0.3, "density": 1e3}
-    with pytest.raises(InputError, match=words):
+    with refused(InputError, words):
         Plate(**{**good, **change})
 
 
@@ -345,17 +346,17 @@ def test_bad_plates(change: dict, words: str) -> None:
     [
         (
             {"attachments": [[0.0, 0.0], [0.75, 0.0]]},
-            r"attachments: point \[1\] at \[0.75, 0.0, 0.0\] is 0.25 m outside",
+            "attachments [1] 0.75 0.25",
         ),
-        ({"attachments": [[0.0, 0.75]], "names": ["left"]}, "attachments: point 'left'"),
-        ({"attachments": [[0.0] * 4]}, r"attachments: must have shape \(A, 2\) or \(A, 3\) with A >= 1, got \(1, 4\)"),
-        ({"count": 0}, "count: got 0"),
-        ({"tolerance": 0.0}, r"tolerance: must be at least 1e-8 \(rounding\) and below 1, got 0\.0"),
-        ({"tolerance": 1e-6, "most_triangles": 50}, "tolerance: got 1e-06.*more than 50"),
+        ({"attachments": [[0.0, 0.75]], "names": ["left"]}, "attachments left"),
+        ({"attachments": [[0.0] * 4]}, "attachments (1, 4)"),
+        ({"count": 0}, "count 0"),
+        ({"tolerance": 0.0}, "tolerance 1e-8 1 0.0"),
+        ({"tolerance": 1e-6, "most_triangles": 50}, "tolerance 1e-06 50"),
     ],
 )
 def test_bad_questions_about_a_plate(change: dict, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+    with refused(InputError, words):
         plate_modes(unit_plate(SQUARE), **{"attachments": SQUARE, **change})
 
 
@@ -432,7 +433,7 @@ def test_each_integral_is_its_sum_over_nodes() -> None:
     printed = integrals.beta + np.einsum("kia,k->ai", integrals.lam, q)
     np.testing.assert_allclose(right, coupling, rtol=1e-12, atol=1e-12)
     assert np.abs(printed - coupling).max() > 0.1
-    with pytest.raises(InputError, match=r"q: must have shape \(..., 4\)"):
+    with refused(InputError, "q 4"):
         integrals.deformed_inertia(q[:3])
 
 
@@ -489,60 +490,60 @@ def bad(array: np.ndarray, place: object, value: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("field", "make", "words"),
     [
-        ("masses", lambda m: bad(m.masses, 3, -0.1), r"masses: entry \[3\] is -0.1 kg"),
-        ("masses", lambda m: m.masses[:-1], r"masses: must have shape \(127,\), got \(126,\)"),
-        ("masses", lambda m: 0 * m.masses, "nodes: 0 nodes have mass"),
-        ("stiffness", lambda m: bad(m.stiffness, 1, -2.0), r"stiffness: entry \[1\] is -2"),
-        ("stiffness", lambda m: bad(m.stiffness, 1, np.nan), r"stiffness: entry \[1\] is nan"),
-        ("nodes", lambda m: m.nodes * [1, 0, 0], "nodes: all 127 nodes with mass lie on one line"),
-        ("nodes", lambda m: "many", "nodes: not an array of numbers"),
-        ("shapes", lambda m: m.shapes[:, :, :0], "shapes: got no modes"),
-        ("shapes", lambda m: bad(m.shapes, (slice(None), slice(None), 4), 0.0), r"shapes: mode \[4\] moves no mass"),
-        ("shapes", lambda m: m.shapes[:, :, [0] * 10], "shapes: the modes are linearly dependent"),
+        ("masses", lambda m: bad(m.masses, 3, -0.1), "masses [3] -0.1"),
+        ("masses", lambda m: m.masses[:-1], "masses 127 126"),
+        ("masses", lambda m: 0 * m.masses, "nodes 0"),
+        ("stiffness", lambda m: bad(m.stiffness, 1, -2.0), "stiffness [1] -2"),
+        ("stiffness", lambda m: bad(m.stiffness, 1, np.nan), "stiffness [1]"),
+        ("nodes", lambda m: m.nodes * [1, 0, 0], "nodes 127 #on_one_line"),
+        ("nodes", lambda m: "many", "nodes many #not_numbers"),
+        ("shapes", lambda m: m.shapes[:, :, :0], "shapes #no_modes"),
+        ("shapes", lambda m: bad(m.shapes, (slice(None), slice(None), 4), 0.0), "shapes [4] #massless_mode"),
+        ("shapes", lambda m: m.shapes[:, :, [0] * 10], "shapes #dependent_modes"),
         (
             "shapes",
             lambda m: m.shapes + 0.01 * (np.arange(10) == 3),
-            r"mode \[3\] is not orthogonal to the rigid trans",
+            "shapes [3] translation #not_orthogonal",
         ),
         (
             "shapes",
             lambda m: m.shapes + 0.01 * np.cross([1, 0, 0], m.nodes)[:, :, None] * (np.arange(10) == 2),
-            r"mode \[2\] is not orthogonal to the rigid rotation about x",
+            "shapes [2] rotation x #not_orthogonal",
         ),
         (
             "shapes",
             lambda m: m.shapes + 0.01 * m.shapes[:, :, [1]] * (np.arange(10) == 0),
-            r"modes \[0\] and \[1\] are not orthogonal.*allowed 1e-06",
+            "shapes [0] [1] 1e-06 #not_orthogonal",
         ),
         (
             "attachments",
             lambda m: m.attachments + [0, 0.3, 0] * np.eye(6)[3:4].T,
-            r"point 'p4' at .* is off the mesh: 0.3 m",
+            "p4 mesh 0.3",
         ),
-        ("attachments", lambda m: m.attachments[:0], "attachments: got no points"),
+        ("attachments", lambda m: m.attachments[:0], "attachments #no_points"),
         (
             "attachment_shapes",
             lambda m: m.attachment_shapes[:5],
-            r"attachment_shapes: must have shape \(6, 3, 10\), got \(5, 3",
+            "attachment_shapes 6 3 10 5",
         ),
         ("attachment_names", lambda m: ["a", "b", "c", "a", "d", "e"], "attachment_names"),
-        ("tolerance", lambda m: 0.0, r"tolerance: must be positive, got 0\.0"),
-        ("reach", lambda m: -1.0, r"reach: must be a distance of at least 0 \[m\], or None, got -1\.0"),
-        ("damping_ratio", lambda m: np.full(10, -0.1), r"damping_ratio: entry \[0\] is -0.1"),
+        ("tolerance", lambda m: 0.0, "tolerance 0.0"),
+        ("reach", lambda m: -1.0, "reach 0 None -1.0"),
+        ("damping_ratio", lambda m: np.full(10, -0.1), "damping_ratio [0] -0.1"),
     ],
 )
 def test_bad_modes(golden: Modes, field: str, make: object, words: str) -> None:
-    with pytest.raises(InputError, match=words):
+    with refused(InputError, words):
         Modes(**{**fields_of(golden), field: make(golden)})  # type: ignore[operator]
 
 
 def test_few_nodes() -> None:
     nodes, shapes = np.eye(3), np.ones((3, 3, 4)) * np.arange(1.0, 5.0)
-    with pytest.raises(InputError, match="nodes: 2 nodes have mass; a body in space needs at least 3"):
+    with refused(InputError, "nodes 2 3"):
         Modes.at_nodes(nodes, [1, 1, 0], shapes, np.ones(4), [0])
-    with pytest.raises(InputError, match="nodes: 3 nodes with mass carry at most 3 free-free modes, got 4"):
+    with refused(InputError, "nodes 3 4"):
         Modes.at_nodes(nodes, [1, 1, 1], shapes, np.ones(4), [0])
-    with pytest.raises(InputError, match="attachments: node index must be 0 to 2, got 7"):
+    with refused(InputError, "attachments 0 2 7"):
         Modes.at_nodes(nodes, [1, 1, 1], shapes, np.ones(4), [7])
 
 
@@ -551,7 +552,7 @@ def test_both_kinds_of_damping(golden: Modes) -> None:
     # the file's generalized damping is 2 d sqrt(k) with d = 0.4 of Table 2
     np.testing.assert_allclose(ratio.generalized_damping, golden.generalized_damping, rtol=1e-12)
     assert not Modes(**fields_of(golden)).generalized_damping.any()
-    with pytest.raises(InputError, match="damping: give damping or damping_ratio, not both"):
+    with refused(InputError, "damping damping_ratio"):
         Modes(**fields_of(golden), damping_ratio=np.ones(10), damping=np.ones(10))
     # for a generalized mass m the ratio d means 2 d sqrt(k m)
     scaled = Modes(**{**fields_of(golden), "shapes": 3 * golden.shapes, "stiffness": 9 * golden.stiffness})
@@ -562,9 +563,9 @@ def test_both_kinds_of_damping(golden: Modes) -> None:
 
 def test_general_shapes_need_the_flag_and_data_are_frozen() -> None:
     modes = random_body()
-    with pytest.raises(InputError, match=r"not orthogonal.*free=False"):
+    with refused(InputError, "free", code="not_orthogonal"):
         replace(modes, free=True)
-    with pytest.raises(ValueError, match="read-only"):
+    with refused(ValueError, "read-only"):
         modes.shapes[0] = 0
     assert modes == random_body()
     assert hash(modes) == hash(random_body())
@@ -630,40 +631,40 @@ def test_file_by_hand(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("polypod-modes 1", "polypod-modes 9", "format: .*'polypod-modes 1'"),
-        ("stiffness: 20", "stifness: 20", "modes.1.stiffness: missing.*modes.1.stifness: unknown field"),
-        ("stiffness: 20", "stiffness: soft", "modes.1.stiffness: .*got 'soft'"),
-        ("stiffness: 20", "stiffness: -20", r"stiffness: entry \[1\] is -20"),
-        ("20 0 1 0 0.5 ", "20 0 1 0", "nodes: not a table of numbers"),
-        ("20 0 1 0 0.5 ", "20 0 1 0 -0.5", r"masses: entry \[2\] is -0.5"),
-        ("20 0 1 0 0.5 ", "10 0 1 0 0.5", "nodes: node 10 is given 2 times"),
-        ("20 0 1 0 0.5 ", "2.5 0 1 0 0.5", "nodes: row 3 starts with 2.5"),
-        ("    20 0 0 2 0.4 0.5 0.6\n", "", "modes.0.shape: node 20 has no row"),
-        ("    20 0 0 2 ", "    21 0 0 2 ", "modes.0.shape: node 20 has no row"),
-        ("[[30, 1, 0, 0, 0, 0, 0]", "[[30, 1]", "modes.1.shape"),
-        ("10 0 0 1 0.1", "10 0 x 1 0.1", "modes.0.shape: not a table of numbers"),
-        ("node: 20", "node: 99", "attachments.0.node: got 99"),
-        ("node: 20", "node: 20, position: [0, 1, 0]", "attachments.0.position: node 20 already has one"),
-        ("position: [0.5, 0, 0], ", "", "attachments.1.position: missing"),
-        ("[[0, 0, 2], [3, 0, 0]]", "[[0, 0, 2]]", "attachments.1.shape: must have 2 rows"),
-        (", rotation: [[0, 1, 0], [0, 0, 1]]", "", "attachments: only some have a rotation"),
-        ("  damping_ratio: 0.2\n", "", "modes.1.damping_ratio: missing"),
-        ("[0.5, 0, 0]", "[0.5, 0, 9]", "point 'right' .* is off the mesh"),
-        ("free: false", "free: true", "orthogonal|at most"),
-        ("modes:\n", "modes: [\n", "not YAML"),
-        ("origin: {node: 30}", "origin: {node: 10}", "origin.node: is 1 m from the origin of the platform frame"),
-        ("origin: {node: 30}", "origin: {name: q}", "origin.node: missing"),
-        ("40 0 0 -1 ", "40 0 0 0 ", "shapes: a combination of them is a rigid motion"),
-        ("format: polypod-modes 1", "legs: []", "this is a robot file"),
-        ("format: polypod-modes 1", "trajectory: {}", "this is a motion file"),
-        (SMALL, "- 1", "a mode file is a mapping, got list"),
+        ("polypod-modes 1", "polypod-modes 9", "format polypod-modes 1"),
+        ("stiffness: 20", "stifness: 20", "modes.1.stiffness modes.1.stifness"),
+        ("stiffness: 20", "stiffness: soft", "modes.1.stiffness soft"),
+        ("stiffness: 20", "stiffness: -20", "stiffness [1] -20"),
+        ("20 0 1 0 0.5 ", "20 0 1 0", "nodes #not_numbers"),
+        ("20 0 1 0 0.5 ", "20 0 1 0 -0.5", "masses [2] -0.5"),
+        ("20 0 1 0 0.5 ", "10 0 1 0 0.5", "nodes 10 2"),
+        ("20 0 1 0 0.5 ", "2.5 0 1 0 0.5", "nodes 3 2.5"),
+        ("    20 0 0 2 0.4 0.5 0.6\n", "", "modes.0.shape 20"),
+        ("    20 0 0 2 ", "    21 0 0 2 ", "modes.0.shape 20"),
+        ("[[30, 1, 0, 0, 0, 0, 0]", "[[30, 1]", "modes.1.shape #not_numbers"),
+        ("10 0 0 1 0.1", "10 0 x 1 0.1", "modes.0.shape x #not_numbers"),
+        ("node: 20", "node: 99", "attachments.0.node 99"),
+        ("node: 20", "node: 20, position: [0, 1, 0]", "attachments.0.position 20"),
+        ("position: [0.5, 0, 0], ", "", "attachments.1.position"),
+        ("[[0, 0, 2], [3, 0, 0]]", "[[0, 0, 2]]", "attachments.1.shape 2"),
+        (", rotation: [[0, 1, 0], [0, 0, 1]]", "", "attachments rotation"),
+        ("  damping_ratio: 0.2\n", "", "modes.1.damping_ratio"),
+        ("[0.5, 0, 0]", "[0.5, 0, 9]", "right #off_mesh"),
+        ("free: false", "free: true", "shapes [1] #not_orthogonal"),
+        ("modes:\n", "modes: [\n", "YAML"),
+        ("origin: {node: 30}", "origin: {node: 10}", "origin.node 1"),
+        ("origin: {node: 30}", "origin: {name: q}", "origin.node"),
+        ("40 0 0 -1 ", "40 0 0 0 ", "shapes #rigid_motion"),
+        ("format: polypod-modes 1", "legs: []", "robot"),
+        ("format: polypod-modes 1", "trajectory: {}", "motion"),
+        (SMALL, "- 1", "list"),
     ],
 )
 def test_bad_files_name_the_field(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert old in SMALL
     path = tmp_path / "bad.yaml"
     path.write_text(SMALL.replace(old, new, 1))
-    with pytest.raises(InputError, match=words) as caught:
+    with refused(InputError, words) as caught:
         load_modes(path)
     assert "bad.yaml" in str(caught.value)
 
@@ -674,18 +675,18 @@ def test_bad_archives(tmp_path: Path, golden: Modes) -> None:
     with np.load(path) as archive:
         data = dict(archive)
     for change, words in (
-        ({"format": "x"}, r"format: must be 'polypod-modes 1', got 'x'"),
-        ({"extra": 1}, "extra: unknown field"),
-        ({"stiffness": None}, "stiffness: missing"),
-        ({"masses": -data["masses"]}, "masses: entry"),
+        ({"format": "x"}, "format polypod-modes 1 x"),
+        ({"extra": 1}, "extra"),
+        ({"stiffness": None}, "stiffness"),
+        ({"masses": -data["masses"]}, "masses"),
     ):
         np.savez(path, **{k: v for k, v in {**data, **change}.items() if v is not None})
-        with pytest.raises(InputError, match=words):
+        with refused(InputError, words):
             load_modes(path)
     path.write_text("no archive")
-    with pytest.raises(InputError, match="not a NumPy archive"):
+    with refused(InputError, "modes.npz", code="not_an_archive"):
         load_modes(path)
-    with pytest.raises(InputError, match="cannot be read"):
+    with refused(InputError, code="cannot_read"):
         load_modes(tmp_path / "none.yaml")
-    with pytest.raises(InputError, match=r"unsupported file type '\.csv'; use one of \.npz, \.yaml, \.yml"):
+    with refused(InputError, ".csv .npz .yaml .yml"):
         save_modes(golden, tmp_path / "modes.csv")

@@ -16,6 +16,7 @@ import pytest
 import polypod as pp
 from polypod.errors import StateError
 from polypod.model import ForwardKinematicsStatus
+from support.refusals import refused
 from support.states import EACH_KIND, Array, basis, displaced, mostly_long
 
 PAPERS = ("pedrammehr", "long", "kim-ryu", "staicu", "lopes")
@@ -112,7 +113,7 @@ def test_the_other_side_alone_has_a_code_of_its_own(
     found = model.forward_kinematics(np.array([OTHER_ASSEMBLY]), full_output=True)
     assert found.status.tolist() == [ForwardKinematicsStatus.OTHER_SIDE]
     assert np.isnan(found.pose).all()
-    with pytest.raises(StateError, match="beyond a singularity"):
+    with refused(StateError, code="other_side"):
         model.forward_kinematics(np.array(OTHER_ASSEMBLY))
 
 

@@ -17,6 +17,7 @@ import polypod as pp
 from polypod.errors import InputError
 from polypod.parameters.changed_robots import with_numbers
 from support import compare
+from support.refusals import refused
 from support.robots import machine_chains, small_machines, unusual_chains
 from support.states import mostly_long
 
@@ -241,17 +242,15 @@ def test_what_is_refused_is_refused_by_name() -> None:
     """With the reason, and what there is instead."""
     m = model("3-rps")
     motion = m.motion(*(row[0] for row in coordinates(m)[:3]))
-    with pytest.raises(InputError, match=r"by pose .*constrained by its legs.*x, xdot, xddot"):
+    with refused(InputError, "pose x xdot xddot"):
         m.derivatives("inverse_dynamics", *motion, wrt=("pose",))
     six = pp.Model("pedrammehr")
     home, still = six.robot.home.matrix, np.zeros(6)
-    with pytest.raises(
-        InputError, match=r"derivatives: no derivative by x for 'pedrammehr': the platform moves freely, so its"
-    ):
+    with refused(InputError, "derivatives x pedrammehr"):
         six.derivatives("inverse_dynamics", home, still, still, wrt=("x",))
-    with pytest.raises(InputError, match="motion: the platform of 'pedrammehr' moves freely"):
+    with refused(InputError, "motion pedrammehr"):
         six.casadi("motion")
-    with pytest.raises(InputError, match=r"'conditioning' is found by an iteration without derivatives; .*jacobian"):
+    with refused(InputError, "conditioning jacobian"):
         six.casadi("conditioning")
 
 

@@ -30,6 +30,7 @@ from support import states as sample
 from support.compare import assert_close
 from support.engines.lagrangian import Lagrangian, ParameterVector, motion_of
 from support.engines.oracle import with_random_bodies
+from support.refusals import refused
 from support.states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]
@@ -580,20 +581,20 @@ class TestNumbers:
     def test_lower_mobility_has_its_own_coordinates(self) -> None:
         model, s = case("staicu")
         assert lagrangian(model).matrices(s.pose, s.twist).inertia.shape == (16, 3, 3)
-        with pytest.raises(InputError, match="'staicu' moves in y, z, theta only; 'base'"):
+        with refused(InputError, "staicu y z theta base"):
             lagrangian(model, "euler")
 
     def test_bad_arguments(self) -> None:
         model, s = case("lopes")
-        with pytest.raises(UnknownNameError, match=r"unknown part 'links'.*Known: platform, actuators"):
+        with refused(UnknownNameError, what="part", name="links", known="actuators"):
             lagrangian(model).matrices(s.pose, s.twist, "links")
-        with pytest.raises(UnknownNameError, match=r"unknown coordinates 'quaternion'.*Known: base, euler"):
+        with refused(UnknownNameError, what="coordinates", name="quaternion", known="euler"):
             lagrangian(model, "quaternion")
-        with pytest.raises(InputError, match=r"twist: shape \(..., 6\) is needed, got \(5,\)"):
+        with refused(InputError, "twist 6 5"):
             lagrangian(model).matrices(s.pose[0], np.zeros(5))
-        with pytest.raises(InputError, match=r"x: shape \(..., 6\) is needed.*got \(3,\)"):
+        with refused(InputError, "x 6 3"):
             lagrangian(model, "euler").matrices(np.zeros(3), np.zeros(6))
-        with pytest.raises(InputError, match="batch axes do not fit together"):
+        with refused(InputError, code="batch_axes"):
             lagrangian(model, "euler").matrices(np.zeros((2, 6)), np.zeros((3, 6)))
 
     def test_out_of_reach(self) -> None:
@@ -605,5 +606,5 @@ class TestNumbers:
             got = lagrangian(model).matrices(far, s.twist[:2], "platform")
         assert np.isfinite(got.inertia[0]).all()
         assert np.isnan(got.inertia[1]).all()
-        with pytest.raises(StateError, match="farther from the rail"):
+        with refused(StateError, code="leg"):
             lagrangian(model).matrices(far[1], s.twist[1])

@@ -35,6 +35,7 @@ from polypod.motion import (
 )
 from polypod.results import between, study, verdict
 from polypod.results.checking import check
+from support.refusals import refused, warned
 
 FAR = """name: far
 rate: 0.5
@@ -260,13 +261,13 @@ def test_rows_of_a_wrench_are_among_the_samples(model_of):
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, np.nan, np.inf, 1.7e308])
 def test_rates_that_are_none(rate):
-    with pytest.raises(InputError, match="rate: "):
+    with refused(InputError, "rate"):
         sample_times(Published(name="kim-ryu-circle"), rate)
 
 
 def test_shapes_that_need_too_many_samples_are_refused():
     fast = Sine(amplitude=1.0, frequency=1e6, duration=1.0)
-    with pytest.raises(InputError, match=r"trajectory: .* need 1.6e\+07 samples; the limit is 2000000"):
+    with refused(InputError, "trajectory 1.6e+07 2000000"):
         sample_times(coordinates(fast), 200.0)
 
 
@@ -309,9 +310,9 @@ def test_a_fault_of_the_robot_does_not_blame_the_motion(tmp_path):
     robot.write_text(pp.dumps(pp.load("hexapod")) + "\ncolour: red\n")
     report = check(path, str(robot))
     assert (report.file, [fault.field for fault in report.faults]) == (str(robot), ["colour"])
-    with pytest.raises(MotionFileError, match=r"line 3: trajectory: twist: the robot"), with_motion_lines(path):
+    with refused(MotionFileError, "3 trajectory twist"), with_motion_lines(path):
         raise InputError("twist: the robot cannot move along x")
-    with pytest.raises(StateError, match=r"a.yaml, line 8: trajectory.poses.1"), with_motion_lines(path):
+    with refused(StateError, "a.yaml 8 trajectory.poses.1"), with_motion_lines(path):
         raise StateError("out of reach", time=0.5)
 
 
@@ -321,9 +322,7 @@ def test_millimetres_in_metres_are_pointed_out(model_of):
         "name: heave\ntrajectory:\n  kind: euler\n  relative_to: home\n"
         "  path: {kind: sine, amplitude: [0, 0, %s, 0, 0, 0], frequency: 1, duration: 1}\n"
     )
-    with pytest.warns(
-        pp.errors.ImplausibleWarning, match=r"'heave' goes 50 m from home, .*; positions are in metres: write 50 mm"
-    ):
+    with warned(pp.errors.ImplausibleWarning, "heave 50 mm"):
         make_task(model_of("kim-ryu"), loads_motion(text % 50))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

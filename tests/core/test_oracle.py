@@ -15,6 +15,7 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.description import Body
 from support.engines.oracle import ImpossibleError, Oracle, State, states
+from support.refusals import refused
 from support.states import papers_robots
 
 GOLDEN = Path(__file__).parent.parent / "data" / "golden"
@@ -150,14 +151,14 @@ def test_mobility(name: str) -> None:
 def test_impossible_motions_and_poses_are_refused() -> None:
     home = pp.load("staicu").home.matrix
     for component in (0, 3, 5):
-        with pytest.raises(ImpossibleError, match="do not allow"):
+        with refused(ImpossibleError, "allow"):
             oracle("staicu").actuated(home, np.eye(6)[component])
     aside, away = home.copy(), home.copy()
     aside[0, 3] += 0.01
     away[1, 3] += 1.0
-    with pytest.raises(ImpossibleError, match="do not close"):
+    with refused(ImpossibleError, "close"):
         oracle("staicu").actuated(aside)
-    with pytest.raises(ImpossibleError, match="does not reach"):
+    with refused(ImpossibleError, "reach"):
         oracle("staicu").actuated(away)
 
 

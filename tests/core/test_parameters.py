@@ -29,6 +29,7 @@ from polypod.parameters.paths import unit_at, value_at
 from polypod.symbols.expression import Expression
 from support.chain_functions import Functions
 from support.compare import assert_close
+from support.refusals import refused, warned
 from support.robots import user_legs as user
 from support.robots.random_chains import ROBOTS
 from support.states import States, easy, mostly_long, papers_robots
@@ -118,13 +119,11 @@ def test_numbers_by_path(model: pp.Model) -> None:
 
 
 def test_unknown_paths_name_what_is_near(model: pp.Model) -> None:
-    with pytest.raises(
-        UnknownNameError, match=r"unknown number 'legs\.0\.rail_strat'\. Did you mean 'legs\.0\.rail_start'"
-    ):
+    with refused(UnknownNameError, name="legs.0.rail_strat", near="legs.0.rail_start"):
         model.parameters("legs.0.rail_strat")
-    with pytest.raises(UnknownNameError, match=r"Did you mean 'platform\.mass'"):
+    with refused(UnknownNameError, near="platform.mass"):
         model.inverse_kinematics(model.robot.home.matrix, parameters={"platform.mas": 1.0})
-    with pytest.raises(UnknownNameError, match=r"unknown number 'legs\.leg9\.length'"):
+    with refused(UnknownNameError, name="legs.leg9.length"):
         model.parameters("legs.leg9.length")
 
 
@@ -203,7 +202,7 @@ def test_poses_of_designs(model: pp.Model, states: States) -> None:
         assert found.mean() >= 0.8
         assert np.array_equal(got.status[k][found], wanted.status[found])
         assert np.abs(got.pose[k][found] - wanted.pose[found]).max() < 1e-9
-    with pytest.raises(InputError, match="along=True uses"):
+    with refused(InputError, "parameters along"):
         model.forward_kinematics(q, along=True, parameters=across)
 
 
@@ -221,7 +220,7 @@ def test_limits_of_designs(model_of: Callable[[str], pp.Model]) -> None:
         assert np.abs(limits.value[k] - own.value).max() < 1e-12
         assert np.abs(limits.low[k] - own.low).max() < 1e-12
         assert np.array_equal(limits.inside[k], own.inside)
-    with pytest.warns(StateWarning, match="design 0"):
+    with warned(StateWarning, "0", code="design"):
         none = model.limits(pose, parameters={"platform.mass": np.array([[-1.0]])})
     assert np.isnan(none.value).all()
 
@@ -348,25 +347,23 @@ def test_dry_friction_as_an_input() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        ("legs.0.rail_start", [0.0, 1.0], r"legs\.0\.rail_start: shape \(\.\.\., 3\) is needed, got \(2,\)"),
-        ("platform.inertia", np.ones(3), r"platform\.inertia: shape \(\.\.\., 3, 3\) is needed, got \(3,\)"),
-        ("platform.mass", "heavy", r"platform\.mass: an array of numbers is needed, got 'heavy'"),
-        ("platform.mass", True, r"platform\.mass: an array of numbers is needed, got True"),
-        ("legs.0.rail_start", 3.0, r"shape \(\.\.\., 3\) is needed, got \(\)"),
+        ("legs.0.rail_start", [0.0, 1.0], "legs.0.rail_start 3 2"),
+        ("platform.inertia", np.ones(3), "platform.inertia 3"),
+        ("platform.mass", "heavy", "platform.mass heavy"),
+        ("platform.mass", True, "platform.mass True"),
+        ("legs.0.rail_start", 3.0, "legs.0.rail_start 3 ()"),
     ],
 )
 def test_wrong_shapes(path: str, value: Any, words: str, model: pp.Model, states: States) -> None:
-    with pytest.raises(InputError, match=words):
+    with refused(InputError, words):
         model.inverse_kinematics(states.pose, parameters={path: value})
 
 
 def test_batches_that_do_not_fit(model: pp.Model, states: States) -> None:
     two_sizes = {"platform.mass": np.ones(2), "legs.0.length": np.ones(3)}
-    with pytest.raises(
-        InputError, match=r"parameters: batch axes of designs do not broadcast: platform\.mass \(2,\), legs\.0\.length"
-    ):
+    with refused(InputError, "parameters platform.mass (2,) legs.0.length"):
         model.inverse_kinematics(states.pose, parameters=two_sizes)
-    with pytest.raises(InputError, match=r"designs \(3,\).*states \(5,\)"):
+    with refused(InputError, "parameters (3,) (5,)", code="batch_axes"):
         model.inverse_kinematics(states.pose, parameters={"platform.mass": np.ones(3)})
 
 
@@ -374,46 +371,38 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
     """Its rows are NaN and the reason names it; the others are what they are without it."""
     inertia = np.stack([np.diag([0.2, 0.2, 0.4]), np.diag([0.1, 0.1, 0.4]), np.diag([0.2, 0.2, 0.3])])
     good = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": inertia[[0, 2], None]})
-    with pytest.warns(
-        StateWarning, match=r"state 5: design 1: platform: no body can have mass .* 0\.1, 0\.1, 0\.4 kg m\^2"
-    ):
+    with warned(StateWarning, "5 1 platform 0.1 0.4", code="design"):
         got = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": inertia[:, None]})
     assert np.isnan(got[1]).all()
     assert np.array_equal(got[[0, 2]], good)
     length = np.array([1.837, 0.2])
-    with pytest.raises(
-        StateError, match=r"design 1 does not close at home: leg1: the platform joint is farther"
-    ) as caught:
+    with refused(StateError, "1 leg1", code="design") as caught:
         model.inverse_kinematics(states.pose, parameters={"legs.0.length": length[:, None]}, errors="raise")
     assert np.array_equal(caught.value.index, np.arange(5, 10))
     assert np.isnan(caught.value.result[1]).all()
     assert np.array_equal(caught.value.result[0], model.inverse_kinematics(states.pose))
     for value, words in (
-        ([[0.0, 0.0, 0.5]], "a direction must have length 1, got 0.5"),
-        ([[0.0, 0.0, 0.0]], "a direction must have length 1, got 0"),
-        ([[0.0, np.nan, 1.0]], r"must be finite and at most 1e\+15"),
+        ([[0.0, 0.0, 0.5]], "1 0.5"),
+        ([[0.0, 0.0, 0.0]], "1 0"),
+        ([[0.0, np.nan, 1.0]], "1e+15"),
     ):
-        with pytest.raises(StateError, match=f"design 0: legs.2.rail_direction: {words}"):
+        with refused(StateError, f"0 legs.2.rail_direction {words}", code="design"):
             model.inverse_kinematics(states.pose[0], parameters={"legs.2.rail_direction": value}, errors="raise")
     for bad in (np.nan, np.inf):
         broken = np.stack([inertia[0], np.full((3, 3), bad)])[:, None]
-        with pytest.warns(
-            StateWarning, match=r"state 5: design 1: platform\.inertia: must be finite and at most"
-        ) as seen:
+        with warned(StateWarning, "5 1 platform.inertia", code="design") as seen:
             got = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": broken})
         assert [warning.category for warning in seen] == [StateWarning]
         assert np.isnan(got[1]).all()
         assert np.array_equal(got[0], good[0])
     uneven = np.diag([0.2, 0.2, 0.4]) + 0.01 * np.eye(3, k=1)
-    with pytest.raises(StateError, match=r"design 0: platform\.inertia: an inertia tensor must be symmetric"):
+    with refused(StateError, "0 platform.inertia", code="design"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.inertia": uneven})
     unchecked = model.robot.model_copy(update={"platform": model.robot.platform.model_copy(update={"check": "none"})})
     assert list(Design(unchecked, {"platform.inertia": uneven}).reasons) == [0]  # whatever a body may be
-    with pytest.raises(StateError, match="design 0: platform: no body can have mass -1 kg"):
+    with refused(StateError, "0 platform -1", code="design"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.mass": -1.0})
-    with pytest.raises(
-        StateError, match="state 5: design 1 does not close at home: leg1: the platform joint is farther"
-    ):
+    with refused(StateError, "5 1 leg1", code="design"):
         model.forward_kinematics(
             model.inverse_kinematics(states.pose), parameters={"legs.0.length": length[:, None]}, errors="raise"
         )
@@ -456,7 +445,7 @@ def test_slides_in_line_stay_in_line(model_of: Callable[[str], pp.Model]) -> Non
     pose, upward = model.robot.home.matrix, np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0])
     pose[2, 3] += 0.05
     text = IN_LINE.format(hinge.name)
-    with pytest.warns(StateWarning, match=rf"2 of 3 states.*state 1: .* leg2: {text} .* state 2: .* leg1: {text}"):
+    with warned(StateWarning, f"2 3 1 leg2 leg1 {text}", code="design"):
         got = np.array(model.energy(pose, upward, parameters=numbers)[:2]).T
     assert np.isnan(got[1:]).all()
     wanted = Functions(changed(model.robot, pick(numbers, 0)))("energy", pose=pose, twist=upward)
@@ -555,25 +544,23 @@ def test_numbers_built_in(model: pp.Model, states: States) -> None:
         # constants are folded before the machine rounds
         assert_close(call(own, states), call(model, states), 1e-14)
     assert_close(own.inverse_dynamics(*states[:4]), model.inverse_dynamics(*states[:4]), 1e-13)
-    with pytest.raises(
-        InputError, match=r"parameters: the parameters of this model are compiled in \(specialise=True\)"
-    ):
+    with refused(InputError, "parameters specialise"):
         own.inverse_dynamics(*states[:4], parameters={"platform.mass": 1.0})
 
 
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("platform.mass", -1.0, "at least 0 is needed, got -1"),
-        ("legs.0.prismatic_friction.viscous", -2.0, "at least 0 is needed, got -2"),
-        ("legs.0.universal_friction.static", 0.5, "at least 1 is needed, got 0.5"),
+        ("platform.mass", -1.0, "0 -1"),
+        ("legs.0.prismatic_friction.viscous", -2.0, "0 -2"),
+        ("legs.0.universal_friction.static", 0.5, "1 0.5"),
     ],
 )
 def test_designs_keep_to_what_files_are_asked(path, value, reason):
     """Also of a robot whose printed inertias are kept as they are."""
     model = pp.Model("pedrammehr")
     still = np.zeros(6)
-    with pytest.warns(UserWarning, match=f"design 1: {path}: {reason}"):
+    with warned(UserWarning, f"1 {path} {reason}", code="design"):
         force = model.inverse_dynamics(model.robot.home.matrix, still, still, parameters={path: [1.0, value]})
     assert np.isfinite(force[0]).all()
     assert np.isnan(force[1]).all()

@@ -20,6 +20,7 @@ from polypod.platforms.modes import modes_of
 from polypod.results.report.page import platform_facts
 from support.compare import close
 from support.engines.oracle import Oracle, State, states
+from support.refusals import refused
 from support.states import easy
 
 TOOL = {"name": "tool", "mass": 12.0, "com": [0.05, -0.02, 0.2], "inertia": [0.2, 0.25, 0.15]}
@@ -137,21 +138,21 @@ def test_payload_in_files():
     assert loads(dumps(several)) == several
     text = dumps(one)
     for wrong, message in (
-        ("payload: 5", r"payload: must be a body \(mass, com, inertia\) or a list of bodies, got 5"),
-        ("payload: {mas: 5}", r"payload.mas: unknown field 'mas'. Did you mean 'mass'"),
-        ("payload: [{mass: 5}, {mass: -2}]", r"payload.1.mass: must be greater than or equal to 0, got -2"),
-        ("payload: {mass: 1, inertia: [1, 1, 9]}", r"payload.inertia: breaks the triangle inequality"),
+        ("payload: 5", "payload 5"),
+        ("payload: {mas: 5}", "payload.mas mas mass"),
+        ("payload: [{mass: 5}, {mass: -2}]", "payload.1.mass 0 -2"),
+        ("payload: {mass: 1, inertia: [1, 1, 9]}", "payload.inertia"),
     ):
         changed = text.replace("payload:\n  mass: 5.0", wrong)
-        with pytest.raises(RobotFileError, match=message) as raised:
+        with refused(RobotFileError, message) as raised:
             loads(changed)
         assert raised.value.faults[0].line == changed.splitlines().index(wrong) + 1
 
 
 def test_a_flexible_platform_has_its_load_in_its_modes():
-    with pytest.raises(RobotFileError, match=r"payload: a payload changes the modes of a flexible platform"):
+    with refused(RobotFileError, "payload"):
         load(FLEXIBLE, {"payload.mass": 1})
-    with pytest.raises(InputError, match="has a payload"):
+    with refused(InputError, code="payload"):
         with_payload(TOOL).on_modes(modes_of(load(FLEXIBLE)))
 
 

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import InputError
+from support.refusals import refused
 
 
 def test_the_order_is_zyx_and_batch_axes_lead():
@@ -45,11 +46,11 @@ def test_models_take_it():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"x": [0, 1], "yaw": [1, 2, 3]}, r"pose: .* x \(2,\).* yaw \(3,\)"),
-        ({"roll": "5 deg"}, "roll: must be a number or an array of numbers, got '5 deg'"),
-        ({"z": np.nan}, "z: must be finite"),
+        ({"x": [0, 1], "yaw": [1, 2, 3]}, "pose x (2,) yaw (3,)"),
+        ({"roll": "5 deg"}, "roll 5 deg"),
+        ({"z": np.nan}, "z"),
     ],
 )
 def test_what_is_no_pose_is_named(fields, message):
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         pp.pose(**fields)

@@ -19,6 +19,7 @@ from polypod.papers.long.cases import hexagon_modes
 from polypod.symbols.linear import MAX_ITERATIONS, extreme_singular_values
 from support import states as sample
 from support.compare import assert_close
+from support.refusals import refused
 from support.states import SmoothMotion
 
 # -- the verdict -----------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ def test_the_verdict_on_motions_that_a_robot_cannot_make(model_of: Any) -> None:
         moved = s.pose.copy()
         moved[1] = sample.displaced(moved[1], 1e-6 * way)
         assert verdict(model, "inverse_kinematics", moved)[1] >= BAD_INPUT
-        with pytest.raises(InputError, match=r"the robot cannot be at .* in state 1"):
+        with refused(InputError, "1", code="not_admissible"):
             model.inverse_kinematics(moved)
 
 
@@ -159,9 +160,9 @@ def test_a_small_batch_takes_the_short_way(model: pp.Model, monkeypatch: pytest.
         assert np.array_equal(call(s.pose, twist), wanted)
     assert np.array_equal(model.energy(s.pose, frozen), whole)
     assert np.array_equal(call(s.pose[:, None], s.twist[:, None])[0, 0], wanted[0])
-    with pytest.raises(InputError, match="twist: finite numbers are needed, got nan"):
+    with refused(InputError, "twist nan"):
         call(s.pose, np.where(np.arange(6) == 2, np.nan, s.twist))
-    with pytest.raises(InputError, match="batch axes do not fit together"):
+    with refused(InputError, code="batch_axes"):
         call(s.pose, s.twist[:5])
 
 
@@ -305,7 +306,7 @@ def test_a_row_without_a_pose_does_not_end_the_log(model_of: Any) -> None:
     others = np.delete(np.arange(12), 5)
     assert (found.status[others] == ForwardKinematicsStatus.CONVERGED).all()
     assert_close(found.pose[others], pose[others], 1e-11)
-    with pytest.raises(StateError, match=r"1 of 12 states\. state 5: no pose with these coordinates was found"):
+    with refused(StateError, "1 12 5", code="not_converged"):
         model.forward_kinematics(q, pose[0], along=True, errors="raise")
 
 
@@ -314,14 +315,14 @@ def test_logs_that_are_none(robot: str, model_of: Any) -> None:
     model = model_of(robot)
     home = model.robot.home.matrix
     q = np.tile(model.inverse_kinematics(home), (4, 1))
-    with pytest.raises(InputError, match=r"^q: a log \(\.\.\., T, \d\) is needed with along=True"):
+    with refused(InputError, "q along"):
         model.forward_kinematics(q[0], along=True)
     q[2, 1] = np.nan
-    with pytest.raises(InputError, match=r"^q: finite numbers are needed, got nan at \[1\] of state 2"):
+    with refused(InputError, "q nan [1] 2"):
         model.forward_kinematics(q, along=True)
     scaled = home.copy()
     scaled[:3, :3] *= 1.001
-    with pytest.raises(InputError, match=r"^guess: not a rotation matrix"):
+    with refused(InputError, "guess", code="not_a_rotation"):
         model.forward_kinematics(q[:2], scaled, along=True)
     assert_close(model.forward_kinematics(q[:2], home.round(9), along=True), np.array([home, home]), 1e-11)
 

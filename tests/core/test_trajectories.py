@@ -15,6 +15,7 @@ from scipy.spatial.transform import RigidTransform, Rotation, Slerp
 from polypod import motion as tr
 from polypod.errors import InputError
 from polypod.motion.arc_length import _quartic
+from support.refusals import refused
 
 EPS = np.finfo(float).eps
 
@@ -584,11 +585,11 @@ def test_long_example_rests_moves_and_rests():
 def test_times_a_rounding_late_are_the_end_and_later_ones_are_errors():
     path = tr.Line(start=0, end=1, duration=0.3, law="quintic")
     assert path.at(0.1 + 0.2).x == 1.0  # 0.30000000000000004
-    with pytest.raises(InputError, match=r"t: times must lie in \[0, 0.3\] s, got 0.31 s \(1 of 3 outside\)"):
+    with refused(InputError, "t [0, 0.3] 0.31 1 3"):
         path.at([0.0, 0.3, 0.31])
-    with pytest.raises(InputError, match="got nan s"):
+    with refused(InputError, "t nan"):
         path.at(np.nan)
-    with pytest.raises(InputError, match=r"got -0\.1 s"):
+    with refused(InputError, "t -0.1"):
         tr.Published(name="lopes-there-and-back").at(-0.1)
 
 
@@ -604,152 +605,152 @@ def line(**fields):
 
 
 BAD = {
-    "negative duration": (lambda: line(duration=-1.0), r"duration: must be greater than 0, got -1"),
-    "zero duration": (lambda: line(duration=0.0, law="cosine"), r"duration: .* got 0"),
-    "infinite duration": (lambda: line(duration=np.inf), r"duration: must be a finite number"),
-    "no duration": (lambda: line(), r"duration\.missing: duration in seconds"),
+    "negative duration": (lambda: line(duration=-1.0), "duration 0 -1"),
+    "zero duration": (lambda: line(duration=0.0, law="cosine"), "duration 0"),
+    "infinite duration": (lambda: line(duration=np.inf), "duration"),
+    "no duration": (lambda: line(), "duration"),
     "duration of two": (
         lambda: tr.Rest(point=1.0, duration=[1.0, 2.0]),
-        r"duration: must be a .*number, got \[1.0, 2.0\]",
+        "duration [1.0, 2.0]",
     ),
     "text": (
         lambda: tr.Polynomial(coefficients="a", duration=1.0),
-        r"coefficients: must be a number, or one with its unit such as '15 deg', got 'a'",
+        "coefficients 15 deg a",
     ),
-    "no coefficients": (lambda: tr.Polynomial(coefficients=[], duration=1.0), r"coefficients: .* shape \(0,\)"),
+    "no coefficients": (lambda: tr.Polynomial(coefficients=[], duration=1.0), "coefficients 0"),
     "long ramp": (
         lambda: line(duration=2.0, law=tr.Trapezoid(ramp=1.1)),
-        r"law.ramp: must be at most half the duration 2 s, got 1.1 s",
+        "law.ramp 2 1.1",
     ),
-    "no ramp": (lambda: tr.Trapezoid(ramp=0.0), r"ramp: must be greater than 0"),
+    "no ramp": (lambda: tr.Trapezoid(ramp=0.0), "ramp 0"),
     "ramp for speed": (
         lambda: line(end=2.0, law=tr.Trapezoid(ramp=3.0, speed=1.0)),
-        r"law.ramp: .* at most 2 s, got 3 s",
+        "law.ramp 2 3",
     ),
     "slow": (
         lambda: line(end=0.5, duration=6.0, law=tr.Trapezoid(speed=0.08)),
-        r"law.speed: .* greater than 0.0833.*, got 0.08",
+        "law.speed 0.08",
     ),
     "fast": (
         lambda: line(duration=2.0, law=tr.Trapezoid(speed=1.1)),
-        r"law.speed: .* at most 1 \(no cruise\), got 1.1",
+        "law.speed 1 1.1",
     ),
     "one number": (
         lambda: line(law=tr.Trapezoid(ramp=0.5)),
-        r"duration\.missing: duration in seconds; a trapezoid takes exactly two of duration, ramp",
+        "duration",
     ),
-    "no number": (lambda: tr.Trapezoid(), r"ramp: missing: a trapezoid needs a ramp or a speed"),
+    "no number": (lambda: tr.Trapezoid(), "ramp missing"),
     "three numbers": (
         lambda: line(duration=2.0, law=tr.Trapezoid(ramp=0.5, speed=1.0)),
-        r"law: .* exactly two .* speed=1",
+        "law speed",
     ),
     "speed through points": (
         lambda: tr.Through(points=[0, 1], times=[0, 2], law=tr.Trapezoid(speed=1.0)),
-        r"law.speed: the times of the points determine the speeds",
+        "law.speed",
     ),
     "knots fall": (
         lambda: tr.Through(points=[0, 1, 2], times=[0, 2, 1]),
-        r"times: .* increase strictly, got \[0.0, 2.0, 1.0\]",
+        "times [0.0, 2.0, 1.0]",
     ),
-    "knots late": (lambda: tr.Spline(points=[0, 1], times=[1, 2]), r"times: must start at 0 s"),
-    "knots few": (lambda: tr.Spline(points=[0, 1], times=[0]), r"times: must be 2 times \(at least two\), got 1"),
-    "one point": (lambda: tr.Through(points=[0], times=[0]), r"times: must be 2 times \(at least two\), got 1"),
-    "no times": (lambda: tr.Through(points=[0, 1]), r"times: missing: points and times, or csv, are required"),
+    "knots late": (lambda: tr.Spline(points=[0, 1], times=[1, 2]), "times 0"),
+    "knots few": (lambda: tr.Spline(points=[0, 1], times=[0]), "times 2 1"),
+    "one point": (lambda: tr.Through(points=[0], times=[0]), "times 2 1"),
+    "no times": (lambda: tr.Through(points=[0, 1]), "times missing"),
     "no law": (
         lambda: tr.Through(points=[0, 1], times=[0, 1], law="septic"),
-        r"law.kind: unknown time law kind 'septic'",
+        "law.kind septic",
     ),
-    "a path for a law": (lambda: line(duration=1.0, law=PLACE), r"law: a time law is a mapping with a 'kind'"),
-    "line ends": (lambda: line(start=[0, 1], end=[0, 1, 2], duration=1.0), r"end: must have as many numbers as start"),
-    "zero radius": (lambda: tr.Circle(**CIRCLE | {"radius": 0.0}), r"radius: must be greater than 0, got 0"),
-    "zero normal": (lambda: tr.Circle(**CIRCLE | {"normal": [0, 0, 0]}), r"normal: must be a non-zero vector"),
-    "zero rpm": (lambda: tr.Circle(**CIRCLE | {"rpm": 0}), r"rpm: must not be 0"),
-    "flat centre": (lambda: tr.Circle(**CIRCLE | {"centre": [0, 0]}), r"centre: must be 3 numbers, got \[0, 0\]"),
-    "start": (lambda: tr.Circle(**CIRCLE | {"start": [0, 0, 2]}), r"start: must not be parallel to the normal"),
-    "unknown field": (lambda: tr.Circle(**CIRCLE | {"center": [0, 0, 0]}), r"unknown field 'center'.*'centre'"),
+    "a path for a law": (lambda: line(duration=1.0, law=PLACE), "law kind"),
+    "line ends": (lambda: line(start=[0, 1], end=[0, 1, 2], duration=1.0), "end"),
+    "zero radius": (lambda: tr.Circle(**CIRCLE | {"radius": 0.0}), "radius 0"),
+    "zero normal": (lambda: tr.Circle(**CIRCLE | {"normal": [0, 0, 0]}), "normal"),
+    "zero rpm": (lambda: tr.Circle(**CIRCLE | {"rpm": 0}), "rpm 0"),
+    "flat centre": (lambda: tr.Circle(**CIRCLE | {"centre": [0, 0]}), "centre 3 [0, 0]"),
+    "start": (lambda: tr.Circle(**CIRCLE | {"start": [0, 0, 2]}), "start"),
+    "unknown field": (lambda: tr.Circle(**CIRCLE | {"center": [0, 0, 0]}), "center centre"),
     "sine sizes": (
         lambda: tr.Sine(amplitude=[1, 2], frequency=[1, 2, 3], duration=1.0),
-        r"amplitude: .* amplitude \(2,\), frequency \(3,\)",
+        "amplitude 2 3",
     ),
     "start size": (
         lambda: tr.ConstantAccelerations(start=0.0, accelerations=[[1, 2]], times=[0, 1]),
-        r"start: must have the shape \(2,\)",
+        "start 2",
     ),
     "hermite sizes": (
         lambda: tr.Hermite(points=[0, 1], times=[0, 1], velocities=[0, 0], accelerations=[0]),
-        r"accelerations: must have the shape \(2,\) of points, got \(1,\)",
+        "accelerations 2 1",
     ),
     "spline ends": (
         lambda: tr.Spline(points=[0, 1], times=[0, 1], velocities=[0, 0, 0]),
-        r"velocities: must be two values, each a number or of shape \(\), got \(3,\)",
+        "velocities 3",
     ),
-    "stack of none": (lambda: tr.Stack(parts=[]), r"parts: .* at least 1 item"),
+    "stack of none": (lambda: tr.Stack(parts=[]), "parts 1"),
     "stack durations": (
         lambda: tr.Stack(parts=[TURN, line(duration=2.0)]),
-        r"parts: must have equal durations, got \[1\.0, 2\.0\] s",
+        "parts [1.0, 2.0]",
     ),
     "sum shapes": (
         lambda: tr.Sum(parts=[PLACE, TURN]),
-        r"parts: must have the same shape, got shapes \[\(3,\), \(\)\]",
+        "parts (3,) ()",
     ),
     "position jump": (
         lambda: tr.Piecewise(parts=[TURN, TURN]),
-        r"parts.1: position jumps by 1 between path 0 \(ends at 1.0\)",
+        "parts.1 1 0 1.0",
     ),
     "velocity jump": (
         lambda: tr.Piecewise(parts=[line(duration=2.0, law="constant_speed"), tr.Rest(point=1.0, duration=1.0)]),
-        r"velocity jumps by 0.5",
+        "parts.1 velocity 0.5",
     ),
     "acceleration jump": (
         lambda: tr.Piecewise(parts=[line(duration=1.0, law="cosine"), tr.Rest(point=1.0, duration=1.0)], continuity=2),
-        r"acceleration jumps by 4.93",
+        "parts.1 acceleration",
     ),
-    "continuity": (lambda: tr.Piecewise(parts=[TURN], continuity=3), r"continuity: must be 0, 1 or 2, got 3"),
-    "convention": (lambda: tr.Euler(path=SIX, convention="XyZ"), r"convention: .*xyz.*ZYZ, got 'XyZ'"),
-    "no convention": (lambda: tr.Euler(path=SIX).at(0.0), r"convention: missing: the order of the angles"),
+    "continuity": (lambda: tr.Piecewise(parts=[TURN], continuity=3), "continuity 0 1 2 3"),
+    "convention": (lambda: tr.Euler(path=SIX, convention="XyZ"), "convention ZYZ XyZ"),
+    "no convention": (lambda: tr.Euler(path=SIX).at(0.0), "convention missing"),
     "no home": (
         lambda: tr.Euler(path=SIX, convention="ZYX", relative_to="home").at(0.0),
-        r"relative_to: needs a robot's home; .*for_model",
+        "relative_to for_model",
     ),
-    "no robot": (lambda: tr.IndependentCoordinates(path=SIX).at(0.0), r"path: coordinates need a robot"),
+    "no robot": (lambda: tr.IndependentCoordinates(path=SIX).at(0.0), "path"),
     "five coordinates": (
         lambda: tr.Euler(path=tr.Rest(point=np.zeros(5), duration=1.0), convention="xyz"),
-        r"path: needs six coordinates, x y z and three angles, got 5",
+        "path x y z 5",
     ),
     "axis": (
         lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 0], angle=TURN),
-        r"axis: must be a non-zero vector",
+        "axis",
     ),
-    "axis position": (lambda: tr.AxisTurn(position=TURN, axis=[0, 0, 1], angle=TURN), r"position: .* got shape \(\)"),
-    "axis angle": (lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 1], angle=PLACE), r"angle: .* got shape \(3,\)"),
+    "axis position": (lambda: tr.AxisTurn(position=TURN, axis=[0, 0, 1], angle=TURN), "position"),
+    "axis angle": (lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 1], angle=PLACE), "angle 3"),
     "axis start": (
         lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 1], angle=TURN, rotation=-np.eye(3)),
-        r"rotation: not a rotation matrix",
+        "rotation",
     ),
-    "pose shape": (lambda: tr.Poses.through(np.eye(4), [0, 1]), r"poses: must have shape \(n, 4, 4\), got \(4, 4\)"),
+    "pose shape": (lambda: tr.Poses.through(np.eye(4), [0, 1]), "poses (n, 4, 4)"),
     "pose row": (
         lambda: tr.Poses.through([np.eye(4), np.ones((4, 4))], [0, 1]),
-        r"poses: the last row must be 0 0 0 1",
+        "poses 0 0 0 1",
     ),
     "pose skewed": (
         lambda: tr.Poses.through([np.eye(4), np.diag([1, 2, 1, 1])], [0, 1]),
-        r"poses.1.rotation: not a rotation matrix",
+        "poses.1.rotation",
     ),
-    "half turn": (lambda: tr.Poses.through([np.eye(4), np.diag([1, -1, -1, 1])], [0, 1]), r"half a turn from 0 to 1"),
+    "half turn": (lambda: tr.Poses.through([np.eye(4), np.diag([1, -1, -1, 1])], [0, 1]), "poses 0 1"),
     "two rotations": (
         lambda: tr.Poses(poses=[{"time": 0, "position": [0, 0, 0], "angles": [0, 0, 1], "rotation_vector": [0, 0, 1]}]),
-        r"poses.0.rotation_vector: give only one of angles, rotation and rotation_vector",
+        "poses.0.rotation_vector rotation_vector",
     ),
-    "path 4": (lambda: tr.Published(name="pedrammehr-path-4"), r"name: unknown motion 'pedrammehr-path-4'"),
-    "backwards": (lambda: tr.Published(name="lopes-there-and-back", pace=-1.0), r"pace: must be greater than 0"),
-    "count": (lambda: TURN.even_times(0), r"count: must be at least 1, got 0"),
+    "path 4": (lambda: tr.Published(name="pedrammehr-path-4"), "name pedrammehr-path-4"),
+    "backwards": (lambda: tr.Published(name="lopes-there-and-back", pace=-1.0), "pace 0"),
+    "count": (lambda: TURN.even_times(0), "count 1 0"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_is_named(name):
     make, message = BAD[name]
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         make()
 
 

@@ -15,6 +15,7 @@ import polypod as pp
 from polypod.legs.chain import ChainJoint
 from polypod.mechanism import Mechanism
 from support.chain_functions import Functions
+from support.refusals import refused
 from support.robots.random_chains import ROBOTS, numbers, random_body, rotation, square_to, translation, unit
 from test_chain import compare, moving
 
@@ -84,139 +85,137 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a body in no joint": (
         "6-RUS",
         leg(lambda one: one["bodies"].update(extra=new_body())),
-        r"bodies\.extra: no joint connects this body; name it in the between",
+        "bodies.extra",
     ),
-    "bodies apart from the leg": ("6-RUS", leg(island), r"bodies\.near: no joints connect this body to the base"),
+    "bodies apart from the leg": ("6-RUS", leg(island), "bodies.near"),
     "an unknown body": (
         "6-RUS",
         joint(1, between=["body1", "bodyX"]),
-        r"joints\.1\.between: unknown body 'bodyX'\. Did you mean 'body1'",
+        "joints.1.between bodyX body1",
     ),
     "a body called base": (
         "6-RUS",
         leg(lambda one: one["bodies"].update(base=new_body())),
-        r"bodies\.base: 'base' is a reserved name",
+        "bodies.base base",
     ),
     "axes not perpendicular": (
         "6-RUS",
         joint(1, axes=[[1, 0, 0], [0.6, 0.8, 0]]),
-        r"perpendicular to "
-        r"each other.*cosine of 0\.6",
+        "axes 0.6",
     ),
-    "an axis of another length": ("6-RUS", joint(0, axis=[1, 1, 0]), r"must have length 1.*0\.707106781"),
-    "no axis": ("6-RUS", joint(0, drop="axis"), r"axis: a revolute joint needs one"),
-    "no position": ("6-RUS", joint(1, drop="at"), r"at: a universal joint needs its position at home"),
-    "a name twice": ("6-RUS", joint(1, name="R1"), r"joints\.1\.name: .* got 'R1' twice"),
+    "an axis of another length": ("6-RUS", joint(0, axis=[1, 1, 0]), "1 0.707106781"),
+    "no axis": ("6-RUS", joint(0, drop="axis"), "axis"),
+    "no position": ("6-RUS", joint(1, drop="at"), "at"),
+    "a name twice": ("6-RUS", joint(1, name="R1"), "joints.1.name R1"),
     "a leg's name twice": (
         "6-RUS",
         lambda data: [one.update(name="A") for one in data["legs"]],
-        r"legs\.1\.name: leg names must be unique",
+        "legs.1.name",
     ),
-    "one body twice": ("6-RUS", joint(1, between=["body1", "body1"]), r"between: must be two different bodies"),
+    "one body twice": ("6-RUS", joint(1, between=["body1", "body1"]), "between"),
     "a skew tensor": (
         "6-RUS",
         body("body1", inertia=[[0.1, 0.05, 0], [-0.05, 0.1, 0], [0, 0, 0.1]]),
-        r"inertia tensor must be symmetric",
+        "inertia 0.05 -0.05",
     ),
-    "a negative moment": ("6-RUS", body("body1", inertia=[-0.1, 0.1, 0.1]), r"not positive definite"),
-    "an impossible tensor": ("6-RUS", body("body1", inertia=[0.1, 0.1, 0.5]), r"triangle inequality"),
+    "a negative moment": ("6-RUS", body("body1", inertia=[-0.1, 0.1, 0.1]), "inertia -0.1"),
+    "an impossible tensor": ("6-RUS", body("body1", inertia=[0.1, 0.1, 0.5]), "inertia 0.1 0.5"),
     "nothing at the platform": (
         "6-RUS",
         joint(2, between=["body2", "body1"]),
-        r"none connects the leg to the platform",
+        "joints platform",
     ),
     "a platform fixed to the base": (
         "6-RUS",
         leg(lambda one: one["joints"].append(WELD)),
-        r"joints\.3: weld fixes the platform to the base",
+        "joints.3",
     ),
     "a place on the platform": (
         "6-RUS",
         leg(lambda one: one.update(platform=[1, 0, 0])),
-        r"platform: a chain has no such field",
+        "platform",
     ),
     "a driven cross": (
         "6-RUS",
         joint(1, actuated=True),
-        r"only a revolute, prismatic or cylindrical joint can be actuated",
+        "actuated universal",
     ),
-    "a hinge driven in words": ("6-RUS", joint(0, actuated="rotation"), r"are for cylindrical joints; write true"),
-    "a cylinder driven anyhow": ("6-CRS", joint(0, actuated=True), r"state which coordinate of the cylindrical joint"),
-    "friction of a cylinder": ("6-CRS", joint(0, friction={"viscous": 1.0}), r"with frictions: \{rotation: "),
+    "a hinge driven in words": ("6-RUS", joint(0, actuated="rotation"), "actuated true"),
+    "a cylinder driven anyhow": ("6-CRS", joint(0, actuated=True), "actuated cylindrical"),
+    "friction of a cylinder": ("6-CRS", joint(0, friction={"viscous": 1.0}), "frictions"),
     "frictions of a hinge": (
         "6-RUS",
         joint(0, frictions={"rotation": {"viscous": 1.0}}),
-        r"frictions: only for cylindrical joints; a revolute joint has one",
+        "frictions",
     ),
     "friction of turning in units of sliding": (
         "6-CRS",
         joint(0, frictions={"rotation": {"viscous": "2 N s/m"}}),
-        r"frictions\.rotation\.viscous: a revolute joint needs units of angle and moment .*, got '2 N s/m'",
+        "frictions.rotation.viscous 2 N s/m",
     ),
     "friction of sliding in units of turning": (
         "6-CRS",
         joint(0, frictions={"translation": {"drag": "2 N m"}}),
-        r"frictions\.translation\.drag: a prismatic joint",
+        "frictions.translation.drag",
     ),
     "a way in degrees": (
         "6-CRS",
         joint(0, ranges={"translation": ["-3 deg", 1]}),
-        r"ranges\.translation: a prismatic joint",
+        "ranges.translation",
     ),
-    "a cross with a range": ("6-RUS", joint(1, range=[-1, 1]), r"range: a universal joint has no single coordinate"),
-    "a range from large to small": ("6-RUS", joint(0, range=[1, -1]), r"range: the lower limit must come first"),
-    "a rotor that nothing drives": ("6-RUS", joint(1, rotor=1.0), r"rotor: only an actuated joint has it"),
+    "a cross with a range": ("6-RUS", joint(1, range=[-1, 1]), "range cone ranges universal"),
+    "a range from large to small": ("6-RUS", joint(0, range=[1, -1]), "range [1.0, -1.0]"),
+    "a rotor that nothing drives": ("6-RUS", joint(1, rotor=1.0), "rotor"),
     "a leg that moves by itself": (
         "6-RUS",
         joint(1, drop="axes", kind="spherical"),
-        r"bodies\.body2: it spins freely between U2 and S3 but is not a body of revolution",
+        "bodies.body2 U2 S3",
     ),
     "a hinge too many": (
         "6-RRRS",
         joint(1, drop="axis", kind="spherical"),
-        r"the leg has a degree of freedom of its own: with the platform fixed, .* can still move.*kinematic redundancy",
+        "joints R1 R2 R3",
     ),
     "a rod that is not round": (
         "delta of balls",
         body("rod1", inertia=[0.01, 0.02, 0.025]),
-        r"rod1: it spins freely between elbow1 and wrist1 but is not a body of revolution",
+        "rod1 elbow1 wrist1",
     ),
-    "a rod with its mass beside it": ("delta of balls", body("rod1", com=[1, 1, 1]), r"centre of mass .* mm off it"),
+    "a rod with its mass beside it": ("delta of balls", body("rod1", com=[1, 1, 1]), "rod1 958.2 mm"),
     "five drives": (
         "6-RUS",
         joint(0, drop="actuated"),
-        r"a robot of 6 degrees of freedom needs 6 actuators, got 5; no actuator drives the motion .* about",
+        "6 5",
     ),
     "two drives of three": (
         "tricept",
         joint(1, drop="actuated"),
-        r"a robot of 3 degrees of freedom needs 3 actuators, got 2; no actuator drives the motion",
+        "3 2",
     ),
     "degrees of freedom not stated": (
         "delta of balls",
         lambda data: data.pop("dof"),
-        r"leave the platform 3 degrees of freedom, none are stated, which means six; write dof: "
-        r"\[x, y, z\]",
+        "3 dof [x, y, z]",
     ),
     "one degree of freedom too few": (
         "delta of balls",
         lambda data: data["dof"].pop(),
-        r"leave the platform 3 degrees of freedom, 2 are stated; write dof",
+        "3 2",
     ),
     "a degree of freedom that legs do not leave": (
         "delta of balls",
         lambda data: data["dof"].__setitem__(0, rotation("roll", [1, 0, 0])),
-        r"the legs do not let it move in roll; write dof",
+        "roll dof",
     ),
     "one axis of a planar robot is off": (
         "planar 3-RRR",
         lambda data: tilt(data["legs"][1]["joints"][2], 1.1),
-        r"legs\.1\.joints\.2\.axis \(leg2\.R3\) is 1\.1 deg off that of leg1\.R1",
+        "legs.1.joints.2.axis leg2.R3 1.1 leg1.R1",
     ),
     "degrees of freedom of a robot of six": (
         "6-RUS",
         lambda data: data.update(dof=[translation("z", [0, 0, 1])]),
-        r"leave the platform 6 degrees of freedom, 1 are stated; leave dof out",
+        "6 1",
     ),
 }
 
@@ -224,7 +223,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults(fault: str) -> None:
     name, change, text = FAULTS[fault]
-    with pytest.raises((ValueError, pp.errors.PolypodError), match=text):
+    with refused((ValueError, pp.errors.PolypodError), text):
         Mechanism(pp.Robot.model_validate(changed(name, change)))
 
 
@@ -249,10 +248,7 @@ def test_what_moves_at_home_only_is_a_fault() -> None:
     }
     compare(Functions(pp.Robot.model_validate(data)), moving(data, 1))
     data["legs"][2] = crank(0.7, 0.4, False)
-    with pytest.raises(
-        pp.errors.PolypodError,
-        match=r"move in 1 directions at home, but not around it: near home leg[123], R2: gap across",
-    ):
+    with refused(pp.errors.PolypodError, "1 R2"):
         Mechanism(pp.Robot.model_validate(data))
 
 
@@ -306,11 +302,9 @@ def test_units_of_a_joints_numbers() -> None:
     assert (one.stiffness, one.rotor) == (50e6, 0.3)
     assert (two.friction.viscous, two.friction.coulomb, two.friction.drag, two.stiffness) == (0.02, 0.003, 0.015, 2.0)
     hinge["friction"]["viscous"] = "20 N s/m"
-    with pytest.raises(
-        ValueError, match=r"friction.viscous: a revolute joint needs units of angle and moment .*, got '20 N s/m'"
-    ):
+    with refused(ValueError, "friction.viscous 20 N s/m"):
         pp.Robot.model_validate(data)
     short = pp.load("kim-ryu").model_dump(exclude_none=True)
     short["legs"] = [{**leg, "slider_friction": {"viscous": "1 N m s/rad"}} for leg in short["legs"]]
-    with pytest.raises(ValueError, match=r"slider_friction\.viscous: a prismatic joint needs"):
+    with refused(ValueError, "slider_friction.viscous"):
         pp.Robot.model_validate(short)

@@ -22,6 +22,7 @@ from polypod.motion import load_motion, loads_motion
 from polypod.motion.paths import Spline
 from polypod.motion.resolve import robot_and_motion
 from polypod.results.overview import _FRICTION_UNITS
+from support.refusals import refused
 
 CSV = "time,x\n0,0.1\n1,0.2\n"
 MOTION = "name: a\ntrajectory: {kind: coordinates, path: {kind: spline, csv: %s}}\n"
@@ -88,7 +89,7 @@ def test_paths_within_the_folder_and_allowed_ones_are_read(project, monkeypatch)
     monkeypatch.setenv(ALLOW_PATHS, ".")
     assert x("../way.csv") == 0.2
     monkeypatch.setenv(ALLOW_PATHS, "")  # nothing is not the working folder
-    with pytest.raises(MotionFileError, match="outside the folder"):
+    with refused(MotionFileError, code="outside_folder"):
         x("../way.csv")
 
 
@@ -98,10 +99,10 @@ def test_a_program_and_a_user_name_any_path(project, monkeypatch):
     (project.parent / "file.yaml").write_text(MOTION % "way.csv")
     monkeypatch.chdir(project)
     assert load_motion("../file.yaml").name == "a"
-    with pytest.raises(MotionFileError, match="outside the folder"):
+    with refused(MotionFileError, code="outside_folder"):
         loads_motion(MOTION % "../way.csv")
     assert loads_motion(MOTION % "way.csv", folder=project.parent).name == "a"
-    with pytest.raises(StudyFileError, match="outside the folder"):
+    with refused(StudyFileError, code="outside_folder"):
         loads_study(STUDY % ("../robot.yaml", "hexapod-tour"))
 
 
@@ -133,28 +134,28 @@ def packed(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED, name: st
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (header((1_250_000_000,)) + bytes(80), "nodes: its header announces 10000000128 bytes, the file has 208"),
-        (header((10**12, 10**12)), "nodes: its header announces"),
-        (header((3,)) + bytes(16), "nodes: its header announces 152 bytes, the file has 144"),
-        (header((3,)) + bytes(32), "nodes: its header announces 152 bytes, the file has 160"),
-        (header((-1, 8)), "nodes: its header announces 64 bytes|not a NumPy archive"),
-        (header((1,), "|O") + b"cos\nsystem\n", "arrays of Python objects are not supported"),
-        (b"\x93NUMPY\x09\x00" + bytes(100), "array format 9.0 is not supported; use 1.0 or 2.0"),
-        (b"no array", "not a NumPy archive of plain arrays"),
-        (b"", "not a NumPy archive of plain arrays"),
+        (header((1_250_000_000,)) + bytes(80), "nodes 10000000128 208"),
+        (header((10**12, 10**12)), "nodes"),
+        (header((3,)) + bytes(16), "nodes 152 144"),
+        (header((3,)) + bytes(32), "nodes 152 160"),
+        (header((-1, 8)), "modes.npz"),
+        (header((1,), "|O") + b"cos\nsystem\n", "modes.npz Python"),
+        (b"\x93NUMPY\x09\x00" + bytes(100), "9.0 1.0 2.0"),
+        (b"no array", "#not_an_archive"),
+        (b"", "#not_an_archive"),
     ],
 )
 def test_an_array_that_is_not_what_it_claims_is_refused(content, message, tmp_path):
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         load_modes(packed(tmp_path / "modes.npz", content))
 
 
 def test_what_unpacks_to_much_more_than_it_is_is_refused_unread(tmp_path, monkeypatch):
     path = packed(tmp_path / "modes.npz", header((1_500_000,)) + bytes(12_000_000))
-    with pytest.raises(InputError, match="MB unpack to 12 MB; above 10 MB the limit is 100 times the file's size"):
+    with refused(InputError, "12 10 MB"):
         load_modes(path)
     monkeypatch.setattr(files, "MAX_BYTES", files.MAX_BYTES // 100)
-    with pytest.raises(InputError, match="12 MB; the limit is 10 MB"):
+    with refused(InputError, "12 10 MB"):
         load_modes(path)
 
 
@@ -166,24 +167,24 @@ def test_a_directory_that_lies_about_the_size_is_found_out(tmp_path):
     lie = data.replace(struct.pack("<I", len(content)), struct.pack("<I", 208))
     assert lie != data
     path.write_bytes(lie)
-    with pytest.raises(InputError, match=r"header announces 800128 bytes, the file has 208|not a NumPy archive"):
+    with refused(InputError, "modes.npz"):
         load_modes(path)
 
 
 def test_other_members_packings_and_damage_are_refused(tmp_path):
     path, good = tmp_path / "modes.npz", header((3,)) + bytes(24)
     for how in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
-        with pytest.raises(InputError, match="compressed by a method that NumPy does not use"):
+        with refused(InputError, code="compression"):
             load_modes(packed(path, good, how))
-    with pytest.raises(InputError, match="evil: unknown field"):
+    with refused(InputError, "evil"):
         load_modes(packed(path, good, name="evil.npy"))
-    with pytest.raises(InputError, match="unknown field"):
+    with refused(InputError, "../nodes"):
         load_modes(packed(path, good, name="../nodes.npy"))
     data = bytearray(packed(path, good).read_bytes())
     start = data.index(zlib.compress(good)[2:-4][:4])
     data[start : start + 20] = b"\xff" * 20
     path.write_bytes(data)
-    with pytest.raises(InputError, match="not a NumPy archive"):
+    with refused(InputError, code="not_an_archive"):
         load_modes(path)
 
 

@@ -40,6 +40,7 @@ from polypod.results.figures.picture import write_picture
 from polypod.results.report import FILES, atomic_folder
 from polypod.tables import table
 from support.command_line import polypod
+from support.refusals import failed, refused, says, warned
 
 RIGID = template("robot", "mine")
 NAMES = [
@@ -117,7 +118,7 @@ def test_a_picture_that_is_named_is_replaced_with_force_only(tmp_path, monkeypat
     victim.write_bytes(b"mine")
     refused = polypod("show", "five-bar", "--picture", victim)
     assert refused.exit_code == 2
-    assert "victim.png: exists; add --force to replace it" in refused.stderr
+    failed(refused, "victim.png --force")
     assert victim.read_bytes() == b"mine"
     assert polypod("show", "five-bar", "--picture", victim, "--force").exit_code == 0
     for _ in range(2):  # one below polypod's own folder is replaced
@@ -132,7 +133,7 @@ def test_force_deletes_only_what_is_listed(tmp_path):
         (folder / "report.html").write_text("whole")
     (target / "figures" / "mine.png").write_bytes(b"foreign")
     with (
-        pytest.raises(InputError, match=r"contains 'figures/mine.png', which is not a polypod result"),
+        refused(InputError, "figures/mine.png", code="foreign_file"),
         atomic_folder(target, True, FILES),
     ):
         pass
@@ -148,9 +149,9 @@ def test_force_deletes_only_what_is_listed(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
 def test_pipes_and_devices_are_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe.yaml")
-    with pytest.raises(RobotFileError, match="a device, socket or pipe"):
+    with refused(RobotFileError, code="not_a_file"):
         pp.load(tmp_path / "pipe.yaml")
-    with pytest.raises(InputError, match="is a folder, a device or a pipe"):
+    with refused(InputError, code="not_a_file"):
         atomic_write(tmp_path / "pipe.yaml", b"x")
 
 
@@ -262,7 +263,7 @@ def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
     original = load_result(saved)
     for length in (0, 3, 100, len(content) // 2, len(content) - 200):
         path.write_bytes(content[:length])
-        with pytest.raises(InputError, match=r"damaged|changed"):
+        with refused(InputError, code="damaged"):
             load_result(path)
     noticed = 0
     for place in np.random.default_rng(0).integers(0, len(content), 30).tolist():
@@ -283,7 +284,7 @@ def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
 
 @pytest.mark.parametrize("number", ["1e300", "1.7e308", "-1e16"])
 def test_numbers_too_large_to_count_with_are_faults(number):
-    with pytest.raises(RobotFileError, match=r"com.*at most 1e\+15 is allowed"):
+    with refused(RobotFileError, "com 1e+15"):
         pp.loads(RIGID.replace("com: [0.0, 0.0, 0.02]", f"com: [0.0, 0.0, {number}]", 1))
 
 
@@ -291,27 +292,27 @@ def test_a_rate_beyond_all_samples_is_refused():
     trajectory = loads_motion(
         "{name: up, trajectory: {kind: coordinates, path: {kind: line, start: 0, end: 0.1, duration: 2}}}"
     ).trajectory
-    with pytest.raises(InputError, match=r"rate: 1e\+300/s for 2 s give 2e\+300 samples; the limit is 2000000"):
+    with refused(InputError, "rate 1e+300 2e+300 2000000"):
         Reference(trajectory, 1e300)
 
 
 def test_masked_numbers_are_not_taken_for_numbers():
     model, twist = pp.Model("hexapod"), np.zeros(6)
     masked = np.ma.masked_array(np.zeros(6), mask=[0, 0, 1, 0, 0, 0])
-    with pytest.raises(InputError, match="twist: got a masked array"):
+    with refused(InputError, "twist", code="masked"):
         model.rates(model.robot.home.matrix, masked)
     assert np.array_equal(model.rates(model.robot.home.matrix, np.ma.masked_array(twist)), np.zeros(6))
 
 
 SLIPS = {
-    "gravity in mm/s^2": ("gravity: [0.0, 0.0, -9.81]", "gravity: [0.0, 0.0, -9810]", r"gravity: .*write .*-9\.81\]"),
-    "platform in g": ("mass: 50.0", "mass: 50000", r"platform\.mass: .*write 50 if grams"),
-    "friction coefficient": ("{viscous: 100.0}", "{coulomb: 5}", "coulomb: got 5"),
-    "viscous friction": ("{viscous: 100.0}", "{viscous: 1e9}", "viscous: got 1e"),
-    "drag": ("{viscous: 100.0}", "{drag: 1e9}", "drag: got 1e"),
-    "rotor": ("rotor_mass: 30.0", "rotor_mass: 1e9", "rotor_mass: got 1e"),
-    "cross": ("rotor_mass: 30.0", "cross_inertia: 1e9", "cross_inertia: got 1e"),
-    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "cannot be negative"),
+    "gravity in mm/s^2": ("gravity: [0.0, 0.0, -9.81]", "gravity: [0.0, 0.0, -9810]", "gravity -9.81"),
+    "platform in g": ("mass: 50.0", "mass: 50000", "platform.mass 50"),
+    "friction coefficient": ("{viscous: 100.0}", "{coulomb: 5}", "coulomb 5"),
+    "viscous friction": ("{viscous: 100.0}", "{viscous: 1e9}", "viscous"),
+    "drag": ("{viscous: 100.0}", "{drag: 1e9}", "drag"),
+    "rotor": ("rotor_mass: 30.0", "rotor_mass: 1e9", "rotor_mass 1e9"),
+    "cross": ("rotor_mass: 30.0", "cross_inertia: 1e9", "cross_inertia 1e9"),
+    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "length -0.37 0"),
 }
 
 
@@ -322,7 +323,7 @@ def test_numbers_beyond_anything_built_are_remarked_on(slip):
     old, new, expected = SLIPS[slip]
     text, _ = _source("hexapod")
     assert old in text
-    with pytest.warns(pp.errors.ImplausibleWarning, match=expected):
+    with warned(pp.errors.ImplausibleWarning, expected):
         pp.loads(text.replace(old, new, 1))
 
 
@@ -334,7 +335,7 @@ def test_names_that_no_file_has_are_unknown_names(name):
 
 
 def test_a_motion_for_a_robot_of_a_long_name_is_a_fault_with_its_line():
-    with pytest.raises(pp.errors.MotionFileError, match="line 2: robot: at most 1000 characters"):
+    with refused(pp.errors.MotionFileError, "2 robot 1000"):
         loads_motion(f"name: m\nrobot: {'x' * 20_000}\ntrajectory: {{kind: published, name: kim-ryu-circle}}\n")
 
 
@@ -345,7 +346,7 @@ def test_no_fault_quotes_a_file_at_length(long):
         loads_motion(f"name: m\nrobot: lopes\ntrajectory: {long}\n")
     (fault,) = caught.value.faults
     assert fault.line == 3
-    assert "a mapping with a 'kind' (axis, coordinates" in fault.message
+    says(fault.message, "kind axis coordinates")
     assert len(str(fault)) < 2100
 
 
@@ -353,21 +354,21 @@ def test_no_fault_quotes_a_file_at_length(long):
 def test_designs_are_a_mapping_of_names(given):
     """An AttributeError before."""
     model, still = pp.Model("lopes"), np.zeros(6)
-    with pytest.raises(InputError, match=r"parameters: must be a mapping of names to values, .*platform\.mass"):
+    with refused(InputError, "parameters platform.mass"):
         model.inverse_dynamics(model.robot.home.matrix, still, still, parameters=given)
 
 
 def test_numbers_of_designs_are_as_large_as_those_of_files():
     """A platform of 1e300 kg had forces of 1e300 N without a word."""
     model, still = pp.Model("lopes"), np.zeros(6)
-    with pytest.raises(pp.errors.StateError, match=r"platform\.mass: must be finite and at most 1e\+15"):
+    with refused(pp.errors.StateError, "platform.mass 1e+15"):
         model.inverse_dynamics(model.robot.home.matrix, still, still, parameters={"platform.mass": 1e300})
 
 
 def test_import_says_that_a_pipe_is_no_file(tmp_path):
     """Before: that there is no such file."""
     os.mkfifo(tmp_path / "robot.xml")
-    with pytest.raises(InputError, match="must be a regular file"):
+    with refused(InputError, code="not_a_file"):
         import_robot(tmp_path / "robot.xml")
 
 
@@ -393,14 +394,14 @@ def test_a_module_that_ends_is_an_error_with_its_line(ending, tmp_path):
     """sys.exit(0) in a file of --with ended the command without a word, and well."""
     path = tmp_path / "mine.py"
     path.write_text(f"# mine\n{ending}\n")
-    with pytest.raises(InputError, match=r"mine.py: line 2: \w+: ") as caught:
+    with refused(InputError, "mine.py 2") as caught:
         load_module(path)
     assert len(str(caught.value)) < 400
 
 
 def test_numbers_have_no_marks_within():
     """1_000 is a text of YAML 1.2 and was 1000 kg."""
-    with pytest.raises(RobotFileError, match="must be a number, got '1_000'"):
+    with refused(RobotFileError, "1_000"):
         pp.load("five-bar", dict([parse_setting("platform.mass=1_000")]))
 
 
@@ -429,16 +430,16 @@ URDF = """<robot name="r"><link name="base"/><link name="a"><inertial><mass valu
         (
             URDF.replace('<link name="base"/>', '<link name="base"/><link name="a"/>'),
             {},
-            r"link 'a' appears twice; names must be unique",
+            "link a",
         ),
-        (URDF, {"at": {"j": 1e300}}, "no joint is part of a loop"),
+        (URDF, {"at": {"j": 1e300}}, "loops"),
     ],
 )
 def test_imports_refuse_what_they_cannot_mean(text, options, message, tmp_path):
     """Of two links of one name the last was taken; 1e300 rad were followed in steps of 0.1 rad."""
     path = tmp_path / "r.urdf"
     path.write_text(text)
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         import_robot(path, platform="a", actuated=("j",), **options)
 
 
@@ -448,13 +449,13 @@ LOG = {"time": np.arange(100) * 0.01, "q": np.cos(np.arange(200.0)).reshape(100,
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"force": np.full((100, 2), 1e308)}, "forces must be at most 1e[+]15 in SI units, got 1e[+]308"),
-        ({"time": LOG["time"] * 1e9}, "samples are 1e[+]07 s apart, too far to show the motion"),
+        ({"force": np.full((100, 2), 1e308)}, "log.csv 1e+15 1e+308"),
+        ({"time": LOG["time"] * 1e9}, "log.csv 1e+07"),
     ],
 )
 def test_logs_beyond_any_machine_are_refused(changed, message):
     """The one ended in a traceback of linear algebra, the other in a robot file of nothing."""
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         checked(Log(**{**LOG, "force": np.ones((100, 2)), "name": "log.csv", **changed}))
 
 
@@ -474,7 +475,7 @@ def test_states_beyond_counting_are_states_without_an_answer(which, size, model_
     """Twist, acceleration or wrench: friction was claimed to have one solution, proven, or linear algebra raised."""
     model, state = model_of("kim-ryu"), [np.zeros(6), np.zeros(6), np.zeros(6)]
     state[which] = np.full(6, size)
-    with pytest.raises(StateError, match="overflow"):
+    with refused(StateError, code="overflow"):
         model.inverse_dynamics(model.robot.home.matrix, *state)
     found = model.error_bound("inverse_dynamics", model.robot.home.matrix, *state)
     assert np.isinf(found.bound["force"])
@@ -498,7 +499,7 @@ def test_free_bodies_of_a_home_nearly_out_of_reach_are_analysed(monkeypatch: pyt
     ]
     assert np.allclose(*forces, rtol=1e-9, atol=0)
     monkeypatch.setattr(newton_euler, "closed_around_home", lambda *_: [])
-    with pytest.raises(InputError, match="use virtual-power"):
+    with refused(InputError, "virtual-power", code="does_not_close"):
         pp.Model(pp.load("five-bar", {"platform.mass": 0.375})).inverse_dynamics(
             pose, still, acceleration, friction=False, formulation="newton-euler"
         )

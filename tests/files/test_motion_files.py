@@ -15,6 +15,7 @@ from polypod.errors import InputError, MotionFileError, StateError
 from polypod.motion import PUBLISHED, PathKind, Task, TrajectoryKind, load_motion, loads_motion, make_task
 from polypod.motion.tables import read_table
 from polypod.results.study import study
+from support.refusals import refused, says
 from support.robots.machine_chains import MACHINES
 from support.states import displaced, singular_pose
 
@@ -173,9 +174,9 @@ def test_own_coordinates_of_a_lower_mobility_robot(models):
     model = models["staicu"]
     motion = loads_motion(text).task(model).motion
     assert np.abs(model.coordinates(motion.pose)[-1] - [0.01, 0.02, 0.1]).max() < 1e-15
-    with pytest.raises(InputError, match="has six degrees of freedom"):
+    with refused(InputError, code="six_dof"):
         loads_motion(text).task(models["kim-ryu"])
-    with pytest.raises(InputError, match="needs the 3 coordinates y, z, theta"):
+    with refused(InputError, "3 y z theta"):
         loads_motion(text.replace("[0, 0, 0]", "[0, 0]").replace("0.02, 0.1]", "0.02]")).task(model)
 
 
@@ -216,40 +217,40 @@ def test_around_home_stays_in_limits(models, robot):
 
 
 FAULTS = [
-    ("rate: 100", "rte: 100", 2, "unknown field 'rte'.*'rate'"),
-    ("rate: 100", "rate: -1", 2, "greater than 0, got -1"),
-    ("rate: 100", "rate: fast", 2, "must be a number, got 'fast'"),
-    ("name: cut", "nam: cut", 1, "missing"),
-    ("kind: euler", "kind: eulr", 4, "Did you mean 'euler'"),
-    ("convention: xyz", "convention: xyw", 5, "must be one of xyz"),
-    ("  path:", "  pth:", 3, "missing"),
-    ("kind: stack", "kind: stak", 7, "Did you mean .*'stack'"),
-    ("    parts:", "    prts:", 8, "Did you mean 'parts'"),
-    ("duration: 6, ", "", 9, "exactly two of duration, ramp and speed"),
-    ("0, 0.4]", "0, 0.4, 1]", 9, "as many numbers as start"),
-    ("end: [0.3, 0, 0.6]", "end: [a, 0, 0.6]", 9, "a number, or one with its unit.*'a'"),
-    ("speed: 0.08", "speeed: 0.08", 9, "Did you mean 'speed'"),
-    ("speed: 0.08", "speed: 0.8", 9, "at most 0.094"),
-    ("kind: trapezoid", "kind: trapeze", 9, "Did you mean 'trapezoid'"),
-    ("wrench: [0, 0, -10, 0, 0, 0]", "wrench: [0, 0, -10]", 11, "six numbers fx fy fz mx my mz"),
-    ("wrench: [0, 0, -10, 0, 0, 0]", "wrench: {csv: none.csv}", 11, "none.csv: the file cannot be read"),
+    ("rate: 100", "rte: 100", 2, "rte rate"),
+    ("rate: 100", "rate: -1", 2, "0 -1"),
+    ("rate: 100", "rate: fast", 2, "fast"),
+    ("name: cut", "nam: cut", 1, "#missing"),
+    ("kind: euler", "kind: eulr", 4, "euler"),
+    ("convention: xyz", "convention: xyw", 5, "convention"),
+    ("  path:", "  pth:", 3, "#missing"),
+    ("kind: stack", "kind: stak", 7, "stack"),
+    ("    parts:", "    prts:", 8, "parts"),
+    ("duration: 6, ", "", 9, "duration ramp speed"),
+    ("0, 0.4]", "0, 0.4, 1]", 9, "end start"),
+    ("end: [0.3, 0, 0.6]", "end: [a, 0, 0.6]", 9, "a"),
+    ("speed: 0.08", "speeed: 0.08", 9, "speed"),
+    ("speed: 0.08", "speed: 0.8", 9, "law.speed 0.8"),
+    ("kind: trapezoid", "kind: trapeze", 9, "trapezoid"),
+    ("wrench: [0, 0, -10, 0, 0, 0]", "wrench: [0, 0, -10]", 11, "fx fy fz mx my mz"),
+    ("wrench: [0, 0, -10, 0, 0, 0]", "wrench: {csv: none.csv}", 11, "none.csv"),
     (
         "wrench: [0, 0, -10, 0, 0, 0]",
         "wrench: {values: [[0, 0, 0, 0, 0, 0]]}",
         11,
-        "times and values must be given together",
+        "times values",
     ),
-    ("wrench: [0, 0, -10, 0, 0, 0]", "rate: 5", 11, "given twice"),
-    ("kind: stack", "kind: [stack", None, "not YAML"),
+    ("wrench: [0, 0, -10, 0, 0, 0]", "rate: 5", 11, "#twice"),
+    ("kind: stack", "kind: [stack", None, "#not_yaml"),
 ]
 
 
 @pytest.mark.parametrize(("old", "new", "line", "message"), FAULTS)
 def test_faults_name_their_line(old, new, line, message):
     assert old in GOOD
-    with pytest.raises(MotionFileError, match=message) as caught:
+    with refused(MotionFileError, message) as caught:
         loads_motion(GOOD.replace(old, new, 1), "m.yaml")
-    assert "m.yaml is not a valid motion" in str(caught.value)
+    says(str(caught.value), "m.yaml")
     if line is not None:
         assert line in [fault.line for fault in caught.value.faults]
 
@@ -257,28 +258,28 @@ def test_faults_name_their_line(old, new, line, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("x,y\n1,2\n", "a column 'time' is needed"),
-        ("time,x\n0,1\n1,b\n", "line 3: x: must be a finite number, got 'b'"),
-        ("time,x\n0,1\n1\n", "line 3: must have 2 columns"),
-        ("time,x\n0,1\n0,2\n", "line 3: time: must increase"),
-        ("time,x [inch]\n0,1\n1,1\n", "line 1: x: unit must be one of"),
-        ("time,x\n", "a header and rows"),
-        ("time,x\n0,nan\n1,1\n", "line 2: x: must be a finite number"),
-        ('time,x\n0,"1,5"\n1,1\n', "line 2: x: must be a finite number, got '1,5'; use a decimal point"),
-        ("time;x\n0;1,5\n1;1.5\n", "line 3: decimal commas and decimal points are mixed"),
+        ("x,y\n1,2\n", "time"),
+        ("time,x\n0,1\n1,b\n", "3 x b"),
+        ("time,x\n0,1\n1\n", "3 2"),
+        ("time,x\n0,1\n0,2\n", "3 time"),
+        ("time,x [inch]\n0,1\n1,1\n", "1 x"),
+        ("time,x\n", "header"),
+        ("time,x\n0,nan\n1,1\n", "2 x"),
+        ('time,x\n0,"1,5"\n1,1\n', "2 x 1,5"),
+        ("time;x\n0;1,5\n1;1.5\n", "line 3 #mixed_commas"),
         (
             "time,x\n0,1\n0,1\n",
-            "line 3: time: must increase .* got 0 after 0; leave out rows that repeat",
+            "3 time 0",
         ),
     ],
 )
 def test_tables_say_what_is_wrong(content, message, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(content)
-    with pytest.raises(InputError, match=message):
+    with refused(InputError, message):
         read_table(tmp_path, "t.csv")
     text = "name: a\ntrajectory: {kind: coordinates, path: {kind: spline, csv: t.csv}}"
-    with pytest.raises(MotionFileError, match=r"trajectory\.path\.csv: t\.csv: "):
+    with refused(MotionFileError, "trajectory.path.csv t.csv"):
         loads_motion(text, folder=tmp_path)
 
 
@@ -301,7 +302,7 @@ def test_tables_of_spreadsheets_and_loggers(content, tmp_path):
 
 
 def test_too_many_samples_are_refused(models):
-    with pytest.raises(InputError, match="6000001 samples; the limit is"):
+    with refused(InputError, "6000001"):
         loads_motion(GOOD).task(models["pedrammehr"], rate=1e6)
 
 
@@ -314,7 +315,7 @@ def test_a_motion_through_a_singular_pose_stops_with_time_and_leg(model_of):
     volume = np.linalg.det(model.jacobian(poses))
     first = int(np.flatnonzero(np.sign(volume[1:]) != np.sign(volume[:-1]))[0])
     still = np.zeros((len(time), 6))
-    with pytest.raises(StateError, match=r"crosses a singular pose at t = .* s: .* most in leg\d") as caught:
+    with refused(StateError, code="singular") as caught:
         study(model, Task("through", tr.Motion(time, poses, still, still)))
     instant = float(str(caught.value).partition("t = ")[2].partition(" s")[0])
     assert time[first] <= instant <= time[first + 1]
@@ -333,7 +334,7 @@ def test_around_home_refuses_a_home_outside_the_limits():
     for leg in data["legs"]:
         leg["travel"] = (0.5, 0.6)
     model = pp.Model(pp.Robot.model_validate(data | {"name": "short rails"}))
-    with pytest.raises(InputError, match=r"home itself is outside the limits of 'short rails': leg1: rail 0\.322"):
+    with refused(InputError, "short rails leg1 rail"):
         make_task(model, "around-home")
 
 
@@ -342,7 +343,5 @@ def test_around_home_refuses_a_home_at_the_very_limit():
     data, model = pp.load("kim-ryu").model_dump(), pp.Model("kim-ryu")
     for leg, q in zip(data["legs"], model.inverse_kinematics(model.robot.home.matrix).tolist(), strict=True):
         leg["travel"] = (0.0, q + 1e-9)
-    with pytest.raises(
-        InputError, match="no motion about home, however small, stays within the limits of 'at the end'"
-    ):
+    with refused(InputError, "at the end"):
         make_task(pp.Model(pp.Robot.model_validate(data | {"name": "at the end"})), "around-home")

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.errors import InputError, MotionFileError
 from polypod.motion import Spline, dumps_motion, loads_motion
+from support.refusals import refused
 
 POSES = "name: a\ntrajectory: {kind: poses, relative_to: base, convention: XYZ, csv: way.csv}\n"
 EULER = "name: a\ntrajectory: {kind: euler, convention: XYZ, path: {kind: through, csv: way.csv}}\n"
@@ -48,7 +49,7 @@ def test_roll_pitch_and_yaw_are_those_of_pose(tmp_path):
         motion = loads_motion(text.replace("csv:", f"{convention}csv:"), folder=tmp_path).trajectory
         for trajectory in (motion, motion.with_convention("YXZ")):
             assert np.abs(trajectory.at(1.0).pose - wanted).max() < 1e-15
-    with pytest.raises(MotionFileError, match=r"roll, pitch and yaw are the angles of the convention ZYX, got XYZ"):
+    with refused(MotionFileError, "ZYX XYZ"):
         loads_motion(POSES, folder=tmp_path)
 
 
@@ -56,30 +57,30 @@ def test_roll_pitch_and_yaw_are_those_of_pose(tmp_path):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("time,z,y,x,c,b,a", "columns must be time, x, y, z, a1, a2, a3.* got time, z, y, x, c, b, a"),
-        ("time,x,y,z,a1,a2,a4", "got time, x, y, z, a1, a2, a4"),
+        ("time,z,y,x,c,b,a", "time x y z a1 a2 a3 c b a"),
+        ("time,x,y,z,a1,a2,a4", "a1 a2 a4"),
         (
             "time,x [deg],y,z,a1,a2,a3",
-            r"column 'x' is a length and takes \[m\] or \[mm\] or \[um\], got a unit of angle",
+            "x [m] [mm] [um]",
         ),
-        ("time,x,y,z,a1 [mm],a2,a3", r"column 'a1' is an angle and takes \[rad\] or \[deg\], got a unit of length"),
-        ("time,x,y,z [s],a1,a2,a3", "column 'z' is a length .* got a unit of time"),
-        ("time [m],x,y,z,a1,a2,a3", r"time: takes \[s\] or \[ms\], got a unit of length"),
+        ("time,x,y,z,a1 [mm],a2,a3", "a1 [rad] [deg]"),
+        ("time,x,y,z [s],a1,a2,a3", "z"),
+        ("time [m],x,y,z,a1,a2,a3", "time [s] [ms]"),
         (
             "time,x,y [mm],z,a1,a2,a3",
-            r"column 'x' has no unit, but 'y' is in mm: write 'x \[mm\]', or \[m\]",
+            "x y [mm] [m]",
         ),
         (
             "time,x [m],y,z,a1,a2 [deg],a3",
-            r"column 'a1' has no unit, but 'a2' is in deg: write 'a1 \[deg\]', or \[rad\]",
+            "a1 a2 [deg] [rad]",
         ),
-        ("time,x,y,z,a1,a1,a3", "a1: column names must be unique"),
-        ("time,1,2,3,4,5,6", "got time, 1, 2, 3, 4, 5, 6"),
+        ("time,x,y,z,a1,a1,a3", "a1"),
+        ("time,1,2,3,4,5,6", "1 2 3 4 5 6"),
     ],
 )
 def test_names_and_units_that_do_not_fit_are_refused(text, header, message, tmp_path):
     table(tmp_path, header, [0] * 7, (1, 0, 0, 0.05, 0, 0, 0))
-    with pytest.raises(MotionFileError, match=message) as caught:
+    with refused(MotionFileError, message) as caught:
         loads_motion(text, folder=tmp_path)
     (fault,) = caught.value.faults
     assert fault.field.endswith("csv")
@@ -95,10 +96,10 @@ def test_a_stack_matches_each_table_with_its_own_coordinates(tmp_path):
     assert np.abs(right[:, :3, 3] - [[1, 2, 3], [4, 5, 6]]).max() < 1e-14
     turned = Rotation.from_euler("XYZ", [0.1, 0.2, 0.3]).as_matrix()
     assert np.abs(right[:, :3, :3] - turned).max() < 1e-14
-    with pytest.raises(MotionFileError, match=r"parts.0.csv: turn.csv: .*must be time, x, y, z .* got time, a3"):
+    with refused(MotionFileError, "parts.0.csv turn.csv a3"):
         loads_motion(text % (part % "turn.csv", part % "way.csv"), folder=tmp_path)
     table(tmp_path, "time,a3,a1,a2", (5, 0.3, 0.1, 0.2), (6, 0.3, 0.1, 0.2), name="turn.csv")
-    with pytest.raises(MotionFileError, match=r"must start at the same time, got starts \[3.0, 5.0\] s"):
+    with refused(MotionFileError, "3.0 5.0"):
         loads_motion(text % (part % "way.csv", part % "turn.csv"), folder=tmp_path)
 
 
@@ -109,10 +110,10 @@ def test_own_coordinates_are_matched_with_the_dof(tmp_path, model_of):
     pose = motion.task(model).motion.pose[-1]
     assert model.coordinates(pose) == pytest.approx([0.01, 0.02, np.deg2rad(9)], rel=1e-12)
     table(tmp_path, "time,y,z,x", (0, 0, 0, 0), (1, 9, 20, 0.01))
-    with pytest.raises(InputError, match=r"trajectory.path.csv: .*must be time, y, z, theta .* got time, y, z, x"):
+    with refused(InputError, "trajectory.path.csv time y z theta x"):
         loads_motion(COORDINATES, folder=tmp_path).task(model)
     table(tmp_path, "time,y,z [deg],theta", (0, 0, 0, 0), (1, 9, 20, 0.01))
-    with pytest.raises(InputError, match=r"column 'z' is a length"):
+    with refused(InputError, "z"):
         loads_motion(COORDINATES, folder=tmp_path).task(model)
 
 
@@ -127,7 +128,7 @@ def test_an_axis_turn_from_tables(tmp_path):
     assert np.abs(last[:3, 3] - [1, 2, 3]).max() < 1e-15
     assert np.abs(last[:3, :3] - Rotation.from_rotvec([0, 0, np.pi / 2]).as_matrix()).max() < 1e-15
     table(tmp_path, "time,angle [mm]", (7, 0), (8, 90), name="turn.csv")
-    with pytest.raises(MotionFileError, match=r"trajectory.angle.csv: turn.csv: column 'angle' is an angle"):
+    with refused(MotionFileError, "trajectory.angle.csv turn.csv angle"):
         loads_motion(text, folder=tmp_path)
 
 
@@ -145,12 +146,12 @@ def test_a_wrench_is_known_by_its_names(tmp_path, model_of):
     )
     assert np.abs(task.wrench - [4, 5, -100, 1, 2, 3]).max() < 1e-13
     for header, message in (
-        ("time,fx,fy,fz,mx,my,moment", "columns must be time, fx, fy, fz, mx, my, mz .* got time, fx"),
-        ("time,fx,fy,fz,mx [N],my,mz", r"column 'mx' is a moment and takes \[N m\] or \[Nm\], got a unit of force"),
-        ("time,fx [mm],fy,fz,mx,my,mz", r"column 'fx' is a force and takes \[N\] or \[kN\], got a unit of length"),
+        ("time,fx,fy,fz,mx,my,moment", "time fx fy fz mx my mz"),
+        ("time,fx,fy,fz,mx [N],my,mz", "mx [Nm]"),
+        ("time,fx [mm],fy,fz,mx,my,mz", "fx [N] [kN]"),
     ):
         table(tmp_path, header, [0] * 7, [1] * 7, name="push.csv")
-        with pytest.raises(MotionFileError, match=message) as caught:
+        with refused(MotionFileError, message) as caught:
             loads_motion(WRENCH, folder=tmp_path)
         assert caught.value.faults[0].field == "wrench.csv"
 
@@ -166,7 +167,7 @@ def test_all_tables_of_a_motion_have_one_clock(tmp_path, model_of):
     task = loads_motion(text, folder=tmp_path).task(model_of("long"))
     assert np.abs(task.wrench[:, 2] + 200 * np.maximum(task.time - 0.5, 0)).max() < 1e-12
     table(tmp_path, "time,fx,fy,fz,mx,my,mz", [0] * 7, (1, 0, 0, -100, 0, 0, 0), name="push.csv")
-    with pytest.raises(MotionFileError, match=r"wrench.csv: .* from -10 to -9 s \(the motion's table starts at 10 s\)"):
+    with refused(MotionFileError, "wrench.csv -10 -9 10"):
         loads_motion(text, folder=tmp_path)
 
 
@@ -175,7 +176,7 @@ def test_a_wrench_outside_the_motion_is_refused():
         "name: a\ntrajectory: {kind: coordinates, path: {kind: line, start: 0, end: 1, duration: 2}}\n"
         "wrench: {times: [3, 4], values: [[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]]}\n"
     )
-    with pytest.raises(MotionFileError, match=r"line 3: wrench.times: the motion lasts .* 2 s, the wrench from 3"):
+    with refused(MotionFileError, "3 wrench.times 2"):
         loads_motion(text)
 
 
@@ -188,7 +189,7 @@ def test_a_path_from_python_has_its_columns_as_they_stand(tmp_path, monkeypatch)
 @pytest.mark.parametrize(("text", "line"), [("", 1), ("# nothing\n\ntime,x,y,z\n", 3)])
 def test_a_table_without_rows_has_a_line(text, line, tmp_path):
     (tmp_path / "way.csv").write_text(text)
-    with pytest.raises(MotionFileError, match=f"way.csv: line {line}: must have a header and rows of numbers"):
+    with refused(MotionFileError, f"way.csv line {line}"):
         loads_motion(POSES, folder=tmp_path)
 
 
@@ -228,10 +229,10 @@ def test_numbers_of_a_motion_take_units_of_their_coordinates():
             assert np.abs(one - other).max() < 1e-15
         assert motion.wrench.values == made(**plain).wrench.values
     for words, message in (
-        ({"amplitude": "5 deg, 0, 0, 0, 0, 0"}, "trajectory.path.amplitude: x is a length, got '5 deg'"),
-        ({"amplitude": "0, 0, 0, 0, 1 mm, 0"}, "trajectory.path.amplitude: a2 is an angle, got '1 mm'"),
-        ({"force": "3 N m"}, "wrench.values: fz is a force, got '3 N m'"),
-        ({"frequency": "3 s"}, "trajectory.path.frequency: must be a number, got '3 s'; write a number in 1/s, Hz"),
+        ({"amplitude": "5 deg, 0, 0, 0, 0, 0"}, "trajectory.path.amplitude 5 deg"),
+        ({"amplitude": "0, 0, 0, 0, 1 mm, 0"}, "trajectory.path.amplitude a2 1 mm"),
+        ({"force": "3 N m"}, "wrench.values 3 N m"),
+        ({"frequency": "3 s"}, "trajectory.path.frequency 3 s 1/s Hz"),
     ):
-        with pytest.raises(MotionFileError, match=message):
+        with refused(MotionFileError, message):
             made(**(plain | words))

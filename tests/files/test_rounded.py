@@ -7,12 +7,12 @@ import warnings
 from typing import Any
 
 import numpy as np
-import pytest
 
 from polypod.errors import RobotFileError, RoundedWarning
 from polypod.files import loads
 from polypod.mobility.mobility import known_mobility
 from polypod.yaml12 import to_yaml
+from support.refusals import refused, warned
 from support.robots.random_chains import planar
 from support.robots.unusual_chains import rails
 
@@ -41,10 +41,7 @@ def tilted(data: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_planar_robot_of_few_digits_moves() -> None:
     data = planar(1)
-    with pytest.warns(
-        RoundedWarning,
-        match=r"legs\.\d\.joints\.\d\.axis by .* deg \(parallel to dof\.2\.axis\)",
-    ):
+    with warned(RoundedWarning, "dof.2.axis"):
         robot = loads(to_yaml(rounded(data)))
     mobility = known_mobility(robot)
     assert mobility is not None
@@ -56,7 +53,7 @@ def test_a_planar_robot_of_few_digits_moves() -> None:
 
 
 def test_slides_of_few_digits_stay_in_the_plane() -> None:
-    with pytest.warns(RoundedWarning, match="perpendicular to axes before it"):
+    with warned(RoundedWarning):
         robot = loads(to_yaml(rounded(tilted(rails(1)))))
     mobility = known_mobility(robot)
     assert mobility is not None
@@ -74,5 +71,5 @@ def test_what_has_all_its_digits_or_is_off_by_more_is_kept() -> None:
     joint["axis"] = (np.array(joint["axis"]) + 1e-6 * tilt).tolist()
     joint["axis"] = (np.array(joint["axis"]) / np.linalg.norm(joint["axis"])).tolist()
     robot = loads(to_yaml(data))
-    with pytest.raises(RobotFileError, match=r"the legs leave the platform 2 degrees of freedom.*would be 3"):
+    with refused(RobotFileError, "2 3"):
         known_mobility(robot)

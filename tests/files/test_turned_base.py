@@ -14,6 +14,7 @@ import polypod as pp
 from polypod.errors import InputError
 from polypod.files.short_forms.isometry import Isometry, transformed_leg
 from polypod.legs import Chain
+from support.refusals import refused
 from support.states import easy, mostly_long
 
 Array = NDArray[np.float64]
@@ -99,7 +100,7 @@ def test_the_forces_are_those_of_any_base_axes(name: str) -> None:
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) for name in OVERCONSTRAINED])
 def test_other_robots_say_that_inner_stresses_decide(name: str) -> None:
     model = pp.Model(pp.Robot.model_validate(rough(pp.load(name))), friction_width=0.0)
-    with pytest.raises(InputError, match="overconstrained"):
+    with refused(InputError, code="overconstrained"):
         model.inverse_dynamics(model.robot.home.matrix, np.zeros(6), np.zeros(6))
 
 
@@ -139,13 +140,13 @@ def test_a_slide_without_side_load_has_derivatives() -> None:
 
 
 def test_a_guide_that_cannot_be_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"guide_normal: a direction across the slide is needed"):
+    with refused(ValueError, "guide_normal"):
         pushed(guide_normal=[0, 0, 1])
     joint = {"name": "hinge", "kind": "revolute", "at": [0, 0, 0], "guide_normal": [1, 0, 0]}
-    with pytest.raises(ValueError, match=r"guide_normal: only a prismatic joint has guiding faces.*revolute"):
+    with refused(ValueError, "guide_normal revolute"):
         pushed(**joint)
     data = pp.load("lopes").model_dump(exclude_unset=True)
     data["legs"] = [leg.model_dump(exclude_unset=True) | {"kind": leg.kind, "guide_normal": leg.rail_direction}
                     for leg in pp.load("lopes").legs]  # fmt: skip
-    with pytest.raises(ValueError, match=r"guide_normal: a direction across the slide is needed"):
+    with refused(ValueError, "guide_normal"):
         pp.Robot.model_validate(data)

@@ -16,6 +16,7 @@ from polypod.files.templates import template
 from polypod.motion import load_motion, loads_motion
 from polypod.results.checking import check
 from polypod.yaml12 import MAX_DEPTH, MAX_DIGITS, MAX_NODES, Loader, YamlTextError, read_yaml, to_yaml
+from support.refusals import refused
 
 ROBOT = template("robot", "my-hexapod")
 MASS = "mass: 30.0"
@@ -81,7 +82,7 @@ def test_a_robot_may_be_called_like_a_number():
 
 @pytest.mark.parametrize("written", ["1:30", "1__0", "0x10", "2001-02-30"])
 def test_texts_that_yaml_1_1_took_for_numbers_are_faults(written):
-    with pytest.raises(RobotFileError, match=f"platform.mass: must be a number, got '{written}'") as caught:
+    with refused(RobotFileError, f"platform.mass {written}") as caught:
         pp.loads(ROBOT.replace(MASS, f"mass: {written}"))
     assert caught.value.faults[0].line == line(ROBOT, MASS)
 
@@ -97,38 +98,38 @@ LAUGHS = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
 MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 10)}]}}\n" for k in range(1, 25))
 NESTED_ALIASES = "a0: &a0 [1]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}]\n" for k in range(1, 700))
 HOSTILE = {
-    "integer of many digits": (f"a: 1\nb: {'7' * (MAX_DIGITS + 1)}\n", 2, "number of 301 characters"),
-    "integer beyond Python's limit": (f"b: {'7' * 5000}\n", 1, "number of 5000 characters"),
-    "tag of another type": ("a: 1\nb: !!int abc\n", 2, "'abc' is not a whole number"),
-    "empty whole number": ("a: !!int ''\n", 1, "'' is not a whole number"),
-    "tagged truth value": ("a: !!bool 7\n", 1, "'7' is not true or false"),
-    "tagged date": ("a: 1\nb: !!timestamp 2001-02-30\n", 2, "'!!timestamp' is not allowed"),
-    "Python object": ("a: !!python/object/apply:os.system [ls]\n", 1, "is not allowed; files are plain data"),
-    "set": ("a: !!set {x}\n", 1, "'!!set' is not allowed"),
+    "integer of many digits": (f"a: 1\nb: {'7' * (MAX_DIGITS + 1)}\n", 2, "301"),
+    "integer beyond Python's limit": (f"b: {'7' * 5000}\n", 1, "5000"),
+    "tag of another type": ("a: 1\nb: !!int abc\n", 2, "abc"),
+    "empty whole number": ("a: !!int ''\n", 1, "''"),
+    "tagged truth value": ("a: !!bool 7\n", 1, "7"),
+    "tagged date": ("a: 1\nb: !!timestamp 2001-02-30\n", 2, "!!timestamp"),
+    "Python object": ("a: !!python/object/apply:os.system [ls]\n", 1, "#not_yaml"),
+    "set": ("a: !!set {x}\n", 1, "!!set"),
     "brackets": ("a: 1\nb: " + "[" * 3000 + "]" * 3000 + "\n", 2, f"nested deeper than {MAX_DEPTH} levels"),
-    "open brackets": ("[" * 100_000, 1, "nested deeper"),
-    "braces": ("{a: " * 3000, 1, "nested deeper"),
-    "blocks": ("".join(" " * k + "a:\n" for k in range(900)), MAX_DEPTH + 1, "nested deeper"),
+    "open brackets": ("[" * 100_000, 1, "#too_deep"),
+    "braces": ("{a: " * 3000, 1, "#too_deep"),
+    "blocks": ("".join(" " * k + "a:\n" for k in range(900)), MAX_DEPTH + 1, "#too_deep"),
     "aliases of aliases": (
         NESTED_ALIASES,
         MAX_DEPTH + 1,
-        f"nested deeper than {MAX_DEPTH} levels, aliases written out",
+        f"{MAX_DEPTH} #too_deep",
     ),
-    "self-referring list": ("a: 1\nb: &b [1, *b]\n", 2, "contains its own alias"),
-    "self-referring mapping": ("a: &a\n  b: {c: *a}\n", 1, "contains its own alias"),
-    "self-referring merge": ("a: &a\n  <<: *a\n", 1, "contains its own alias"),
-    "billion laughs": (LAUGHS, 6, f"more than {MAX_NODES} values"),
-    "billion merges": (MERGES, 6, f"more than {MAX_NODES} values"),
-    "many values": ("a: [" + "1," * (MAX_NODES + 10) + "]\n", 1, f"more than {MAX_NODES} values"),
-    "unknown alias": ("a: 1\nb: *c\n", 2, "undefined alias"),
-    "two documents": ("a: 1\n---\nb: 2\n", 2, "another document"),
-    "control character": ("a: 1\nb: x\x07y\n", 2, r"control character U\+0007; remove it"),
-    "null character": ("a: 1\n\nb: \x00\n", 3, r"control character U\+0000"),
-    "half a surrogate": ("a: \udc80\n", 1, r"control character U\+DC80"),
-    "list as a key": ("a: 1\n? [1, 2]\n: 3\n", 2, "a key must be a text"),
-    "same key twice": ("a: 1\nb: 2\na: 3\n", 3, "given twice, here and in line 1"),
-    "quote that stays open": ("a: 'x\nb: 1\n", 3, "not YAML"),
-    "reserved character": ("a: 1\nb: @x\n", 2, "starts with '@' needs quotes"),
+    "self-referring list": ("a: 1\nb: &b [1, *b]\n", 2, "#own_alias"),
+    "self-referring mapping": ("a: &a\n  b: {c: *a}\n", 1, "#own_alias"),
+    "self-referring merge": ("a: &a\n  <<: *a\n", 1, "#own_alias"),
+    "billion laughs": (LAUGHS, 6, f"{MAX_NODES} #too_many"),
+    "billion merges": (MERGES, 6, f"{MAX_NODES} #too_many"),
+    "many values": ("a: [" + "1," * (MAX_NODES + 10) + "]\n", 1, f"{MAX_NODES} #too_many"),
+    "unknown alias": ("a: 1\nb: *c\n", 2, "#not_yaml"),
+    "two documents": ("a: 1\n---\nb: 2\n", 2, "#not_yaml"),
+    "control character": ("a: 1\nb: x\x07y\n", 2, "U+0007"),
+    "null character": ("a: 1\n\nb: \x00\n", 3, "U+0000"),
+    "half a surrogate": ("a: \udc80\n", 1, "U+DC80"),
+    "list as a key": ("a: 1\n? [1, 2]\n: 3\n", 2, "#key"),
+    "same key twice": ("a: 1\nb: 2\na: 3\n", 3, "1 #twice"),
+    "quote that stays open": ("a: 'x\nb: 1\n", 3, "#not_yaml"),
+    "reserved character": ("a: 1\nb: @x\n", 2, "@"),
 }
 
 
@@ -137,7 +138,7 @@ def test_hostile_texts_are_faults_with_a_line(case):
     text, number, words = HOSTILE[case]
     start = time.process_time()
     for read, error in ((pp.loads, RobotFileError), (loads_motion, MotionFileError)):
-        with pytest.raises(error, match=words) as caught:
+        with refused(error, words) as caught:
             read(text)
         (fault,) = caught.value.faults
         assert fault.line == number
@@ -178,12 +179,12 @@ def test_devices_and_pipes_are_refused(load, tmp_path):
     for path in (pipe, tmp_path / "zero.yaml"):
         if path != pipe:
             path.symlink_to("/dev/zero")
-        with pytest.raises((RobotFileError, MotionFileError, InputError), match="regular file"):
+        with refused((RobotFileError, MotionFileError, InputError), code="not_a_file"):
             load(path)
 
 
 def test_a_null_character_in_a_name_is_no_traceback():
-    with pytest.raises(RobotFileError, match=r"the file cannot be read: .*null"):
+    with refused(RobotFileError, "null"):
         pp.load("a\0b.yaml")
 
 
@@ -193,5 +194,5 @@ def test_the_reader_is_libyaml_where_it_is_installed():
 
 def test_an_empty_text_is_nothing():
     assert read_yaml("") == (None, None)
-    with pytest.raises(YamlTextError, match="line 3: not YAML: a bracket or brace is not closed"):
+    with refused(YamlTextError, "3"):
         read_yaml("a: 1\nb: [\n")

@@ -22,6 +22,7 @@ from polypod.cli.terminal import show_json
 from polypod.errors import StateError
 from polypod.model import Model
 from polypod.results.checking import check
+from support.advice import has_advice
 from support.engines.chain_engine import Engine, Motion
 from support.robots.random_chains import as_data
 
@@ -35,7 +36,8 @@ LONGEST_MESSAGE = 4000
 FAULT, FAULT_WITHOUT_LINE, LONG = "error", "error without a line", "error with a long message"
 RIGHT, UNCOMPARED, WARNED = "accepted, right", "accepted, not compared", "accepted with a warning"
 ABSURD, WRONG, TRACEBACK, HANG = "ABSURD, not warned about", "WRONG", "TRACEBACK", "HANG"
-BAD = (ABSURD, WRONG, TRACEBACK, HANG, LONG)
+NO_ADVICE, NO_PLACE = "ERROR WITHOUT ADVICE", "ERROR WITHOUT A PLACE"
+BAD = (ABSURD, WRONG, TRACEBACK, HANG, LONG, NO_ADVICE, NO_PLACE)
 
 
 class Verdict(NamedTuple):
@@ -90,6 +92,11 @@ def _judged(mutant: Mutant, path: Path, compare: bool, as_json: bool) -> Verdict
         longest = max(len(str(fault)) for fault in report.faults)
         if longest > LONGEST_MESSAGE:
             return Verdict(LONG, f"{longest} characters")
+        for fault in report.faults:
+            if not has_advice(fault.message):
+                return Verdict(NO_ADVICE, f"{fault}: {mutant.what}")
+            if not fault.field and fault.line is None and "file.yaml" not in report.file:
+                return Verdict(NO_PLACE, f"{fault}: {mutant.what}")
         lines = all(fault.line is not None for fault in report.faults)
         return Verdict(FAULT if lines else FAULT_WITHOUT_LINE, str(report.faults[0])[:300])
     raw = next((text for text in ("encountered in", "Warning:") if text in output.getvalue()), "")

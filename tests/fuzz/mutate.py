@@ -26,9 +26,7 @@ rate: 100
 trajectory:
   kind: euler
   relative_to: home
-  path:
-    kind: combined
-    x: {kind: harmonics, amplitude: 0.02, frequency: 1.0}
+  path: {kind: sine, amplitude: [0.02, 0, 0, 0, 0, 0], frequency: 1.0, duration: 1.0}
 """
 _TABLE = """\
 name: table

@@ -13,6 +13,7 @@ import pytest
 import polypod as pp
 from polypod.errors import InputError, KernelSizeError
 from polypod.kernels import budget
+from support.refusals import refused
 from support.robots import machine_chains
 
 
@@ -34,13 +35,13 @@ def test_a_large_formulation_is_refused_and_a_smaller_one_named(monkeypatch: pyt
     small, large = sizes
     limit = (small + large) // 2
     monkeypatch.setenv("POLYPOD_MAX_OPERATIONS", str(limit))
-    with pytest.raises(KernelSizeError, match="virtual-power and newton-euler take fewer than lagrange") as caught:
+    with refused(KernelSizeError, "virtual-power newton-euler lagrange") as caught:
         m.inverse_dynamics(home, still, still, formulation="lagrange")
     assert caught.value.operations > caught.value.limit == limit
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     assert np.isfinite(m.inverse_dynamics(home, still, still)).all()
     monkeypatch.setenv("POLYPOD_MAX_OPERATIONS", "many")
-    with pytest.raises(InputError, match="POLYPOD_MAX_OPERATIONS: a whole number from 1 on is needed, got 'many'"):
+    with refused(InputError, "POLYPOD_MAX_OPERATIONS 1 many"):
         m.inverse_dynamics(home, still, still, formulation="lagrange")
 
 
@@ -50,7 +51,7 @@ def test_lagrange_of_iterated_legs_is_refused_in_seconds() -> None:
     """It took a quarter of an hour and did not end; the other formulations answer."""
     m = pp.Model(pp.Robot.model_validate(machine_chains.ucu(1)))
     home, still = m.robot.home.matrix, np.zeros(6)
-    with pytest.raises(KernelSizeError, match=r"inverse_dynamics: .* operations would take very long to compile"):
+    with refused(KernelSizeError, "inverse_dynamics"):
         m.inverse_dynamics(home, still, still, formulation="lagrange")
     assert np.isfinite(m.inverse_dynamics(home, still, still)).all()
 

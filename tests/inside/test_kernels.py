@@ -24,6 +24,7 @@ from support import states as sample
 from support.compare import assert_close
 from support.expressions import OPERATIONS, trees
 from support.little_kernels import SIZES, WIDTH, kernel_of, run, spread, wanted_spread
+from support.refusals import refused
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
 
@@ -148,7 +149,7 @@ def test_every_operation_the_emitter_knows_is_here() -> None:
 
 
 def test_an_operation_without_machine_code_says_so() -> None:
-    with pytest.raises(InputError, match=r"CasADi operation OP_ERF has no machine code: use"):
+    with refused(InputError, "OP_ERF"):
         kernel_of(lambda x: ca.erf(x), (1,))
 
 
@@ -292,7 +293,7 @@ def test_threads_of_the_environment_are_a_number(setting: str, monkeypatch: pyte
         monkeypatch.setenv("POLYPOD_THREADS", good)
         assert cores() == 3 if good else cores() >= 1
     monkeypatch.setenv("POLYPOD_THREADS", setting)
-    with pytest.raises(InputError, match=f"POLYPOD_THREADS: must be an integer of at least 1, got '{setting}'"):
+    with refused(InputError, f"POLYPOD_THREADS 1 {setting}"):
         cores()
 
 
@@ -335,19 +336,19 @@ def test_a_state_alone_and_in_a_batch_have_the_same_answer_to_the_bit(
 
 
 BAD_CALLS: dict[str, tuple[Any, str]] = {
-    "no arrays": (lambda k, x, y: k(), r"2 inputs are needed \(x0, x1\), got 0"),
-    "too few arrays": (lambda k, x, y: k(x), r"2 inputs are needed \(x0, x1\), got 1"),
-    "too many arrays": (lambda k, x, y: k(x, y, y), r"2 inputs are needed \(x0, x1\), got 3"),
-    "exchanged": (lambda k, x, y: k(y, x), r"x0: \(n, 2, 2\) is needed, got \(5, 3\)"),
-    "unequal rows": (lambda k, x, y: k(x[:3], y), r"x1: 3 rows, as in the other arrays, or 1 are needed, got 5"),
-    "no batch axis": (lambda k, x, y: k(x[0], y), r"x0: \(n, 2, 2\) is needed, got \(2, 2\)"),
-    "a list": (lambda k, x, y: k(x.tolist(), y), r"x0: a C-contiguous float64 array is needed, got list"),
-    "whole numbers": (lambda k, x, y: k(x.astype(int), y), r"x0: .*, got int64 \(5, 2, 2\)"),
-    "gaps": (lambda k, x, y: k(x, np.zeros((5, 6))[:, ::2]), r"x1: .*got float64 \(5, 3\), not contiguous"),
-    "too few results": (lambda k, x, y: k(x, y, out=[np.empty((5, 9))]), r"2 outputs are needed \(y0, y1\), got 1"),
-    "short results": (lambda k, x, y: k(x, y, out=[np.empty((4, 9)), np.empty((4, 1))]), r"x0: 4 rows"),
-    "unequal results": (lambda k, x, y: k(x, y, out=[np.empty((5, 9)), np.empty((4, 1))]), r"y1: 5 rows, as y0 has"),
-    "no threads": (lambda k, x, y: k(x, y, threads=0), r"threads: at least 1 is needed, got 0"),
+    "no arrays": (lambda k, x, y: k(), "2 x0 x1 0"),
+    "too few arrays": (lambda k, x, y: k(x), "2 x0 x1 1"),
+    "too many arrays": (lambda k, x, y: k(x, y, y), "2 x0 x1 3"),
+    "exchanged": (lambda k, x, y: k(y, x), "x0 2 5 3"),
+    "unequal rows": (lambda k, x, y: k(x[:3], y), "x1 3 1 5"),
+    "no batch axis": (lambda k, x, y: k(x[0], y), "x0 2"),
+    "a list": (lambda k, x, y: k(x.tolist(), y), "x0 C-contiguous float64"),
+    "whole numbers": (lambda k, x, y: k(x.astype(int), y), "x0 int64 5 2"),
+    "gaps": (lambda k, x, y: k(x, np.zeros((5, 6))[:, ::2]), "x1 float64 5 3"),
+    "too few results": (lambda k, x, y: k(x, y, out=[np.empty((5, 9))]), "2 y0 y1 1"),
+    "short results": (lambda k, x, y: k(x, y, out=[np.empty((4, 9)), np.empty((4, 1))]), "x0 4"),
+    "unequal results": (lambda k, x, y: k(x, y, out=[np.empty((5, 9)), np.empty((4, 1))]), "y1 5 y0"),
+    "no threads": (lambda k, x, y: k(x, y, threads=0), "threads 1 0"),
 }
 
 
@@ -355,7 +356,7 @@ BAD_CALLS: dict[str, tuple[Any, str]] = {
 def test_wrong_arrays_are_refused_by_name(fault: str) -> None:
     kernel = kernel_of(spread, (2, 2), (3,))
     call, message = BAD_CALLS[fault]
-    with pytest.raises(ValueError, match=message):
+    with refused(ValueError, message):
         call(kernel, np.zeros((5, 2, 2)), np.zeros((5, 3)))
 
 
@@ -383,14 +384,14 @@ def test_bound_call_reads_and_writes_its_arrays() -> None:
 
 
 BAD_ARRAYS: dict[str, tuple[Any, str]] = {
-    "wrong shape": (lambda x, y, nine, one: (x.reshape(5, 4), y, nine, one), r"needed, got \(5, 4\)"),
-    "single precision": (lambda x, y, nine, one: (x.astype(np.float32), y, nine, one), "float64 array is needed"),
+    "wrong shape": (lambda x, y, nine, one: (x.reshape(5, 4), y, nine, one), "5 4"),
+    "single precision": (lambda x, y, nine, one: (x.astype(np.float32), y, nine, one), "float64"),
     "not contiguous": (lambda x, y, nine, one: (x, np.zeros((5, 6))[:, ::2], nine, one), "C-contiguous"),
-    "too few rows in an input": (lambda x, y, nine, one: (x[:3], y, nine, one), "5 rows.*needed, got 3"),
-    "too few rows in an output": (lambda x, y, nine, one: (x, y, nine, one[:2]), "5 rows.*needed, got 2"),
-    "too few arrays": (lambda x, y, nine, one: (x, y, nine), "2 outputs are needed.*got 1"),
+    "too few rows in an input": (lambda x, y, nine, one: (x[:3], y, nine, one), "5 3"),
+    "too few rows in an output": (lambda x, y, nine, one: (x, y, nine, one[:2]), "5 2"),
+    "too few arrays": (lambda x, y, nine, one: (x, y, nine), "2 1"),
     "read-only output": (lambda x, y, nine, one: (x, y, nine, np.broadcast_to(np.zeros(1), (5, 1))), "C-contiguous"),
-    "frozen output": (lambda x, y, nine, one: (x, y, nine, frozen(one)), "it is read-only"),
+    "frozen output": (lambda x, y, nine, one: (x, y, nine, frozen(one)), "read-only"),
 }
 
 
@@ -406,7 +407,7 @@ def test_bound_refuses_wrong_arrays(fault: str) -> None:
     kernel.bind(*arrays[:2], out=arrays[2:])
     change, message = BAD_ARRAYS[fault]
     bad = change(*arrays)
-    with pytest.raises(ValueError, match=message):
+    with refused(ValueError, message):
         kernel.bind(*bad[:2], out=bad[2:])
 
 

@@ -9,6 +9,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
+from support.refusals import refused
+
 OWN = {operator.add: ca.plus, operator.sub: ca.minus, operator.mul: ca.times, operator.truediv: ca.rdivide}
 A, M, S = ca.SX.sym("a", 3), ca.SX.sym("m", 3, 3), ca.SX.sym("s")
 OTHERS = (A, S, M, ca.SX(3, 1), 2.5, 2, np.float64(2.5), True, np.arange(3.0), ca.DM([1.0, 2.0, 3.0]))
@@ -30,14 +32,14 @@ def test_tests_run_on_them() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(RuntimeError, match="ismatch"):
+    with refused(RuntimeError, "mismatch"):
         A + ca.SX.sym("b", 2)
-    with pytest.raises(TypeError, match="unsupported operand"):
+    with refused(TypeError, "operand"):
         A + "text"
 
 
 def test_other_kinds_of_symbols_are_left_alone() -> None:
     x = ca.MX.sym("x", 3)
     assert isinstance(x + 2.0 * x, ca.MX)
-    with pytest.raises(TypeError, match="unsupported operand"):
+    with refused(TypeError, "operand"):
         A + x

@@ -11,6 +11,7 @@ from polypod.kernels import Expression, Iteration, Kernel, reduction
 from polypod.kernels.reduction import Folds, ReductionKernel
 from polypod.symbols.expression import merged
 from polypod.symbols.program import DesignProgram
+from support.refusals import refused
 from test_kernel_parameters import pendulum, root
 
 
@@ -53,9 +54,9 @@ def test_folds_of_iterations_and_designs_one_by_one() -> None:
         np.testing.assert_allclose(found[name], value, rtol=1e-14, atol=1e-15)
         for k in range(4):  # to the bit, whatever designs are beside it
             np.testing.assert_array_equal(fold(values[k : k + 1], {"a": a}, weights)[name][0], found[name][k])
-    with pytest.raises(ValueError, match="differ in other numbers"):
+    with refused(ValueError, "designs"):
         fold(values + draw.random(values.shape), {"a": a}, weights)
-    with pytest.raises(ValueError, match="a: an array"):
+    with refused(ValueError, "a"):
         fold(values, {"a": a[:3]}, weights)
 
 
@@ -68,5 +69,5 @@ def test_what_states_alone_determine_is_computed_once() -> None:
 
 
 def test_two_iterations_are_not_one_function() -> None:
-    with pytest.raises(ValueError, match="both iterate"):
+    with refused(ValueError, "iterate"):
         merged([root(), root()])

@@ -10,17 +10,18 @@ import pytest
 
 from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.symbols.integration import RK4, Method, Outcome, Stage, StageDerivative, runge_kutta
+from support.refusals import refused
 
 HALF = Fraction(1, 2)
 
 
 def test_a_wrong_method_is_refused_at_construction() -> None:
     third = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 3), Fraction(1, 6))
-    with pytest.raises(ValueError, match=r"not of order 4: a sum of order 1 is 7/6"):
+    with refused(ValueError, "4 1 7/6"):
         Method("slip", 4, RK4.nodes, RK4.reach, (Fraction(1, 3), *third[1:]))
-    with pytest.raises(ValueError, match="reach as far as its node"):
+    with refused(ValueError, "slip c_i"):
         Method("slip", 4, (Fraction(0), HALF, HALF, HALF), RK4.reach, third)
-    with pytest.raises(ValueError, match=r"not of order 3: a sum of order 3"):
+    with refused(ValueError, "3"):
         Method("midpoint", 3, (Fraction(0), HALF), (Fraction(0), HALF), (Fraction(0), Fraction(1)))
     assert Method("midpoint", 2, (Fraction(0), HALF), (Fraction(0), HALF), (Fraction(0), Fraction(1))).order == 2
 

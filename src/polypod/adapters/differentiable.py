@@ -215,7 +215,9 @@ class Differentiable:
             return design, np.broadcast_shapes(*leads, *more)
         except ValueError as error:
             listed = ", ".join(f"{name} {a.shape}" for name, a in zip(self.inputs, arrays, strict=True))
-            raise InputError(f"batch axes do not fit together: {listed}") from error
+            raise InputError(
+                f"batch axes do not fit together: {listed}; give equal leading axes, or one state", code="batch_axes"
+            ) from error
 
     def _bound(self, kernel: Kernel, of: tuple[Design, tuple[int, ...]] | None) -> Kernel:
         """A kernel with the numbers of the robot or of designs."""

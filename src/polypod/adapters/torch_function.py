@@ -85,7 +85,8 @@ class _Products(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Any, ...]:
         raise InputError(
-            f"torch: {ctx.name} has first derivatives only; for second derivatives use differences of its gradient"
+            f"torch: {ctx.name} has first derivatives only; for second derivatives use differences of its gradient",
+            code="second_derivatives",
         )
 
     @staticmethod

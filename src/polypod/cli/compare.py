@@ -47,7 +47,7 @@ def compare(
             progress("drawing")
             write_picture(target.path, comparison, studies, force=force)
     drawn = [] if target is None else [f"Picture: {target}"]
-    return Answer([found.table.practical(), *found.sentences, *drawn], found.data())
+    return Answer([found.table.practical(), *found.sentences, *drawn], found.data(), list(found.notes))
 
 
 def _variants(robots: Sequence[str], settings: Sequence[str] | None) -> dict[str, str | Path | Robot]:

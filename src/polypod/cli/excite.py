@@ -59,6 +59,7 @@ def excite(
             *([excitation_table(found, seen)] if seen else []),
             f"log det of the information {found.log_determinant:.4g}, condition number {found.condition:.4g}, with "
             f"noise {found.noise:g} at {found.rate:g} Hz; {found.tried} motions tried.",
+            f"The motion is {found.limits}.",
         ],
         {
             "motion": str(target),
@@ -66,6 +67,7 @@ def excite(
             "condition": found.condition,
             "noise": found.noise,
             "rate": found.rate,
+            "limits": found.limits,
             "base_parameters": excitation_table(found).records(),
             "invisible": list(found.invisible),
         },

@@ -102,6 +102,7 @@ def simulate(
             f"{extent(facts)}, the whole motion".capitalize() if facts["completed"] else ended,
             *tracking_tables(facts),
             tracking_text(facts),
+            facts["limits"],
             f"Results: {out}" if out is not None else "Nothing was written; --out FOLDER keeps results and figures.",
         ],
         facts,

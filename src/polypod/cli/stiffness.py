@@ -35,6 +35,7 @@ def stiffness(
     settings: Settings = None,
 ) -> Answer:
     from ..analysis import deflection, resonances, stiffness
+    from ..analysis.stiffness import ROTORS
     from ..results.figures.picture import write_picture
     from ..results.figures.stiffness import stiffness_map
 
@@ -55,6 +56,7 @@ def stiffness(
         [
             answer.table(model.dof),
             f"Natural frequencies at home: {listed} Hz.",
+            *([ROTORS] if any(a.drive.rotor_inertia for a in model.actuators) else []),
             *([] if found is None else [found.table]),
             *([] if target is None else [f"Map: {target}"]),
         ],

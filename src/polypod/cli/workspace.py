@@ -53,6 +53,7 @@ def workspace(
     from ..analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest, survey
     from ..analysis.workspace.survey import survey_data
     from ..files.robot_files import with_file_lines
+    from ..limits import left_out_text
     from ..model import Model
     from ..output.folder import check_target
     from ..results.report.surveys import WORKSPACE_FILES, write_workspace
@@ -69,7 +70,8 @@ def workspace(
         model = Model(meant)
         with with_file_lines(meant):
             space = PoseCoordinates(model, pivot)
-            here, judged = parse_at(at, space), WorkspaceTest(space, asked).criteria
+            test = WorkspaceTest(space, asked)
+            here, judged = parse_at(at, space), test.criteria
             tilt = None if angle is None else float(np.radians(angle))
             results = survey(model, here, pivot, points, asked, tilt, full, progress)
         if out is not None:
@@ -78,10 +80,11 @@ def workspace(
         [
             Styled(model.robot.name, f": {model.robot.title}"),
             *_parts(results),
-            f"Constraints taken into account: {'; '.join(judged)}.",
+            f"Constraints taken into account: {'; '.join([*judged, *([test.sharing] if test.sharing else [])])}.",
+            *([f"Not judged: {left_out_text(test.left_out)}."] if test.left_out else []),
             *([] if out is None else [f"Figures and data: {out}"]),
         ],
-        {"limits_counted": judged, **survey_data(results)},
+        {"limits_counted": judged, "limits_left_out": test.left_out, **survey_data(results)},
     )
 
 

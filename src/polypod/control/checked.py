@@ -28,7 +28,8 @@ def check_rigid(model: Any) -> None:
     """Raise for the model of a flexible robot: encoders on its actuators do not show how its platform bends."""
     if model.robot.flexible:
         raise InputError(
-            f"controller: encoders do not measure how the platform of {model.robot.name!r} bends; use model.rigid"
+            f"controller: encoders do not measure how the platform of {model.robot.name!r} bends; use model.rigid",
+            code="flexible",
         )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..errors import InputError, StateError
+from ..errors import InputError, Reason, StateError
 from ..kernels import Call, Expression, Kernel, Port, port
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.arguments import default_value
@@ -115,7 +115,17 @@ class PlatformMeasured:
 
 
 class ActuatorMemory(NamedTuple):
-    """The last pose found (4, 4), and the coordinates and time of the last sample (None before the first)."""
+    """What ``JointComputedTorque`` remembers from sample to sample.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (4, 4)
+        Last pose found.
+    q : ndarray, shape (n,), or None
+        Coordinates of the last sample; None before the first.
+    time : float
+        Time of the last sample [s].
+    """
 
     pose: Array
     q: Array | None
@@ -176,7 +186,7 @@ class ActuatorsMeasured:
         """The pose (4, 4) near the last one with coordinates q."""
         pose, residual, _, quality = self._forward(q, guess)
         if not (residual[0] <= _CLOSED * (1 + np.abs(q).max()) and quality[0] > SMALLEST_MARGIN):
-            reason = f"forward kinematics found no pose near the last one for q = {q.tolist()}"
+            reason = Reason(f"forward kinematics found no pose near the last one for q = {q.tolist()}", "not_converged")
             raise StateError(reason, np.array([0]), [reason])
         return pose.copy()
 

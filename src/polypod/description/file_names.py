@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ValidationInfo
 
-from ..errors import short_repr
+from ..errors import InputError, short_repr
 
 ALLOW_PATHS = "POLYPOD_ALLOW_PATHS"
 """Environment variable: further folders, separated as in PATH, whose files may be named by files from anywhere."""
@@ -27,16 +27,17 @@ def resolve_name(name: str, folder: Path) -> str | Path:
 
 
 def check_inside(name: str, folder: Path) -> None:
-    """Raise ValueError for a path that leaves ``folder`` (absolute, by ``..`` or by a link) and is not allowed."""
+    """Raise InputError for a path that leaves ``folder`` (absolute, by ``..`` or by a link) and is not allowed."""
     target = os.path.realpath(folder / name)
     allowed = [entry for entry in os.environ.get(ALLOW_PATHS, "").split(os.pathsep) if entry]
     if any(Path(target).is_relative_to(os.path.realpath(place)) for place in (str(folder), *allowed)):
         return
     if os.path.isdir(target) and Path(name).name == name:
         return  # a linked folder that happens to be called like a robot of the library: folders are not read
-    raise ValueError(
+    raise InputError(
         f"{short_repr(name)} is outside the folder of the file that names it ({short_repr(str(folder))}); name a "
-        f"file below that folder, or set {ALLOW_PATHS} to a list of allowed folders, separated by '{os.pathsep}'"
+        f"file below that folder, or set {ALLOW_PATHS} to a list of allowed folders, separated by '{os.pathsep}'",
+        code="outside_folder",
     )
 
 

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from ..arrays import Array
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from ..yaml12 import Loader
 from .body import Body
 from .file_names import check_inside
@@ -35,7 +35,7 @@ _SAME_POINT = 1e-4
 def _pair(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and len(value) == 2:
         return value
-    raise ValueError(f"a corner is 2 numbers [x, y] in the plane of the plate, got {value!r}")
+    raise ValueError(f"a corner must be 2 numbers [x, y] in the plane of the plate, got {short_repr(value)}")
 
 
 def _whole(value: Any) -> Any:
@@ -89,6 +89,10 @@ def _read_modes(value: Any, info: ValidationInfo) -> Modes:
     raise ValueError(f"must be the path or the content of a mode file, got {value!r}")
 
 
+_LOOKS = ("radius", "shapes")
+"""Fields of a body that a flexible platform may state, too."""
+
+
 class FlexiblePlatform(Body):
     """A flexible platform: ``plate``, whose modes are computed, or ``modes``, a mode file next to the robot file.
 
@@ -107,13 +111,13 @@ class FlexiblePlatform(Body):
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
         """Its inertia is not given but follows."""
-        return ("kind", "plate", "modes")
+        return ("kind", "plate", "modes", *_LOOKS)
 
     @model_validator(mode="after")
     def _undeformed(self) -> FlexiblePlatform:
         """Fill in the undeformed body."""
         for name in Body.model_fields:
-            if name in self.model_fields_set:
+            if name in self.model_fields_set and name not in _LOOKS:
                 raise ValueError(
                     f"{name}: is computed from the plate or the modes of a flexible platform; leave it out"
                 )
@@ -138,10 +142,13 @@ class FlexiblePlatform(Body):
     @model_serializer(mode="plain")
     def _source(self) -> dict[str, Any]:
         """What a file says of it; modes as a mode file holds them."""
+        looks: dict[str, Any] = {} if self.radius is None else {"radius": self.radius}
+        if self.shapes is not None:
+            looks["shapes"] = [shape.model_dump(mode="json") for shape in self.shapes]
         if self.plate is not None:
-            return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True)}
+            return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True), **looks}
         assert self.modes is not None
-        return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data()}
+        return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data(), **looks}
 
     def attachment_faults(self, names: list[str], points: Array) -> list[str]:
         """Why the attachment points (l, 3) [m] in {P} of the legs named are not where the platform can hold them."""
@@ -150,7 +157,8 @@ class FlexiblePlatform(Body):
             gaps = distance(points[:, :2], edge)
             most = 1e-6 * float(np.ptp(edge, axis=0).max())
             return [
-                f"the platform joint {point.tolist()} of {name} is {gap:.4g} m outside the plate's outline"
+                f"the platform joint {point.tolist()} of {name} is {gap:.4g} m outside the plate's outline; "
+                "move the joint, or a corner of the outline"
                 for name, point, gap in zip(names, points, gaps, strict=True)
                 if gap > most
             ]

@@ -19,7 +19,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..description import Body
 from ..description.quantities import LARGEST_NUMBER
-from ..errors import InputError, RobotFileError, short_repr
+from ..errors import InputError, RobotFileError, plain, short_repr
 from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
@@ -87,7 +87,9 @@ class _File:
         for joint in joints:
             child = _link(joint, "child")
             if child not in self.links:
-                raise InputError(f"{path}: joint {_name(joint)}: its child link {child!r} does not exist")
+                raise InputError(
+                    f"{path}: joint {_name(joint)}: its child link {child!r} does not exist; name a <link> of the file"
+                )
             if child in children:
                 raise InputError(
                     f"{path}: link {child!r} is the child of two joints, but URDF is a tree; give the loop in a "
@@ -151,7 +153,11 @@ class _File:
     def _joint(self, joint: ET.Element) -> ChainJoint:
         name, kind = _name(joint), joint.get("type", "")
         if joint.find("mimic") is not None:
-            raise InputError(f"joint {name}: it mimics another joint (a gear), which polypod cannot represent")
+            raise InputError(
+                f"joint {name}: it mimics another joint (a gear), which polypod cannot represent; remove <mimic> and "
+                "drive it by a joint of its own, or hold it",
+                code="gear",
+            )
         parent, child = self._key(_link(joint, "parent")), self._key(_link(joint, "child"))
         frame = self.frames[_link(joint, "child")]
         common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}
@@ -272,7 +278,7 @@ def _inertial(link: ET.Element) -> Body:
             tensor[i, j] = tensor[j, i] = _number(moments, key)
     value = 0.0 if mass is None else _number(mass, "value")
     if value < 0.0:
-        raise InputError(f"link {_name(link)}: its mass is {value} kg")
+        raise InputError(f"link {_name(link)}: its mass must be at least 0 kg, got {value}")
     return moved(body(value, np.zeros(3), tensor), where)
 
 
@@ -412,11 +418,14 @@ def _checked(data: dict[str, Any], path: Path) -> None:
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"]))
-        message = fault["msg"].replace("Input should be", "must be")
+        message = plain(fault["msg"])
+        if fault["type"] == "extra_forbidden":
+            message = "unknown field; remove it or check its spelling"
         raise InputError(f"{path}: {field}: {message}, got {short_repr(fault['input'])}") from error
     if len(loops.closed_loop) != len(loops.type):
         raise InputError(
-            f"{path}: closed_loop has {len(loops.closed_loop)} pairs but type has {len(loops.type)} entries"
+            f"{path}: closed_loop has {len(loops.closed_loop)} pairs but type has {len(loops.type)} entries; "
+            "each pair needs a type"
         )
     if len(loops.joint_name) != len(loops.joint_type):
         raise InputError(f"{path}: joint_name and joint_type must have the same number of entries")

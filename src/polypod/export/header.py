@@ -12,6 +12,8 @@ import numpy as np
 
 from ..datasets import units
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import left_out_text
+from ..limits.symbols import state_limits
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..symbols.expression import Expression, Iteration, Port
@@ -174,8 +176,11 @@ ABOUT = {
     "bodies": "poses of all bodies of the legs",
     "margins": "margins of each leg to where it no longer closes",
     "limited": "values of all quantities that the robot limits",
-    "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess",
-    "forward_kinematics_along": "the same along a log of coordinates, with the guess for its next row",
+    "limits": "the use of every limit of a state, 1 where it is reached",
+    "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess, "
+    "and from poses about it if that finds none",
+    "forward_kinematics_along": "the pose for given actuated coordinates, by Newton's method from a guess, "
+    "with the guess for the next row of a log",
     "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
     "follow": "the components of a motion that the constraints allow at a pose",
     "joint_coordinates": "joint coordinates among the generalized coordinates, at a pose",
@@ -244,6 +249,7 @@ OUTPUTS = {
     "margins": "for each condition its margin [1], about 1 in a good pose and 0 at the edge, and by how much it is "
     "exceeded [m or 1]. Rows: {conditions}",
     "values": "an unused 0, then {limits}",
+    "use": "an unused 0, then shares of what is allowed [1] of: {uses}. {not_judged}",
     "pose": "the pose found, laid out as the guess",
     "residual": "largest difference between q and the coordinates of the pose found [{q}]; above {residual} there "
     "is no solution: test !(residual[0] <= {residual})",
@@ -375,6 +381,13 @@ def _u_text(model: Model) -> str:
     return f"u are {' and '.join(parts)}{order}{other if turns else ''}"
 
 
+def _uses(model: Model) -> dict[str, str]:
+    """Which limits ``limits`` judges, in their order, and which it does not."""
+    judged, left = state_limits(model.robot_limits)
+    names = ", ".join(f"{one.quantity} of {one.where}" for one in judged.limits) or "nothing"
+    return {"uses": names, "not_judged": f"Not judged: {left_out_text(left)}" if left else "These are all limits"}
+
+
 def _facts(model: Model, closed: float) -> dict[str, str]:
     """What depends on the robot: units, its velocity u, and the order of bodies, joints, conditions and limits."""
     mechanism = model.kernels.mechanism
@@ -392,4 +405,5 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
         "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),
         "limits": ", ".join(f"{name} [{'1, its cosine' if one.angle else one.unit}]" for name, one in limits)
         or "nothing [1]",
+        **_uses(model),
     }  # fmt: skip

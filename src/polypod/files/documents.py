@@ -16,25 +16,43 @@ MAX_BYTES = 200_000_000
 _KINDS: dict[type, str] = {str: "a text", float: "a number", int: "a number", list: "a list", bool: "a truth value"}
 
 
+_REASONS: dict[type[Exception], str] = {
+    FileNotFoundError: "no such file; check its name and folder",
+    IsADirectoryError: "it is a folder; name a file",
+    PermissionError: "permission denied; allow this user to read it",
+}
+"""Why a file cannot be read, and what to do."""
+
+
+class _NoFileError(OSError):
+    """A device, a socket or a pipe: reading it might never end."""
+
+
 def read(path: Path, error: type[FileError]) -> str:
     """Text of a regular file; one that cannot be read is an ``error`` that says why."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            raise OSError(0, "is a device, socket or pipe; must be a regular file")
+            raise _NoFileError(0, "is a device, a socket or a pipe; name a file")
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
         if len(content) > MAX_BYTES:
-            raise OSError(0, f"larger than {MAX_BYTES // 10**6} MB")
+            raise OSError(0, f"larger than the {MAX_BYTES // 10**6} MB that are allowed")
         return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as cause:
         line = content[: cause.start].count(b"\n") + 1
         reason = "not UTF-8 text; save it as UTF-8"
         raise error(str(path), [Fault("", f"the file cannot be read: {reason}", line)]) from cause
     except (OSError, ValueError) as cause:  # ValueError: a null character in the name
-        reason = getattr(cause, "strerror", None) or str(cause)
+        reason = _REASONS.get(type(cause)) or getattr(cause, "strerror", None) or str(cause)
         near = _near(path) if isinstance(cause, FileNotFoundError) else []
         hint = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}")]) from cause
+        codes: dict[type[Exception], str] = {
+            FileNotFoundError: "not_found",
+            _NoFileError: "not_a_file",
+            IsADirectoryError: "not_a_file",
+        }
+        code = codes.get(type(cause), "cannot_read")
+        raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}", code=code)]) from cause
 
 
 def _near(path: Path) -> list[str]:
@@ -51,5 +69,5 @@ def parse(text: str, origin: str, error: type[FileError], wanted: str) -> tuple[
         raise error(origin, cause.faults) from cause
     if node is None or not isinstance(document, dict):
         got = "nothing" if document is None else _KINDS[type(document)]
-        raise error(origin, [Fault("", f"a {error.what} file is {wanted}, got {got}", 1)])
+        raise error(origin, [Fault("", f"a {error.what} file must be {wanted}, got {got}", 1)])
     return document, node

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..description.units import advice
-from ..errors import Fault, FileError, UnknownNameError, short_repr
+from ..errors import Fault, FileError, UnknownNameError, plain, short_repr
 from .documents import parse
 from .schema import LOOKUP_ERRORS, Location, Models, fields_of, owner_hint, robot_model_at, unit_at
 from .short_forms import short_fields
@@ -38,6 +39,10 @@ _WANTED = {
 _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
 
+_CODES = {"missing": "missing", "extra_forbidden": "unknown"}
+"""Codes of faults by pydantic's name of the error."""
+
+
 def validation_faults(
     error: ValidationError,
     document: dict[str, Any],
@@ -57,9 +62,10 @@ def validation_faults(
         location, message = _message(details, location, document, models or robot_model_at)
         leg = location[:2]  # of the legs written out
         location = _in_defaults(in_file(location), lines)
-        fault = Fault(".".join(map(str, location)), message, _line(location, lines))
+        code = _CODES.get(details["type"]) or str(getattr(details.get("ctx", {}).get("error"), "code", ""))
+        fault = Fault(".".join(map(str, location)), message, _line(location, lines), code)
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
-        missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
+        missing = code in _CODES.values() and location[:1] == ("legs",) and len(location) == 3
         key = location[2:] if location[:1] == ("legs",) else location
         alike[(message, None if missing else fault.line, *key)].setdefault(leg, fault)
     legs = len(document.get("legs") or ()) if isinstance(document.get("legs"), list) else 0
@@ -71,7 +77,7 @@ def validation_faults(
         else:
             first = same[0]
             shared = first.field.startswith("leg_defaults.")  # clearly of every leg
-            faults.append(Fault(first.field, first.message + ("" if shared else and_others(len(same) - 1)), first.line))
+            faults.append(replace(first, message=first.message + ("" if shared else and_others(len(same) - 1))))
     return faults
 
 
@@ -139,7 +145,7 @@ def _message(error: Any, location: Location, document: dict[str, Any], models: M
             return location, message + _angles_meant(location, error["input"])
         return (*location, *place_of(blamed[1])), blamed[2]
     got = error["ctx"]["text"] if error["type"] == "number_text" else _as_written(location, document, error["input"])
-    wanted = _WANTED.get(error["type"], message.replace("Input should be", "must be"))
+    wanted = _WANTED.get(error["type"], plain(message))
     unit = unit_at(location, document, models)
     if error["type"] == "number_text" and "rad" not in unit:
         wanted = _WANTED["float_type"]  # no angle can stand there

@@ -151,7 +151,8 @@ def _refuse_undetermined(mechanism: Mechanism, solved: GeneralBalance) -> None:
         raise InputError(
             f"friction: {mechanism.robot.name!r} is overconstrained: inner stresses, which no motion decides, are part "
             f"of the reactions that Coulomb friction of {', '.join(names)} depends on; give these joints viscous "
-            "friction and drag (a force or moment of its own), or pass friction=False"
+            "friction and drag (a force or moment of its own), or pass friction=False",
+            code="overconstrained",
         )
 
 

@@ -227,7 +227,10 @@ def _check(
     if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
         found = exchanged_coordinates(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
         if found:
-            raise InputError(f"log: {log.name}: {found}. Fix the columns, or pass check=False to take them as they are")
+            raise InputError(
+                f"log: {log.name}: {found}. Fix the columns, or pass check=False to take them as they are",
+                code="swapped",
+            )
     return notes
 
 
@@ -263,20 +266,22 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
         found = ", ".join(f"{actuators[k]}.force looks like the force of {actuators[order[k]]}" for k in changed)
         raise InputError(f"log: {name}: channels seem swapped: {found} (correlation {size[changed].min():.2f} or more, "
                          f"with their own {np.abs(own)[changed].max():.2f} or less). Rename the columns of these "
-                         "forces, or of their coordinates if those are swapped")  # fmt: skip
+                         "forces, or of their coordinates if those are swapped", code="swapped")  # fmt: skip
     turned = [actuators[k] for k in range(len(own)) if own[k] < -0.5]
     if turned:
         raise InputError(
             f"log: {name}: forces of {', '.join(turned)} have the wrong sign: they oppose the forces predicted "
             f"from the file (correlation {own.min():.2f}). Forces are positive towards increasing coordinates: "
-            "change the sign of these forces, or of their coordinates if those have the wrong sign"
+            "change the sign of these forces, or of their coordinates if those have the wrong sign",
+            code="wrong_sign",
         )
     gain = (measured * predicted).sum(axis=0) / np.maximum((predicted**2).sum(axis=0), 1e-300)
     usual = float(np.median(np.abs(gain)))
     if not 1 / UNITS < usual < UNITS and own.mean() > 0.5:
         raise InputError(
             f"log: {name}: forces are {usual:.3g} times those of the file's numbers; are they, or times, in other "
-            "units (mA, kN, ms)? State the unit in the column's header, and constants= for currents"
+            "units (mA, kN, ms)? State the unit in the column's header, and constants= for currents",
+            code="units",
         )
     if not 1 / FACTOR < usual < FACTOR and own.min() > 0.9:
         return [

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import StateError
+from ..errors import Reason, StateError
 from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
@@ -408,7 +408,9 @@ class CompiledCode:
         """All that determines the code."""
         if self._cache_key is not None:
             return self._cache_key
-        return hashlib.sha256(repr(self.expression.program).encode()).digest()
+        # what is kept with the code are names and shapes too: two functions of the same operations may differ in these
+        arrays = [(p.name, p.shape) for p in (*self.expression.inputs, *self.expression.outputs)]
+        return hashlib.sha256(f"{arrays}\n{self.expression.program!r}".encode()).digest()
 
     def _compiled(self, part: Part) -> machine.Compiled:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)
@@ -731,9 +733,11 @@ class CheckedCall(Call):
         if not self._quality[0] > self._least:
             reason = self._explain(*values)
         elif self._converged[0] == 0.0:
-            reason = "the friction iteration did not converge: friction coefficients too large for this state"
+            reason = Reason(
+                "the friction iteration did not converge: friction coefficients too large for this state", "friction"
+            )
         else:
-            reason = "the result overflows"
+            reason = Reason("the result overflows", "overflow")
         raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
 
 

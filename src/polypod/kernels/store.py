@@ -138,7 +138,8 @@ def keep(key: str, content: bytes) -> None:
             prune(folder)
         _writes += 1
     except OSError as error:
-        warnings.warn(f"could not cache compiled kernels: {error}", stacklevel=2)
+        advice = "" if "POLYPOD_CACHE" in str(error) else "; set POLYPOD_CACHE to a folder that can be written"
+        warnings.warn(f"could not cache compiled kernels: {error}{advice}", stacklevel=2)
 
 
 @dataclass(frozen=True)

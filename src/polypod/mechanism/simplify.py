@@ -28,7 +28,8 @@ def simplified(leg: Any, placement: Placement, what: Simplification | None, numb
     if what == "no-spin" and any(joint.cross_body for joint in placement.joints):
         raise InputError(
             f"no-spin: {leg.name} has a universal joint whose cross has inertia, and its rotation contradicts a "
-            "leg that does not spin"
+            "leg that does not spin",
+            code="cross_inertia",
         )
     if what is None or what == "no-spin":
         return placement
@@ -69,7 +70,7 @@ def _slender(inertia: Inertia, along: int) -> Inertia:
 def _point_masses(leg: Any, body: PlacedBody, numbers: ParameterVector) -> list[PlacedBody]:
     """A link as two masses at its ends, which keep its mass and centre of mass unless the leg says otherwise."""
     if body.end is None:
-        raise InputError(f"point-mass-links: {leg.name} ({leg.kind}) has no links of fixed length")
+        raise InputError(f"point-mass-links: {leg.name} ({leg.kind}) has no links of fixed length", code="no_links")
     assert body.along is not None
     chosen: Any = getattr(leg, "end_masses", None)
     if chosen is None:

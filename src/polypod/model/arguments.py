@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description import Robot
-from ..errors import InputError
+from ..errors import InputError, short_repr
 from ..kernels import Expression, Kernel, Port, port
 from ..mechanism.verdict import EXACT
 from ..platforms.modes import modes_of
@@ -76,7 +76,8 @@ def batch(arguments: Sequence[Argument]) -> Batch:
         shape = different.pop() if len(different) == 1 else np.broadcast_shapes(*different)
     except ValueError as error:
         listed = ", ".join(f"{argument.name} {a.shape}" for a, argument in zip(arrays, arguments, strict=True))
-        raise InputError(f"batch axes do not fit together: {listed}") from error
+        message = f"batch axes do not fit together: {listed}; give equal leading axes, or one state"
+        raise InputError(message, code="batch_axes") from error
     rows = []
     for array, lead, argument in zip(arrays, leads, arguments, strict=True):
         if lead != shape and prod(lead) != 1:
@@ -91,7 +92,8 @@ def _array(argument: Argument) -> Array:
         return value
     if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
         raise InputError(
-            f"{argument.name}: got a masked array with masked numbers; fill them or leave those states out"
+            f"{argument.name}: got a masked array with masked numbers; fill them or leave those states out",
+            code="masked",
         )
     if core == (4, 4):
         value = pose_matrix(value, argument.name)
@@ -100,7 +102,7 @@ def _array(argument: Argument) -> Array:
     except (TypeError, ValueError) as error:
         raise InputError(f"{argument.name}: an array of numbers is needed, got {type(value).__name__}") from error
     if array.dtype.kind not in "fiu":  # NumPy would also read texts and drop imaginary parts
-        got = f"{type(value).__name__} of {array.dtype}"
+        got = short_repr(value) if array.dtype.kind in "US" else f"{type(value).__name__} of {array.dtype}"
         raise InputError(f"{argument.name}: an array of real numbers is needed, got {got}")
     array = array.astype(np.float64, copy=False)
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
@@ -182,7 +184,7 @@ def exact_poses(poses: Array, name: str, batched: bool) -> Array:
     if not np.isfinite(matrix).all():
         raise InputError(f"{name}: finite numbers are needed, got {matrix.tolist()}{where}")
     if not np.array_equal(matrix[3], [0, 0, 0, 1]):
-        raise InputError(f"{name}: the last row must be 0 0 0 1, got {matrix[3].tolist()}{where}")
+        raise InputError(f"{name}: the last row must be 0 0 0 1, got {matrix[3].tolist()}{where}", code="not_a_pose")
     rotation = matrix[:3, :3]
     off = np.abs(rotation.T @ rotation - np.eye(3)).max()
     problem = (
@@ -190,7 +192,8 @@ def exact_poses(poses: Array, name: str, batched: bool) -> Array:
     )
     raise InputError(
         f"{name}: not a rotation matrix{where}: {problem}; at most {ROTATION_TOLERANCE:g} is allowed "
-        "(scipy.spatial.transform.Rotation.from_matrix finds the nearest one)"
+        "(scipy.spatial.transform.Rotation.from_matrix finds the nearest one)",
+        code="not_a_rotation",
     )
 
 

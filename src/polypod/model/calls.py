@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, Reason
 from ..kernels import Kernel, PlainCall, designs_of_states, row_per_state
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.design import Design
@@ -41,7 +42,7 @@ from .arguments import (
 from .diagnosis import TOO_STRONG, Errors, check_policy, reasons, report, unconverged_reasons
 from .generalized_coordinates import GeneralizedCoordinates, generalized_coordinates
 from .kernels import Functions, Kernels, OpenedKernels, RowKernels
-from .results import DIAGNOSTICS, LimitReport
+from .results import DIAGNOSTICS
 
 Parameters = Mapping[str, ArrayLike]
 """Other values for numbers of the robot, by path."""
@@ -52,7 +53,8 @@ Failures = list[tuple[NDArray[np.bool_], Text]]
 Result = TypeVar("Result")
 first: Callable[[list[Array]], Array] = itemgetter(0)
 """The first of a function's results."""
-NOT_ALLOWED = "the design's legs do not allow this pose or motion"
+NOT_ALLOWED = Reason("the design's legs do not allow this pose or motion", "not_admissible")
+_OVERFLOWS = Reason("the result overflows", "overflow")
 
 
 class Function:
@@ -184,7 +186,7 @@ class States:
         for result in found[2:] if name == "reactions" else found:
             if not np.isfinite(result).all():
                 huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
-                self.note(huge, "the result overflows")
+                self.note(huge, _OVERFLOWS)
                 bad |= huge
         self._direct = name == "direct_dynamics"
         return self.finalise(name, found, errors, answer)
@@ -231,7 +233,8 @@ class DesignBatch:
         except ValueError as error:
             raise InputError(
                 f"parameters: the batch axes of the designs {self.shape} do not broadcast with those of the "
-                f"states {states}; give the designs leading axes of their own, (D, 1, ...)"
+                f"states {states}; give the designs leading axes of their own, (D, 1, ...)",
+                code="batch_axes",
             ) from error
 
     @lazy
@@ -263,7 +266,10 @@ class DesignBatch:
             return []
         design = which()
         return [
-            (np.isin(design, list(impossible)), lambda state: f"design {design[state]}{impossible[int(design[state])]}")
+            (
+                np.isin(design, list(impossible)),
+                lambda state: Reason(f"design {design[state]}{impossible[int(design[state])]}", "design"),
+            )
         ]
 
 
@@ -368,7 +374,7 @@ class Calls:
         """Raise for elastic coordinates of a robot that has none."""
         robot = self.kernels.robot
         if not robot.flexible and any(value is not None for key, value in given.items() if key.startswith("elastic")):
-            raise InputError(f"{name}: elastic: {robot.name!r} has a rigid platform")
+            raise InputError(f"{name}: elastic: {robot.name!r} has a rigid platform; leave it out", code="rigid")
 
     # -- arguments -----------------------------------------------------------------------------------------------------
 

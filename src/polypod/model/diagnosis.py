@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..errors import InputError, StateError, StateWarning
+from ..errors import InputError, Reason, StateError, StateWarning
 from ..formulations.at_rest import coupled_loads, load_groups
 from ..friction import loaded_joints
 from ..friction.solutions import CELLS, FEW_CELLS, LARGEST_LOAD, FrictionSolutions, FrictionStatus, solutions
@@ -22,8 +22,9 @@ from .kernels import Functions
 
 Errors = Literal["raise", "warn", "nan"]
 NOT_CONVERGED = "the friction iteration did not converge: "
-TOO_STRONG = NOT_CONVERGED + "friction coefficients too large for this pose"
-_HUGE = "input values overflow"
+TOO_STRONG = Reason(NOT_CONVERGED + "friction coefficients too large for this pose", "friction")
+_HUGE = Reason("input values overflow", "overflow")
+_SINGULAR = Reason("the pose is singular: actuator forces or motion are not determined there", "singular")
 
 
 def check_policy(errors: str | None) -> None:
@@ -35,16 +36,14 @@ def check_policy(errors: str | None) -> None:
 def reasons(mechanism: Mechanism, margins: Array) -> list[str]:
     """One sentence a state from the margins and excesses (n, k, 2) of the legs' conditions."""
     names = [(leg.name, c) for leg in mechanism.legs for c in leg.placement.conditions]
-    sentences = []
+    sentences: list[str] = []
     for state in margins:
         lost: dict[str, str] = {}
         for k, (leg, c) in enumerate(names):
             if not state[k, 0] > SMALLEST_MARGIN:
                 # What a leg loses after the first is only its consequence.
                 lost.setdefault(leg, f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})")
-        sentences.append(
-            "; ".join(lost.values()) or "the pose is singular: actuator forces or motion are not determined there"
-        )
+        sentences.append(Reason("; ".join(lost.values()), "leg") if lost else _SINGULAR)
     return sentences
 
 
@@ -68,7 +67,7 @@ def report(
     message = f"{head}. {'. '.join(shown)}{more}"
     if policy == "raise":
         raise StateError(message, index, texts, result)
-    warnings.warn(message, StateWarning, stacklevel=4)
+    warnings.warn(StateWarning(message, index, texts), stacklevel=4)
 
 
 def motion_solutions(
@@ -99,5 +98,5 @@ def unconverged_reasons(functions: Functions, rows: Mapping[str, Array], direct:
     given = [rows[name] for name in wanted]
     found = motion_solutions(functions, given, direct, FEW_CELLS)
     huge = [max(float(np.abs(row[k]).max()) for row in given) > LARGEST_LOAD for k in range(count)]
-    texts = [NOT_CONVERGED + FrictionStatus(code).message for code in found.status.tolist()]
+    texts = [Reason(NOT_CONVERGED + FrictionStatus(code).message, "friction") for code in found.status.tolist()]
     return [_HUGE if large else text for large, text in zip(huge, texts, strict=True)]

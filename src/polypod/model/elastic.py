@@ -10,14 +10,16 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description.modes import Modes
-from ..errors import InputError, StateError
+from ..errors import InputError, Reason, StateError
 from ..legs.contract import SMALLEST_MARGIN
 from .arguments import Argument, batch, check_wrench
 from .calls import Calls, Parameters, States
 from .results import Equilibrium
 
 _NO_SHAPE = "no equilibrium shape of the platform"
-_TOO_SOFT = "the platform is too flexible for its load: it would bend by more than its own size, or buckle"
+_TOO_SOFT = Reason(
+    "the platform is too flexible for its load: it would bend by more than its own size, or buckle", "too_flexible"
+)
 
 
 def deflection(modes: Modes, elastic: ArrayLike) -> Array:
@@ -32,11 +34,12 @@ def steady_shape(
     """Elastic coordinates that stay as they are in states ``given`` by name, and the forces; an error without them."""
     robot = calls.kernels.robot
     if not np.all(modes.stiffness > 0):
-        raise InputError(f"{name}: every mode needs a positive stiffness")
+        raise InputError(f"{name}: every mode needs a positive stiffness", code="no_stiffness")
     if calls.kernels.mechanism.redundant:
         raise InputError(
             f"{name}: with more actuators than degrees of freedom the deflection depends on how they share "
-            "the load, which is not determined; use one actuator per degree of freedom"
+            "the load, which is not determined; use one actuator per degree of freedom",
+            code="redundant",
         )
     check_wrench(robot, given["wrench"])
     arguments = calls.arguments(calls.kernels.get("steady_shape", friction), given)

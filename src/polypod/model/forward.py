@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..errors import InputError, StateWarning
+from ..errors import InputError, Reason, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
@@ -83,6 +83,10 @@ def forward_kinematics_of_designs(
     return _finalise(states, result, code, run.outputs["residual"], guess, errors, full_output, run)
 
 
+def _reason(status: ForwardKinematicsStatus, residual: float) -> Reason:
+    return Reason(f"{status.message} (error {residual:.3g})", status.name.lower())
+
+
 def _finalise(
     states: Batch,
     result: ForwardKinematics,
@@ -100,8 +104,7 @@ def _finalise(
             "forward_kinematics",
             bad,
             lambda index: [
-                (run and run.failure_reason(int(k)))
-                or f"{ForwardKinematicsStatus(code[k]).message} (error {residual[k]:.3g})"
+                (run and run.failure_reason(int(k))) or _reason(ForwardKinematicsStatus(code[k]), residual[k])
                 for k in index
             ],
             result,

@@ -158,8 +158,9 @@ class ConstrainedMotion(GeneralizedCoordinates):
             where = f" of state {bad[0]}" if batched else ""
             raise InputError(
                 f"{name}: the legs do not allow the pose{where}, and no pose with its coordinates was found along "
-                f"the path from home; the degrees of freedom are {', '.join(self.dof.names)} (model.motion "
-                "computes admissible motions)"
+                f"the path from home; the degrees of freedom are {', '.join(self.dof.names)} (use "
+                "model.motion for admissible motions)",
+                code="not_admissible",
             )
 
     def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
@@ -197,5 +198,6 @@ def _raise_if_off(
     amount = f"{off[state, component]:.6g} {units[component >= 3]}"
     raise InputError(
         f"{name}: the robot cannot {verb} {_DIRECTIONS[component]} ({amount}{where}); its degrees "
-        f"of freedom are {', '.join(dof.names)} (model.motion computes admissible motions)"
+        f"of freedom are {', '.join(dof.names)} (use model.motion for admissible motions)",
+        code="not_admissible",
     )

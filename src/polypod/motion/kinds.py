@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ConfigDict, ValidationError, ValidationInf
 from pydantic_core import PydanticUndefined
 
 from ..description.quantities import Data
-from ..errors import InputError, UnknownNameError
+from ..errors import InputError, UnknownNameError, short_repr
 from ..files.faults import Location, validation_faults
 
 _FAMILIES: dict[str, dict[str, type[Any]]] = {}
@@ -72,7 +72,13 @@ class Kind(Data):
         return self
 
     def prepare(self, folder: FilePath) -> None:
-        """Work out what the fields stand for; relative names of files start from ``folder``."""
+        """Compute what the fields stand for; called once, when the object is made.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Folder from which relative names of files start.
+        """
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ class Family:
             return value
         value, known, what = self.read(value), tuple(sorted(self.base.registry)), self.base.what
         if not isinstance(value, dict):
-            raise ValueError(f"a {what} is a mapping with a 'kind' ({', '.join(known)}), got {value!r}")
+            raise ValueError(f"a {what} must be a mapping with a 'kind' ({', '.join(known)}), got {short_repr(value)}")
         kind = value.get("kind")
         if kind is None:
             raise ValueError(f"kind: missing: a {what} needs one of {', '.join(known)}")

@@ -94,7 +94,7 @@ def read_table(folder: Path, name: str, chosen: Collection[str] | None = None) -
         return _read(folder / name, name, chosen)
     except FileError as error:
         where = "" if os.path.exists(folder / name) else f" (looked for in {folder.absolute()})"
-        raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
+        raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}", code=error.code) from error
 
 
 def read_columns(path: Path) -> tuple[tuple[MotionColumn, ...], Array]:
@@ -232,7 +232,7 @@ def _with_decimal_points(path: Path, layout: _Layout, rows: list[Row]) -> list[R
     both = first(".")
     if both is not None:
         problem = "decimal commas and decimal points are mixed; use one of them, without thousands separators"
-        raise MotionFileError(str(path), [Fault("", problem, both)])
+        raise MotionFileError(str(path), [Fault("", problem, both, "mixed_commas")])
     return [(number, text.replace(",", ".")) for number, text in rows]
 
 

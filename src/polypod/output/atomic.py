@@ -24,9 +24,9 @@ def umask() -> int:
 def check_target(path: Path, force: bool) -> None:
     """An error for what ``atomic_write`` would not write, for whoever wants to know before the work is done."""
     if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is a folder, a device or a pipe; name a file")
+        raise InputError(f"{path}: is a folder, a device or a pipe; name a file", code="not_a_file")
     if path.exists() and not force:
-        raise InputError(f"{path}: exists; add force=True to replace it, or name another")
+        raise InputError(f"{path}: exists; add force=True to replace it, or name another", code="exists")
 
 
 def atomic_write(path: Path, content: bytes, force: bool = True) -> None:
@@ -44,7 +44,7 @@ def atomic_write(path: Path, content: bytes, force: bool = True) -> None:
         finally:
             Path(partial).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be written: {error.strerror}", code="cannot_write") from error
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, Reason
 from .atomic import clear_leftovers, partial_prefix, umask
 
 
@@ -50,7 +50,7 @@ def atomic_folder(
             raise
         shutil.rmtree(old, ignore_errors=True)
     except OSError as error:
-        raise InputError(f"output folder {target}: cannot be written: {error.strerror}") from error
+        raise InputError(f"output folder {target}: cannot be written: {error.strerror}", code="cannot_write") from error
     finally:
         if partial is not None and partial.exists():
             shutil.rmtree(partial, ignore_errors=True)
@@ -59,20 +59,25 @@ def atomic_folder(
                 folder.rmdir()
 
 
+_EXISTS = Reason("exists", "exists")
+
+
 def check_target(target: Path, force: bool, ours: Collection[str], inputs: Mapping[str, Any] | None = None) -> None:
     """Raise if ``target`` cannot become a results folder."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise InputError(f"output folder {target}: is not a folder; name another")
+        raise InputError(f"output folder {target}: is not a folder; name another", code="not_a_folder")
     if not target.exists() or not any(target.iterdir()):
         return
     strange = foreign_files(target, {*ours, NAME})
     if strange:
         raise InputError(
-            f"output folder {target}: contains {strange[0]!r}, which is not a polypod result; name another"
+            f"output folder {target}: contains {strange[0]!r}, which is not a polypod result; name another",
+            code="foreign_file",
         )
-    why = "" if force else "exists" if inputs is None else why_kept(target, inputs)
+    why = None if force else _EXISTS if inputs is None else why_kept(target, inputs)
     if why:
-        raise InputError(f"output folder {target}: {why}; add force=True to replace it, or name another folder")
+        message = f"output folder {target}: {why}; add force=True to replace it, or name another folder"
+        raise InputError(message, code=why.code)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -110,24 +115,22 @@ def write_manifest(folder: Path, inputs: Mapping[str, Any]) -> None:
     (folder / NAME).write_text(text + "\n", encoding="utf-8")
 
 
-def why_kept(folder: Path, inputs: Mapping[str, Any]) -> str:
-    """Why a folder's results must not be replaced automatically; empty if they are the last ones of the same inputs."""
+def why_kept(folder: Path, inputs: Mapping[str, Any]) -> Reason | None:
+    """Why a folder's results must not be replaced automatically; None if they are the last ones of the same inputs."""
     try:
         found = json.loads((folder / NAME).read_text(encoding="utf-8"))
         there, files = dict(found["inputs"]), dict(found["files"])
     except (OSError, ValueError, KeyError, TypeError):
-        return "exists"
+        return _EXISTS
     for name in dict.fromkeys([*there, *inputs]):
         if _identity(there.get(name)) != _identity(inputs.get(name)):
-            return (
-                f"contains results of other inputs ({name}: {_text(there.get(name))} there, "
-                f"{_text(inputs.get(name))} now)"
-            )
+            change = f"{name}: {_text(there.get(name))} there, {_text(inputs.get(name))} now"
+            return Reason(f"contains results of other inputs ({change})", "other_inputs")
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and name not in (NAME, CHECKSUMS) and files.get(name) != digest(path.read_bytes()):
-            return f"contains {name!r}, which was changed after polypod wrote it"
-    return ""
+            return Reason(f"contains {name!r}, which was changed after polypod wrote it", "changed_file")
+    return None
 
 
 def _identity(value: Any) -> Any:

@@ -108,7 +108,8 @@ def _attachment_points(value: ArrayLike, names: Sequence[str], edge: Array) -> A
     if gaps[worst] > 1e-6 * float(np.ptp(edge, axis=0).max()):
         label = f"{names[worst]!r}" if worst < len(names) else f"[{worst}]"
         raise InputError(
-            f"attachments: point {label} at {points[worst].tolist()} is {gaps[worst]:.6g} m outside the plate"
+            f"attachments: point {label} at {points[worst].tolist()} is {gaps[worst]:.6g} m outside the "
+            "plate; move it, or a vertex of the outline"
         )
     return points
 

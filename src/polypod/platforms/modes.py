@@ -17,7 +17,8 @@ def modes_of(robot: Robot) -> Modes:
     if not isinstance(robot.platform, FlexiblePlatform):
         raise InputError(
             f"modes: {robot.name!r} has a rigid platform; add modes (robot.on_modes(modes)), or 'kind: flexible' "
-            "to the platform in its file"
+            "to the platform in its file",
+            code="rigid",
         )
     if robot.platform.modes is not None:
         return robot.platform.modes

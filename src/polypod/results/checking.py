@@ -169,7 +169,10 @@ def kind_of(name: str | Path) -> str:
         return "motion"
     if not {"platform", "legs"} & set(document):
         neither = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
-        raise AnyFileError(str(path), [Fault("", f"{neither}, but {', '.join(map(str, document))}", 1)])
+        unknown = (
+            f"{neither}, but {', '.join(map(str, document))}. Add them, in lower case; 'polypod new' writes a file"
+        )
+        raise AnyFileError(str(path), [Fault("", f"{unknown} to start from", 1, "neither")])
     return "robot"
 
 
@@ -191,9 +194,10 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
     ]
     report.remarks += _mobility(model)
-    at_home = model.limits(robot.home.matrix)
+    at_home = model.joint_ranges(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
+    outside = merge_sentences(at_home.violations() if at_home.names else [])
+    report.warnings += [f"at home {text}: every motion from home breaks this limit" for text in outside]
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]

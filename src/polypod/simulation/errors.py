@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import PolypodError
 
@@ -11,17 +11,35 @@ if TYPE_CHECKING:
 
 
 class SimulationError(PolypodError, ArithmeticError):
-    """A simulation that had to end: no answer, or a controller without one.
+    """A simulation that had to end early: the robot or its controller had no answer.
+
+    Parameters
+    ----------
+    message : str
+        What happened and what to do.
+    time : float
+        When it happened [s].
+    result : xarray.Dataset, optional
+        The result so far.
 
     Attributes
     ----------
-    time : when it happened [s]
-    result : the ``xarray.Dataset`` up to then (None if there is nothing yet)
+    code : str
+        Kind of the state without an answer, as in ``polypod.errors.StateError``.
+    time : float
+        When it happened [s].
+    result : xarray.Dataset or None
+        The result so far; None if there is none yet.
     """
 
-    def __init__(self, message: str, time: float, result: xr.Dataset | None = None) -> None:
+    def __init__(self, message: str, time: float, result: xr.Dataset | None = None, code: str = "") -> None:
         self.time, self.result = time, result
+        if code:
+            self.code = code
         super().__init__(message)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.time), vars(self)  # pickle would call it with its message alone
 
 
 class InterruptedWarning(UserWarning):

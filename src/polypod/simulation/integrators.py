@@ -167,7 +167,7 @@ def _reached(stepper: Stepper, time: float, base: Array, y: Array, friction: Arr
 
 def no_answer(time: float, error: StateError) -> SimulationError:
     """There is no acceleration at some state from here on."""
-    return SimulationError(f"no solution at t = {time:.6g} s: {error.reasons[0]}", time)
+    return SimulationError(f"no solution at t = {time:.6g} s: {error.reasons[0]}", time, code=error.code)
 
 
 class Integrator:

@@ -65,7 +65,8 @@ class Function(Signal):
             value = self._answer(time, measurement)
         except Exception as error:  # whatever a user's function does, what was simulated so far must not be lost
             kind = "" if isinstance(error, PolypodError) else f"{type(error).__name__}: "
-            raise SimulationError(f"{name}: failed at t = {time:.6g} s: {kind}{error}", time) from error
+            code = error.code if isinstance(error, PolypodError) else ""
+            raise SimulationError(f"{name}: failed at t = {time:.6g} s: {kind}{error}", time, code=code) from error
         try:
             array = _real(value)
         except (TypeError, ValueError) as error:

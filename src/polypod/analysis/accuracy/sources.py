@@ -75,7 +75,8 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
         raise InputError(
             f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the degrees of freedom of its "
             "file whatever its legs are, so geometric errors have no effect here; give errors of its actuators, "
-            "or use legs of kind chain, which state what they constrain"
+            "or use legs of kind chain, which state what they constrain",
+            code="no_effect",
         )
     return closures
 
@@ -110,7 +111,9 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
         columns[:, :n] += (lengths * q)[..., None]
         sources.append(Source(growth.name, growth.temperature, columns, scales, (lengths * q[0])[:, None]))
     if not sources:
-        raise InputError("tolerances: no errors given: give numbers, actuators, encoder_step, backlash or growth")
+        raise InputError(
+            "tolerances: no errors given: give numbers, actuators, encoder_step, backlash or growth", code="missing"
+        )
     return sources
 
 

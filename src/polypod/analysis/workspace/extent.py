@@ -78,7 +78,7 @@ def _component(test: WorkspaceTest, indices: list[int], at: Array, box: Array) -
     parts, _ = label(inside, generate_binary_structure(len(indices), len(indices)))
     here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, indices, strict=True))]
     if not here:
-        raise InputError(outside_message(test, at))
+        raise InputError(outside_message(test, at), code="outside_workspace")
     return parts == here, axes
 
 

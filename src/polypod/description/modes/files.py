@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Sequence
@@ -40,7 +41,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...arrays import Array
-from ...errors import InputError, short_repr
+from ...errors import InputError, plain, short_repr
 from ...yaml12 import MAX_CHARACTERS, YamlTextError, read_yaml, to_yaml
 from .modes import Modes
 
@@ -53,12 +54,12 @@ def load_modes(path: str | Path) -> Modes:
     read = _by_suffix(path, {".npz": _read_archive, ".yaml": _read_text, ".yml": _read_text})
     try:
         if path.exists() and not path.is_file():
-            raise InputError("not a regular file")
+            raise InputError("is a folder, a device or a pipe; name a file", code="not_a_file")
         return read(path)
     except OSError as error:
-        raise InputError(f"{path}: the file cannot be read: {error.strerror or error}") from error
+        raise InputError(f"{path}: the file cannot be read: {error.strerror or error}", code="cannot_read") from error
     except InputError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise InputError(f"{path}: {error}", code=error.code) from error
 
 
 def save_modes(modes: Modes, path: str | Path) -> None:
@@ -90,10 +91,10 @@ def _read_text(path: Path) -> Modes:
 def parse_modes(data: Any) -> Modes:
     """Modes from the mapping that a mode file holds."""
     if not isinstance(data, dict):
-        raise InputError(f"a mode file is a mapping, got {type(data).__name__}")
+        raise InputError(f"a mode file must be a mapping, got {type(data).__name__}")
     for mark, kind in (("trajectory", "motion"), ("legs", "robot")):
         if mark in data:
-            raise InputError(f"this is a {kind} file; a mode file has nodes, modes and attachments")
+            raise InputError(f"this is a {kind} file; name a mode file, which has nodes, modes and attachments")
     try:
         document = Document.model_validate(data)
     except ValidationError as error:
@@ -107,7 +108,7 @@ def _fault(error: Any) -> str:
         return f"{field}: missing, this field is required"
     if error["type"] == "extra_forbidden":
         return f"{field}: unknown field; remove it or check its spelling"
-    return f"{field}: {error['msg']}, got {short_repr(error['input'])}"
+    return f"{field}: {plain(error['msg'])}, got {short_repr(error['input'])}"
 
 
 def _write_text(modes: Modes, path: Path) -> None:
@@ -266,7 +267,9 @@ def _point(
     if given:
         raise InputError(f"{where}.{given[0]}: node {point.node} already has one; give only one of them")
     if point.node not in row:
-        raise InputError(f"{where}.node: got {point.node}, which is not in nodes ({min(row)} to {max(row)})")
+        raise InputError(
+            f"{where}.node: got {point.node}, which is not in nodes; name one of them ({min(row)} to {max(row)})"
+        )
     index = row[point.node]
     return nodes[index], shapes[index], None if rotations is None else rotations[index]
 
@@ -276,7 +279,10 @@ def _by_node(field: str, table: TableData, widths: tuple[int, ...]) -> tuple[lis
     try:
         rows = np.loadtxt(io.StringIO(table), ndmin=2) if isinstance(table, str) else np.array(table, dtype=float)
     except ValueError as error:
-        raise InputError(f"{field}: not a table of numbers: {error}") from error
+        reason = re.split(r"[.;] |\.$", str(error))[0]
+        raise InputError(
+            f"{field}: not a table of numbers ({reason}); rows need as many numbers each", code="not_numbers"
+        ) from error
     if rows.ndim != 2 or rows.shape[1] - 1 not in widths or len(rows) == 0:
         allowed = " or ".join(str(width + 1) for width in widths)
         shape = f"{rows.shape[0]} rows of {rows.shape[-1]} columns" if rows.size else "no rows"
@@ -356,7 +362,10 @@ def read_arrays(path: Path, known: Collection[str]) -> dict[str, Any]:
     except InputError:
         raise
     except (ValueError, zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"not a NumPy archive of plain arrays: {error}") from error
+        raise InputError(
+            f"not a NumPy archive of plain arrays: {error}; write it with numpy.savez",
+            code="not_an_archive",
+        ) from error
 
 
 def _check(archive: zipfile.ZipFile, packed: int, known: Collection[str]) -> None:
@@ -379,12 +388,16 @@ def _check(archive: zipfile.ZipFile, packed: int, known: Collection[str]) -> Non
     for name, member in zip(names, members, strict=True):
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(
-                f"{name}: compressed by a method that NumPy does not use; save it with numpy.savez_compressed"
+                f"{name}: compressed by a method that NumPy does not use; save it with numpy.savez_compressed",
+                code="compression",
             )
         with archive.open(member) as file:
             claimed = _claimed(file)
         if claimed != member.file_size:
-            raise InputError(f"{name}: its header announces {claimed} bytes, the file has {member.file_size}")
+            raise InputError(
+                f"{name}: its header announces {claimed} bytes, the file has {member.file_size}; it is cut off or "
+                "damaged: write it again"
+            )
 
 
 def _claimed(file: IO[bytes]) -> int:

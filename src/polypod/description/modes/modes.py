@@ -86,10 +86,12 @@ class Modes:
         shapes = array("shapes", self.shapes, (len(nodes), 3, "N"))
         count = shapes.shape[2]
         if count == 0:
-            raise InputError("shapes: got no modes (last axis of length 0); at least one mode is needed")
+            raise InputError(
+                "shapes: got no modes (last axis of length 0); at least one mode is needed", code="no_modes"
+            )
         points = array("attachments", self.attachments, ("A", 3))
         if len(points) == 0:
-            raise InputError("attachments: got no points; at least one is needed")
+            raise InputError("attachments: got no points; at least one is needed", code="no_points")
         names = tuple(map(str, self.attachment_names)) or tuple(f"p{i + 1}" for i in range(len(points)))
         if len(names) != len(points) or len(set(names)) != len(names):
             raise InputError(
@@ -220,7 +222,9 @@ def array(field: str, value: Any, shape: tuple[int | str, ...]) -> Array:
     try:
         result = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{field}: not an array of numbers ({error}); must have shape {wanted}") from error
+        raise InputError(
+            f"{field}: not an array of numbers ({error}); must have shape {wanted}", code="not_numbers"
+        ) from error
     pairs = zip(shape, result.shape, strict=False)
     if result.ndim != len(shape) or not all(isinstance(wish, str) or wish == got for wish, got in pairs):
         raise InputError(f"{field}: must have shape {wanted}, got {result.shape}")
@@ -253,7 +257,8 @@ def body(nodes: Array, masses: Array, count: int, free: bool) -> None:
     if spread[0] + spread[1] <= 1e-12 * spread[2]:
         raise InputError(
             f"nodes: all {len(massed)} nodes with mass lie on one line (moments of inertia "
-            f"{spread[0] + spread[1]:.3g} and {spread[2]:.3g} kg m^2); a body in space needs nodes off that line"
+            f"{spread[0] + spread[1]:.3g} and {spread[2]:.3g} kg m^2); a body in space needs nodes off that line",
+            code="on_one_line",
         )
     room = 3 * len(massed) - (6 if free else 0)
     if count > room:
@@ -266,14 +271,16 @@ def independent(generalized_mass: Array) -> None:
     diagonal = np.diag(generalized_mass)
     if (diagonal <= 0).any():
         raise InputError(
-            f"shapes: mode [{int(np.argmin(diagonal))}] moves no mass; every mode must move a node with mass"
+            f"shapes: mode [{int(np.argmin(diagonal))}] moves no mass; every mode must move a node with mass",
+            code="massless_mode",
         )
     scale = np.sqrt(diagonal)
     least = float(np.linalg.eigvalsh(generalized_mass / np.outer(scale, scale))[0])
     if least <= _LEAST:
         raise InputError(
             "shapes: the modes are linearly dependent (smallest eigenvalue of the scaled generalized mass "
-            f"{least:.3g}, must exceed {_LEAST:.3g})"
+            f"{least:.3g}, must exceed {_LEAST:.3g})",
+            code="dependent_modes",
         )
 
 
@@ -292,7 +299,8 @@ def independent_of_rigid(nodes: Array, masses: Array, shapes: Array) -> None:
         if least <= _LEAST:
             raise InputError(
                 "shapes: a combination of them is a rigid motion of the body (smallest eigenvalue of the scaled masses "
-                f"{least:.3g}, must exceed {_LEAST:.3g}); the frame has these motions already, leave them out"
+                f"{least:.3g}, must exceed {_LEAST:.3g}); the frame has these motions already, leave them out",
+                code="rigid_motion",
             )
 
 
@@ -304,7 +312,8 @@ def orthogonal_to_each_other(generalized_mass: Array, tolerance: float) -> None:
     if cosine[i, j] > tolerance:
         raise InputError(
             f"shapes: modes [{min(i, j)}] and [{max(i, j)}] are not orthogonal with respect to the masses: "
-            f"|m_ij| / sqrt(m_ii m_jj) = {cosine[i, j]:.3g}, allowed {tolerance:.3g} (tolerance). {_ADVICE}"
+            f"|m_ij| / sqrt(m_ii m_jj) = {cosine[i, j]:.3g}, allowed {tolerance:.3g} (tolerance). {_ADVICE}",
+            code="not_orthogonal",
         )
 
 
@@ -321,7 +330,8 @@ def orthogonal_to_rigid(nodes: Array, masses: Array, shapes: Array, tolerance: f
         if abs(part[axis, mode]) > tolerance:
             raise InputError(
                 f"shapes: mode [{mode}] is not orthogonal to the rigid {kind} {_AXES[axis]}: relative product "
-                f"{abs(part[axis, mode]):.3g}, allowed {tolerance:.3g} (tolerance). {_ADVICE}"
+                f"{abs(part[axis, mode]):.3g}, allowed {tolerance:.3g} (tolerance). {_ADVICE}",
+                code="not_orthogonal",
             )
 
 
@@ -342,5 +352,6 @@ def on_mesh(names: Sequence[str], points: Array, nodes: Array, reach: float | No
         if far > reach * (1 + 1e-9):
             raise InputError(
                 f"attachments: point {name!r} at {point.tolist()} is off the mesh: {far:.6g} m from the nearest "
-                f"node [{node}] at {nodes[node].tolist()}, at most {reach:.6g} m are allowed (reach)"
+                f"node [{node}] at {nodes[node].tolist()}, at most {reach:.6g} m are allowed (reach)",
+                code="off_mesh",
             )

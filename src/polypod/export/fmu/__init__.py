@@ -110,7 +110,8 @@ def export_fmu(
         able = ", ".join(name for name, one in KINDS.items() if one.flexible)
         raise InputError(
             f"fmu: the platform of {model.robot.name!r} is flexible: its motion and forces do not follow from the "
-            f"variables of {kind} alone; export {able}, its functions with 'polypod export c', or {AS_RIGID}"
+            f"variables of {kind} alone; export {able}, its functions with 'polypod export c', or {AS_RIGID}",
+            code="flexible",
         )
     found = None if sources_only else find_compiler(compiler)
     build = Build(model, usual_parameters(model) if parameters is None else parameters, friction)

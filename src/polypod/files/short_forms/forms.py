@@ -11,6 +11,7 @@ from ...arrays import Array
 from ...description.leg import LegData
 from ...description.poses import Pose
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
+from ...description.shapes import Shapes
 from ...errors import short_repr
 from ...legs.chain import Chain
 from ..schema import Location
@@ -87,6 +88,12 @@ class Massive(Data):
     """The mass of a body that has a shape."""
 
     mass: Mass
+
+
+class Shaped(Data):
+    """Shapes of a body that is stated once for two."""
+
+    shapes: Shapes
 
 
 def short_fields(model: type[Data]) -> tuple[str, ...]:

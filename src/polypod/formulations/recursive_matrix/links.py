@@ -150,7 +150,7 @@ class LinkTree:
         self._check_tip(ends)
         for body in model.placement.bodies:
             if (body.on or body.name) not in self.index:
-                raise self.error(f"no joint carries the body {body.name!r}")
+                raise self.error(f"no joint carries the body {body.name!r}", "loose_body")
 
     @property
     def count(self) -> int:
@@ -176,10 +176,10 @@ class LinkTree:
         """Axes of a link in the base."""
         return self._at(number)[0].axes
 
-    def error(self, message: str) -> InputError:
+    def error(self, message: str, code: str) -> InputError:
         """An error about this leg."""
         instead = "use virtual-power, newton-euler or lagrange, which support any leg"
-        return InputError(f"recursive-matrix: leg {self.model.name!r}: {message}; {instead}")
+        return InputError(f"recursive-matrix: leg {self.model.name!r}: {message}; {instead}", code=code)
 
     def _at(self, number: int) -> tuple[Frame, str]:
         return (self.links[number].frame, self.links[number].name) if number >= 0 else (_BASE, "base")
@@ -191,16 +191,19 @@ class LinkTree:
             if joint.kind not in _ORDER:
                 raise self.error(
                     f"joint {joint.name!r} is {joint.kind}: this formulation supports joints that either rotate "
-                    "or slide"
+                    "or slide",
+                    "joint_kind",
                 )
             joints += self._hinges(joint) if joint.cross_body else [joint]
         at_platform = [j for j in joints if "platform" in (j.parent, j.child)]
         if len(at_platform) != 1:
-            raise self.error(f"needs exactly one joint at the platform, got {[j.name for j in at_platform]}")
+            raise self.error(
+                f"needs exactly one joint at the platform, got {[j.name for j in at_platform]}", "platform_joints"
+            )
         tip = at_platform[0]
         offset = self.samples.fixed(tip.point - self._frames["platform"].origin, self.samples.length)
         if offset is None or offset.numbers.any():
-            raise self.error(f"the platform's joint {tip.name!r} must be at the leg's attachment point")
+            raise self.error(f"the platform's joint {tip.name!r} must be at the leg's attachment point", "attachment")
         return tip, [j for j in joints if j is not tip]
 
     def _check_tip(self, ends: tuple[str, str]) -> None:
@@ -218,7 +221,7 @@ class LinkTree:
             joint = next((j for j in waiting if j.parent in self.index or j.child in self.index), None)
             if joint is None:
                 loose = [j.name for j in joints if not {j.parent, j.child} & self.index.keys()]
-                raise self.error(f"joints {loose} are not connected to the base")
+                raise self.error(f"joints {loose} are not connected to the base", "unconnected")
             waiting.remove(joint)
             self._add(joint)
         for joint in closing:
@@ -229,10 +232,13 @@ class LinkTree:
         if joint.name in self.driven:
             raise self.error(
                 f"joint {joint.name!r} is actuated and closes a loop of actuated joints; every loop needs one "
-                "passive joint that does not slide"
+                "passive joint that does not slide",
+                "driven_loop",
             )
         if joint.kind == "prismatic":
-            raise self.error(f"a loop consists of slides and actuated joints only, {joint.name!r} among them")
+            raise self.error(
+                f"a loop consists of slides and actuated joints only, {joint.name!r} among them", "driven_loop"
+            )
         if joint.kind == "universal":
             # Its cross stays in the tree; its second hinge closes the loop.
             hinge, joint = self._hinges(joint)
@@ -244,7 +250,10 @@ class LinkTree:
         first, second = joint.axes
         slant = self.samples.fixed(ca.dot(first, second))
         if slant is None or slant.numbers.any():
-            raise self.error(f"the two axes of universal joint {joint.name!r} must be perpendicular to each other")
+            raise self.error(
+                f"the two axes of universal joint {joint.name!r} must be perpendicular to each other",
+                "not_perpendicular",
+            )
         name = joint.cross_body or f"cross of {joint.name}"
         self._frames.setdefault(name, Frame(joint.point, columns(first, second, cross(first, second))))
         hinge = replace(joint, kind="revolute", cross_body="")
@@ -295,7 +304,10 @@ class LinkTree:
         """A constant, or an error that says what of the joint moves where it must not."""
         value = self.samples.fixed(expression, self.samples.length if length else 1.0)
         if value is None:
-            raise self.error(f"the {what} of joint {joint.name!r} moves in {body!r}, where it must be fixed")
+            raise self.error(
+                f"the {what} of joint {joint.name!r} moves in {body!r}, where it must be fixed",
+                f"moving_{what.split()[-1]}",
+            )
         return value
 
 

@@ -108,8 +108,8 @@ class ChainJoint(Drive, Bearing):
     ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
     those of a joint of several degrees of freedom. ``friction`` resists the joint's motion, ``frictions`` the turning
     and the sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series with
-    the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a flexure does;
-    stiffness and resonances count it, dynamics does not yet. Dry friction of a slide is ``coulomb`` times |N|, N the
+    the coordinate, at the joint's side of the gear; that of a passive joint is a spring in it that is relaxed at home,
+    as of a flexure: the same as an element of that joint. Dry friction of a slide is ``coulomb`` times |N|, N the
     force across it; with ``guide_normal``, a direction fixed in the first body, it is that of a guide of two
     perpendicular pairs of faces, |N.u| + |N.v| with u along ``guide_normal`` (its part perpendicular to ``axis``) and v
     perpendicular to both.
@@ -200,7 +200,7 @@ class ChainJoint(Drive, Bearing):
                 "{rotation: {viscous: 0.1}, translation: {viscous: 5.0}}"
             )
         if self.kind != "cylindrical" and self.frictions is not None:
-            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one friction")
+            raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one: write friction")
         return self
 
     @model_validator(mode="after")
@@ -328,7 +328,7 @@ def home_fault(joints: tuple[ChainJoint, ...]) -> str:
         if joint.range is not None and not joint.range[0] <= joint.offset <= joint.range[1]:
             return (
                 f"joints.{k}.range: {list(joint.range)} does not include home, where the coordinate is "
-                f"{joint.offset:g} (its offset); limits apply to the coordinate including 'offset'"
+                f"{joint.offset:g} (its offset); widen it, or change 'offset', which limits include"
             )
     return ""
 

@@ -60,7 +60,9 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     held = {*GROUND, *(edge.child for edge in tree)}
     for body in bodies:
         if group[body] not in held:
-            raise InputError(f"bodies.{body}: no joints connect this body to the base or the platform")
+            raise InputError(
+                f"bodies.{body}: no joints connect this body to the base or the platform; add a joint, or remove it"
+            )
     cuts = [Edge(k, *ends[k]) for k in moving if k not in kept]
     inner = [k for k in order if "platform" not in ends[k]]
     from_base, _ = spanning(inner, [ends[k] for k in inner])
@@ -92,7 +94,7 @@ def _check_names(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> None:
         if joint.name in [j.name for j in joints[:k]]:
             raise InputError(f"joints.{k}.name: joint names of a leg must be unique, got {joint.name!r} twice")
     if not any("platform" in j.between for j in joints):
-        raise InputError("joints: none connects the leg to the platform; a leg ends in 'between: [..., platform]'")
+        raise InputError("joints: none connects the leg to the platform; a leg must end in 'between: [..., platform]'")
 
 
 def _rigid_groups(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> dict[str, str]:
@@ -103,7 +105,9 @@ def _rigid_groups(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> dict[s
             continue
         first, second = (group[name] for name in joint.between)
         if {first, second} == set(GROUND):
-            raise InputError(f"joints.{k}: {joint.name} fixes the platform to the base")
+            raise InputError(
+                f"joints.{k}: {joint.name} fixes the platform to the base; use a joint that moves, or other bodies"
+            )
         keep, drop = (second, first) if second in GROUND else (first, second)
         group = {name: keep if to == drop else to for name, to in group.items()}
     return group

@@ -187,5 +187,6 @@ def _check_continuity(number: int, before: Path, after: Path, continuity: int) -
         if jump > CLOSE * max(np.abs(left).max(), np.abs(right).max()):
             raise InputError(
                 f"parts.{number + 1}: {name} jumps by {jump:.6g} between path {number} (ends at {left[-1].tolist()})"
-                f" and path {number + 1} (starts at {right[0].tolist()})"
+                f" and path {number + 1} (starts at {right[0].tolist()}); "
+                "make them meet, or lower continuity"
             )

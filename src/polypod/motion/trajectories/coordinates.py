@@ -44,7 +44,8 @@ class IndependentCoordinates(TrajectoryKind):
         if not robot.dof:
             raise InputError(
                 f"trajectory.kind: {robot.name!r} has six degrees of freedom and no generalized coordinates; use "
-                "euler or poses"
+                "euler or poses",
+                code="six_dof",
             )
         names = [coordinate.name for coordinate in robot.dof]
         if self.path.shape != (len(names),):

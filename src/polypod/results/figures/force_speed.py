@@ -24,7 +24,18 @@ _GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
 
 
 def force_speed(result: xr.Dataset) -> Figure:
-    """Size of force over size of speed of each actuator, one panel a unit, equal ones as one; grey: the drives'."""
+    """Force over speed of each actuator, as magnitudes, one panel per unit, with the drives' limits in grey.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     units = actuators_by_unit(result)
     total = len(units) * (_PANEL + _ABOVE + _BELOW)
     fig = figure(7.2, total, fitted=False)

@@ -40,7 +40,8 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
     inside = _usable(model, pose)
     if not inside.any():
         raise InputError(
-            f"map: {model.robot.name!r} has no poses around home within its limits and away from singular poses"
+            f"map: {model.robot.name!r} has no poses around home within its limits and away from singular poses",
+            code="no_poses",
         )
     lowest, along = (np.full(inside.shape, np.nan) for _ in range(2))
     lowest[inside] = resonances(model, pose[inside], **given).frequency[:, 0]
@@ -76,4 +77,4 @@ def _usable(model: Model, pose: Array) -> NDArray[np.bool_]:
     pose = np.where(there[..., None, None], pose, home)
     conditioning = model.conditioning(pose)
     least = 0.1 * model.conditioning(home).distance
-    return np.asarray(there & (conditioning.distance > least) & model.limits(pose).inside.all(axis=-1))
+    return np.asarray(there & (conditioning.distance > least) & model.joint_ranges(pose).inside.all(axis=-1))

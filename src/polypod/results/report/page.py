@@ -106,9 +106,6 @@ def notes(result: xr.Dataset) -> list[str]:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
         more = f" and {len(unphysical) - 2} more" if len(unphysical) > 2 else ""
         found.append(f"The robot file disables the inertia check for physically impossible bodies: {listed}{more}.")
-    springs = robot_of(result).springs_left_out
-    if springs:
-        found.append(f"{springs[0].upper()}{springs[1:]}.")
     robot = robot_of(result)
     if result.sizes["actuator"] > (len(robot.dof) or 6):
         found.append(

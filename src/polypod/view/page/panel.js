@@ -102,7 +102,7 @@ function makePanel(host, app) {
   const rest = element("small", {});
   host.append(element("h2", {}, "Actuators", rest));
   const actuators = element("table", { id: "actuators" });
-  const limited = scene.actuators.some(one => one.max_force || one.max_speed);
+  const limited = scene.uses.some(one => one.actuator !== null);
   actuators.append(
     row(
       element("th", {}, ""),
@@ -111,7 +111,7 @@ function makePanel(host, app) {
       element("th", {}, ""),
       element("th", {}, scene.actuators.every(one => one.force_unit === "N m") ? "torque" : "force"),
       element("th", {}, ""),
-      element("th", { title: "Larger of force and speed, relative to the drive's limits" }, limited ? "use" : ""),
+      element("th", { title: "The largest share of a limit of this drive that is used" }, limited ? "use" : ""),
     ),
   );
   host.append(actuators);
@@ -244,7 +244,7 @@ function makePanel(host, app) {
     driven.forEach((one, k) => {
       one.show(state.q ? state.q[k] : null);
       one.force.textContent = state.force ? text(state.force[k], 4) : "–";
-      const use = state.force && state.uses?.[k];
+      const use = state.uses?.[k];
       one.used.textContent = use ? `${Math.round(100 * use.share)} %` : "";
       one.used.className = use?.share > 1 ? "value broken" : "value";
     });
