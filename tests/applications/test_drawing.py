@@ -22,6 +22,7 @@ from polypod.export import export_mjcf, export_urdf
 from polypod.files import dumps
 from polypod.files.short_forms.isometry import reflection, transformed_leg
 from polypod.mechanism.samples import around_home
+from support.refusals import refused
 from support.states import mostly_long
 
 ROBOTS = ("hexapod", "kim-ryu", "staicu", "delta", "3-rps", "tricept", "orthoglide", "five-bar")
@@ -157,12 +158,12 @@ def test_copies_mirrors_and_pairs_move_shapes():
     ],
 )
 def test_shapes_that_are_none(shape, field):
-    with pytest.raises(ValueError, match=field):
+    with refused(ValueError, field):
         pp.description.Body(mass=1.0, shapes=[shape])
 
 
 def test_radius_or_shapes():
-    with pytest.raises(ValueError, match="radius"):
+    with refused(ValueError, "radius"):
         pp.description.Body(mass=1.0, radius=0.1, shapes=[SPHERE])
     assert pp.description.Body(mass=1.0, shapes=[]).shapes == ()
 

@@ -185,7 +185,7 @@ MOTION_ERRORS = {
     "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "must be 3 angles", "[5 deg]"),
     "a short row": ("[0, 0, -50, 0, 0, 0]", "[0, 0, -50]", "wrench.values", "six numbers .* got 3 in row 2", "values:"),
     "poses and csv": ("  # csv: ", "  csv: a.csv # ", "trajectory.poses", "not both", "  poses:"),
-    "no csv": (POSES, "  csv: way.csv\n", "trajectory.csv", r"way.csv: .*No such file.*looked for in /", "  csv: way"),
+    "no csv": (POSES, "  csv: way.csv\n", "trajectory.csv", r"way.csv: .*no such file.*looked for in /", "  csv: way"),
     "a long ramp": (
         "law: quintic", "law: {kind: trapezoid, ramp: 0.5}", "trajectory.law.ramp", "at most half the dur", "ramp: 0.5",
     ),

@@ -19,6 +19,7 @@ from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
 from polypod.mechanism import Mechanism
 from support.chain_functions import Functions
+from support.refusals import refused
 from support.robots.sprung_chains import with_elements
 from support.states import mostly_long
 
@@ -449,7 +450,7 @@ def test_a_stop_needs_a_range() -> None:
     for leg in data["legs"]:
         leg["length"] = None
     stop = {"kind": "stop", "name": "end", "joint": "leg1.prismatic", "stiffness": 1e6}
-    with pytest.raises(ValidationError, match="range"):
+    with refused(ValidationError, "range"):
         pp.Robot.model_validate({**data, "elements": [stop]})
     pp.Robot.model_validate({**data, "elements": [{**stop, "range": [-0.01, 0.01]}]})
 
@@ -460,7 +461,7 @@ def test_names_are_unique_and_files_stay_the_same() -> None:
     assert pp.files.loads(pp.files.dumps(robot)) == robot
     twice = deepcopy(data)
     twice["elements"][1]["name"] = twice["elements"][0]["name"]
-    with pytest.raises(ValidationError, match="unique"):
+    with refused(ValidationError, "unique"):
         pp.Robot.model_validate(twice)
 
 
@@ -470,7 +471,7 @@ def test_a_rod_that_spins_takes_forces_on_its_line_only() -> None:
     name, (body, *_) = leg.get("name", "leg1"), leg["bodies"]
     beside = {"kind": "spring", "name": "k", "between": ["base", f"{name}.{body}"], "at": [[0, 0, 0], [0.3, 0.1, 0.2]],
               "stiffness": 10.0}  # fmt: skip
-    with pytest.raises(ValidationError, match="spins freely"):
+    with refused(ValidationError, "spins"):
         pp.Robot.model_validate({**data, "elements": [beside]})
 
 
@@ -508,7 +509,7 @@ def test_a_flexible_platform_takes_elements_at_its_attachment_points() -> None:
     assert (energies[0] - energies[1]) / (2 * h) == pytest.approx(power - lost, rel=1e-6)
     elsewhere = {**element, "at": [[0, 0, -1], (np.array(top) + 0.01).tolist()]}
     bad = pp.Robot.model_validate({**robot.model_dump(), "elements": [elsewhere]}).on_modes(modes)
-    with pytest.raises(InputError, match="k acts on the flexible platform"):
+    with refused(InputError, "k platform"):
         pp.Model(bad).inverse_dynamics(home, np.zeros(6), np.zeros(6))
 
 

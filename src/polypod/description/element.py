@@ -323,7 +323,7 @@ def parse_element(value: Any) -> ElementData:
         raise ValueError(f"an element must be a mapping with a 'kind', got {value!r}")
     kind, known = value.get("kind"), tuple(ElementData.registry)
     if kind is None:
-        raise ValueError(f"kind: missing: an element needs one of {', '.join(known)}")
+        raise InputError(f"kind: missing: an element needs one of {', '.join(known)}", code="missing")
     if not isinstance(kind, str) or kind not in ElementData.registry:
         raise ValueError(f"kind: {UnknownNameError('element kind', str(kind), known)}")
     return ElementData.registry[kind].model_validate(value)

@@ -827,7 +827,7 @@ def varied_paths(study: Study, robot: Robot) -> list[list[str]]:
             raise InputError(
                 f"vary.{k}.numbers: {varied.numbers!r} moves the motions and workspaces of the study too, which are "
                 "made once, for the robot as it is; to change a height vary 'legs.*.base' with the pattern z, or make "
-                "a robot file for each home (--set) and compare them"
+                "a robot file for each home and compare them"
             )
     paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
     for k, varied in enumerate(study.vary):

@@ -139,6 +139,10 @@ def optimise(
     programming with the derivatives of ``polypod.design.sensitivity.gradients``. Two: NSGA-II, more: NSGA-III, by
     pymoo. The same ``seed`` gives the same answer. ``settings`` are other values of the robot's numbers, by path.
     """
+    if generations < 1 or (population is not None and population < 8):
+        raise InputError(f"generations, population: must be at least 1 and 8, got {generations}, {population}")
+    if population is not None and population > MOST_DESIGNS:
+        raise InputError(f"population: the limit is {MOST_DESIGNS} designs, got {population}")
     prepared, evaluator = prepare(study, settings)
     read = prepared.study
     wanted = goals(evaluator)
@@ -152,10 +156,6 @@ def optimise(
             f"vary: an optimisation takes ranges, and {', '.join(map(str, listed))} has a list of values, which is for "
             "sweeps; give it a range, or leave it out and set it in settings="
         )
-    if generations < 1 or (population is not None and population < 8):
-        raise InputError(f"generations, population: must be at least 1 and 8, got {generations}, {population}")
-    if population is not None and population > MOST_DESIGNS:
-        raise InputError(f"population: the limit is {MOST_DESIGNS} designs, got {population}")
     problem = _Problem(evaluator)
     if len(wanted) == 1:
         values = _one(problem, generations, population or max(32, 8 * len(read.vary)), seed, polish, progress)

@@ -255,9 +255,9 @@ class Store:
 
     def __init__(self, path: Path, prepared: Prepared, evaluator: Evaluator) -> None:
         _needed()
-        self.path, self.prepared, self._columns = path, prepared, evaluator.columns
         if path.is_symlink() and not path.exists():
             raise InputError(f"store: {path} is a broken link; name another store, or remove it", code="broken_link")
+        self.path, self.prepared, self._columns = path, prepared, evaluator.columns
         if not path.exists():
             self._create(evaluator)
         elif self._open().attrs.get("fingerprint") != prepared.fingerprint():

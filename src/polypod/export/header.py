@@ -229,6 +229,7 @@ OUTPUTS = {
     **{name: INPUTS[name] for name in ("q", "qdot", "qddot", "force", "twist", "acceleration")},
     "stiffness": "K with wrench = K times a small displacement u [N/m, N/rad, N m/m, N m/rad]; {u}",
     "compliances": "compliance of every spring of the legs, in order, along its own axis [m/N or rad/(N m)]",
+    "beside": "part of K by springs and other elements that act beside the drives [units of K]",
     "motions": "twists of the platform for a unit of each of u, [m/s; rad/s] in columns; {u}",
     "bodies": "pose of each body's frame in the base frame, laid out as the input. Bodies: {bodies}",
     "jacobian": "J with qdot = J u [unit of the coordinate per m for columns of a translation, per rad for those of a "

@@ -628,9 +628,15 @@ class Model(Kept):
         >>> len(found.names), bool(found.least > 0)
         (73, True)
         """
-        found = self.rigid.bodies(pose, errors=errors)
-        still = np.broadcast_to(np.eye(4), next(iter(found.values())).shape)
-        return self._clearance(np.stack([still, *found.values()], axis=-3))
+
+        def measured(results: list[Array]) -> Clearance:
+            placed = results[0]
+            lead = placed.shape[:-3]
+            own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*lead, 4, 4))[..., None, :, :]
+            still = np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))
+            return self._clearance(np.concatenate([still, own, placed], axis=-3))
+
+        return self.rigid._calls.call(_BODIES, (pose, None), errors, None, False, _PLAIN, measured)
 
     @lazy
     def _clearance(self) -> ClearanceFunction:
@@ -776,11 +782,18 @@ class Model(Kept):
         LimitReport
             Names, values, bounds and uses (..., k), and the limits that were left out, with the reason.
         """
+        self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
         if elastic is None and not self.robot.flexible:
             return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
         if twist is not None:
             raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
         return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def _check_states(self, parameters: Parameters | None, **given: Any) -> None:
+        """Raise for arguments of states, by name (None: left out), that are not what they must be."""
+        shapes = {"pose": (4, 4)}
+        arguments = [Argument(k, v, shapes.get(k, (6,))) for k, v in given.items() if v is not None or k == "pose"]
+        self._calls.states(arguments, parameters)
 
     def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
@@ -1456,6 +1469,7 @@ class Model(Kept):
         """
         placed = placed_elements(self._kernels.mechanism)
         if not placed:
+            self._check_states(parameters, pose=pose, twist=twist)
             return {}
 
         def by_name(parts: list[Array]) -> dict[str, ElementState]:

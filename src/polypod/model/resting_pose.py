@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import AS_RIGID, InputError, StateError
-from .arguments import Argument, PoseLike, batch
+from .arguments import Argument, PoseLike
 
 _STEPS, _HALVINGS = 100, 40
 _LARGEST = 0.2
@@ -48,7 +48,7 @@ def resting_pose(model: Any, force: ArrayLike | None, wrench: ArrayLike | None, 
         Argument("wrench", np.zeros(6) if wrench is None else wrench, (6,)),
         Argument("pose", model.robot.home.matrix if start is None else start, (4, 4)),
     ]
-    states = batch(given)
+    states = model._calls.checked(given)
     rows = zip(*(np.broadcast_to(row, (states.size, *a.shape)) for row, a in zip(states.rows, given, strict=True)),
                strict=True)  # fmt: skip
     found = [_rests(model, *row) for row in rows]
