@@ -37,8 +37,8 @@ def exact(model: pp.Model, path: int) -> float:
 
 def sampled(model: pp.Model, path: int, wrong: float) -> xr.Dataset:
     """Control at 1 kHz with a model whose platform is heavier by a fraction."""
-    believed = pp.Model(scaled_masses(model.robot, platform=1 + wrong)) if wrong else model
-    controller = ComputedTorque(believed, Published(name=f"pedrammehr-path-{path}"))
+    assumed = pp.Model(scaled_masses(model.robot, platform=1 + wrong)) if wrong else model
+    controller = ComputedTorque(assumed, Published(name=f"pedrammehr-path-{path}"))
     return simulate(model, controller, duration=controller.reference.trajectory.duration, rate=1000)
 
 

@@ -14,19 +14,7 @@ from polypod.clearance import ClearanceFunction
 from polypod.mechanism.samples import around_home
 from support.states import mostly_long
 
-LONG = (
-    "hexapod",
-    "kim-ryu",
-    "lopes",
-    "staicu",
-    "long",
-    "pedrammehr",
-    "delta",
-    "3-rps",
-    "agile-eye",
-    "planar-3-rrr",
-    "reachy-mini",
-)
+LONG = ("hexapod", "kim-ryu", "lopes", "staicu", "long", "delta", "3-rps", "agile-eye", "planar-3-rrr", "reachy-mini")
 EXACT, GJK = 1e-12, 1e-6
 """Capsules and spheres are closed forms in coal too; plates are found there by iterating to its tolerance."""
 
@@ -42,8 +30,13 @@ def frames_of(robot: pp.Robot, count: int, reach: float = 0.3) -> np.ndarray:
         warnings.simplefilter("ignore")
         model = pp.Model(robot)
         poses = np.stack(around_home(robot, count, reach, seed=1))
+        if any(leg.constrains for leg in robot.legs):  # the rest of the pose follows from the legs
+            scale = [robot.platform_size if one.motion == "translation" else 1.0 for one in robot.dof]
+            x = np.random.default_rng(1).uniform(-reach, reach, (count, len(scale))) * scale
+            poses = model.motion(x, errors="nan").pose
+            poses = poses[np.isfinite(poses).all(axis=(1, 2))]
         found = model.bodies(poses, errors="nan")
-    frames = np.stack([np.tile(np.eye(4), (count, 1, 1)), *found.values()], axis=1)
+    frames = np.stack([np.tile(np.eye(4), (len(poses), 1, 1)), *found.values()], axis=1)
     return frames[np.isfinite(frames).all(axis=(1, 2, 3))]
 
 

@@ -3,6 +3,7 @@
 from ..assembly.results import AssemblyModes, Completeness, Reachability
 from ..friction.solutions import FrictionSolutions, FrictionStatus
 from ..friction.static_force_range import StaticForceRange
+from ..limits import LimitReport
 from .actuators import ActuatorInfo
 from .bounds import ErrorBound
 from .derivatives import Derivatives, Regressor
@@ -19,7 +20,6 @@ from .results import (
     ForwardKinematicsStatus,
     InverseDynamics,
     JointReaction,
-    LimitReport,
     PlatformMotion,
     Reactions,
 )
