@@ -333,8 +333,8 @@ def parse_leg(value: Any) -> LegData:
         raise ValueError(f"a leg must be a mapping with a 'kind', got {short_repr(value)}")
     kind = value.get("kind")
     if kind is None:
-        known = ", ".join((*LegData.registry, *SHORT_KINDS))
-        raise InputError(f"kind: missing: a leg needs one of {known}", code="missing")
+        every = ", ".join((*LegData.registry, *SHORT_KINDS))
+        raise InputError(f"kind: missing: a leg needs one of {every}", code="missing")
     if not isinstance(kind, str) or kind not in LegData.registry:
         known = (*LegData.registry, *SHORT_KINDS)
         own = "For a kind of your own import its module first."
