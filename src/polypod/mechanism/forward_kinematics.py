@@ -86,7 +86,8 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     step = ca.vertcat(*chosen, side, count + 1, since_start + 1, number, ended)
     if starts:
         # not the tolerance above: numbers of single precision do not come so near
-        lost = ca.logic_not(ca.logic_and(chosen[3] <= (_MISSED * scale) ** 2, chosen[4] > SMALLEST_MARGIN))
+        found = ca.logic_and(chosen[3] <= (_MISSED * scale) ** 2, mechanism.quality(legs, chosen[4]) > SMALLEST_MARGIN)
+        lost = ca.logic_not(found)
         again = ca.logic_and(ca.logic_and(ended, lost), number <= starts)
         there = start_about(mechanism, _pose(guess), number + 1, starts)[:12]
         restart = ca.vertcat(there, first[12:], side, count + 1, 0, number + 1, 0)
@@ -108,7 +109,8 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         port("pose", last, (4, 4)),
         port("residual", worst, ()),
         port("steps", count, ()),
-        port("quality", quality, ()),
+        # formulas of legs give coordinates beyond their own singularities too, in another working mode
+        port("quality", ca.if_else(quality < 0, quality, mechanism.quality(final, quality)), ()),
     )
     inputs = (x.q, *x.place)
     return Iteration("forward_kinematics", inputs, outputs, state, start, step, mechanism.port)
