@@ -1,6 +1,6 @@
 """Formulas of the guide: TeX between dollar signs becomes MathML when the site is built, so that pages need no script.
 
-A Markdown extension; ``$...$`` stands within a line, ``$$...$$`` on lines of its own.
+A Markdown extension; ``$...$`` stands within a paragraph, ``$$...$$`` on lines of its own.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Typeset(Extension):
     """Both kinds of formulas; code keeps its dollar signs, since it is read before."""
 
     def extendMarkdown(self, md: Markdown) -> None:
-        md.inlinePatterns.register(_Inline(r"(?<![\\$\w])\$(?!\s)([^$\n]+?)(?<!\s)\$(?![\w$])", md), "formula", 185)
+        md.inlinePatterns.register(_Inline(r"(?<![\\$\w])\$(?!\s)([^$]+?)(?<!\s)\$(?![\w$])", md), "formula", 185)
         md.parser.blockprocessors.register(_Block(md.parser), "formula", 95)
 
 

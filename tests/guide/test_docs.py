@@ -175,6 +175,14 @@ def test_the_guide_asks_no_other_host(site):
         assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
 
 
+def test_formulas_are_typeset(site):
+    """None is left as TeX, also where a line of the page breaks in it."""
+    for page in site.rglob("*.html"):
+        text = re.sub(r"<(code|pre|script)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert not re.search(r"\$[^$<]*\\[a-zA-Z]", text), page.name
+    assert (site / "theory.html").read_text(encoding="utf-8").count("<math") > 30
+
+
 def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
     """Each program draws a figure, each figure is on the page, and the one kept has the same words."""
     import make_gallery
