@@ -475,6 +475,7 @@ def test_a_rod_that_spins_takes_forces_on_its_line_only() -> None:
         pp.Robot.model_validate({**data, "elements": [beside]})
 
 
+@pytest.mark.long
 def test_a_flexible_platform_takes_elements_at_its_attachment_points() -> None:
     """Its power is that of the forces; elsewhere its shape is not known, and the element is refused by name."""
     robot = pp.files.load("hexapod")

@@ -26,13 +26,9 @@ from support.engines.through_space import (
     total_wrench,
     virtual_paths,
 )
+from support.states import mostly_long
 
-ROBOTS = (
-    "hexapod",
-    "delta",
-    "planar-3-rrr",
-    *(pytest.param(name, marks=pytest.mark.long) for name in ("tricept", "3-prs")),
-)
+ROBOTS = mostly_long(("hexapod", "delta", "planar-3-rrr", "tricept", "3-prs"), ("hexapod", "planar-3-rrr"))
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
@@ -95,7 +91,7 @@ def _point(model: pp.Model, leg: Any, joint: Any, pose: Array) -> Array:
 
 
 @pytest.mark.parametrize(
-    "robot", ["lopes", "kim-ryu", "long", "planar-4-rrr", pytest.param("reachy-mini", marks=pytest.mark.long)]
+    "robot", mostly_long(("lopes", "kim-ryu", "long", "planar-4-rrr", "reachy-mini"), ("kim-ryu", "planar-4-rrr"))
 )
 def test_a_base_that_does_not_turn_is_a_change_of_gravity(robot: str, model_of: Any) -> None:
     """To rounding, with friction, on flexible platforms and with more actuators than degrees of freedom."""
