@@ -75,7 +75,7 @@ def import_robot(
     at: Mapping[str, float] | None = None,
     close: bool = False,
 ) -> Imported:
-    """Convert a model of another program (MJCF, URDF, SDF) to a robot with legs of kind ``chain``.
+    """Convert an MJCF or URDF model to a robot with legs of kind ``chain``.
 
     An unchanged file that polypod wrote gives the robot that was exported, unless one of the options is given.
 
