@@ -32,6 +32,7 @@ from polypod.description import (
 )
 from polypod.description.flexible import KINDS as PLATFORM_KINDS
 from polypod.description.quantities import Data, unit_of
+from polypod.description.shapes import BaseShape, Capsule, Floor, Plate, Sphere
 from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
 from polypod.exchange import READERS
@@ -49,7 +50,7 @@ from polypod.motion.contract import INTERVALS
 from polypod.motion.fields import COLUMN_UNITS
 from polypod.motion.json_schema import schema
 from polypod.motion.sampling import MAX_SAMPLES
-from polypod.papers import MODULES, Measure
+from polypod.papers import MODULES
 from polypod.papers.shared.report import shown
 from polypod.view.extras import EXTRAS
 
@@ -57,13 +58,13 @@ CIRCLE = """name: circle
 rate: 200 # samples per second
 trajectory:
   kind: euler
-  relative_to: home # the circle's centre counts from the robot's home pose
+  relative_to: home # the circle's centre is relative to the robot's home pose
   path:
     kind: stack
     parts:
-      # 3 coordinates, the position; one turn at 40 turns per minute lasts 60/40 s
+      # position: 3 coordinates; one turn at 40 rpm takes 60/40 s
       - {kind: circle, centre: [0.0, 0.0, 0.0], radius: 0.05, normal: [0, 0, 1], rpm: 40, turns: 1}
-      - {kind: rest, point: [0.0, 0.0, 0.0], duration: 1.5} # 3 angles, which stay"""
+      - {kind: rest, point: [0.0, 0.0, 0.0], duration: 1.5} # 3 constant angles"""
 """A motion file of a circle with a fixed orientation."""
 SHORT = """legs:
   - kind: chain # a leg of a Delta robot, three times
@@ -81,6 +82,11 @@ _PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean":
 _SECTIONS = {
     "Body": "[body](#body)",
     "Payload": "[payload](#payload)",
+    "Sphere": "[sphere](#sphere)",
+    "Capsule": "[capsule](#capsule)",
+    "Plate": "[rounded plate](#rounded-plate)",
+    "BaseShape": "[base](#base)",
+    "Floor": "[floor](#floor)",
     "Bearing": "[bearing](#bearing)",
     "FlexiblePlatform": "[flexible platform](#flexible-platform)",
     "PlateData": "[plate](#plate)",
@@ -108,10 +114,10 @@ def robot_files() -> str:
     return "\n".join(
         [
             "# Robot files\n",
-            "A robot file is YAML (1.2), in SI units and radians; a field of one unit also takes a text such as "
+            "A robot file is YAML 1.2, in SI units and radians; a value may also have a unit, such as "
             f"`60 mm`, `15 deg` or `2 kg` (units: {', '.join(f'`{unit}`' for unit in ALL_UNITS)}). "
-            "What all legs share goes to `leg_defaults`; a leg overrides it field by field. `polypod check FILE` lists "
-            "every fault with its line. This page comes from the schema that checks the files.\n",
+            "Fields common to all legs go to `leg_defaults`; each leg may override them. `polypod check FILE` lists "
+            "every error with its line number. This page is generated from the schema that validates the files.\n",
             "## A file to start from\n",
             "`polypod new my-hexapod` writes:\n",
             "```yaml",
@@ -121,6 +127,11 @@ def robot_files() -> str:
             section("Robot", Robot, 3),
             section("Body", Body, 3),
             section("Payload", Payload, 3),
+            section("Sphere", Sphere, 3, "sphere"),
+            section("Capsule", Capsule, 3, "capsule"),
+            section("Rounded plate", Plate, 3, "plate"),
+            section("Base", BaseShape, 3),
+            section("Floor", Floor, 3),
             section("Flexible platform", FlexiblePlatform, 3, "flexible"),
             "`polypod new my-hexapod --flexible` writes one:\n",
             "```yaml",
@@ -132,8 +143,8 @@ def robot_files() -> str:
             section("Friction", Friction, 3),
             section("Cone limit", ConeLimit, 3),
             section("Drive", Drive, 3),
-            "Legs of the short kinds and actuated joints of chains have these fields among their own. What comes of "
-            "them is on a page of its own: [limits](limits.md).\n",
+            "Legs of the short kinds and actuated joints of chains have these fields too. [Limits and "
+            "verdicts](limits.md) describes how they are used.\n",
             section("Bearing", Bearing, 3),
             section("Joint of a chain", ChainJoint, 3),
             section("Joint cone", JointCone, 3),
@@ -142,7 +153,7 @@ def robot_files() -> str:
             "## Legs\n",
             *kinds,
             "## Short forms\n",
-            "Written out when a file is read; `polypod.save` writes robots without them.\n",
+            "Short forms are expanded when a file is read; `polypod.save` writes robots without them.\n",
             "```yaml",
             SHORT,
             "```\n",
@@ -151,13 +162,12 @@ def robot_files() -> str:
             section("`pair` of a body of a chain", Pair, 3),
             "### `inertia` of a body of a chain\n",
             "`rod` is a uniform slender rod between the body's two joints, `{cylinder: {radius: 0.02}}` a solid "
-            "cylinder, `{revolution: {along: 1.0e-4, across: 0.02}}` any body of revolution by its moments of inertia "
-            "[kg m^2] about its centre of mass. `com` is the middle of the two joints unless it is given.\n",
+            "cylinder, `{revolution: {along: 1.0e-4, across: 0.02}}` any body of revolution with these moments of "
+            "inertia [kg m^2] about its centre of mass. The default of `com` is the midpoint of the two joints.\n",
             "### Directions of a joint of a chain\n",
-            "`{to: JOINT}` is the direction at home from this joint to another of the leg, for `axis`, `axes` and the "
-            "directions of a `cone`. `{across: JOINT}`, as the second of a universal joint's `axes`, is "
-            "perpendicular to the "
-            "first and to the direction to that joint.\n",
+            "`{to: JOINT}` is the direction at home from this joint to another joint of the leg, for `axis`, `axes` "
+            "and the directions of a `cone`. `{across: JOINT}`, as the second of a universal joint's `axes`, is "
+            "perpendicular to the first and to the direction to that joint.\n",
         ]
     )
 
@@ -167,24 +177,25 @@ def motion_files() -> str:
     return "\n".join(
         [
             "# Motion files\n",
-            "A motion file says how the platform moves, how often that is looked at, and what pushes meanwhile. "
-            "`polypod run ROBOT MOTION` runs it, `polypod check MOTION --robot ROBOT` says whether the robot can.\n",
+            "A motion file defines the motion of the platform, the sampling rate and the external wrench. "
+            "`polypod run ROBOT MOTION` computes forces along it, `polypod check MOTION --robot ROBOT` reports whether "
+            "the robot can follow it.\n",
             "## A file to start from\n",
             "`polypod new lift --motion` writes:\n",
             "```yaml",
             template("motion", "lift"),
             "```\n",
             "## A circle\n",
-            "Paths of coordinates (a circle, a line, a spline) are parts of a trajectory. With `euler` a position and "
-            "three angles make six coordinates, side by side in a `stack`; both must last equally long. Here the "
-            "angles stay:\n",
+            "Paths of coordinates (a circle, a line, a spline) are parts of a trajectory. With `euler`, a `stack` "
+            "combines a position and three angles to six coordinates; both must have the same duration. Here the "
+            "angles are constant:\n",
             "```yaml",
             CIRCLE,
             "```\n",
-            "To turn meanwhile, put another path of three angles in place of the rest.\n",
+            "To rotate the platform as well, replace the rest by another path of three angles.\n",
             "## Tables\n",
-            "A `csv` file has a header. Columns are known by their names, in any order; commas separate them, or "
-            "semicolons or tabs, with\ndecimal points or commas then:\n",
+            "A `csv` file has a header that names its columns, in any order. They are separated by commas, or by "
+            "semicolons or tabs, which also allow decimal commas:\n",
             "| table | columns after `time` |\n|---|---|\n"
             "| poses | `x`, `y`, `z` and `a1`, `a2`, `a3` (in the order of the convention), or `roll`, `pitch`, `yaw` "
             "(R = Rz(yaw) Ry(pitch) Rx(roll)) |\n"
@@ -192,26 +203,25 @@ def motion_files() -> str:
             "| path in `axis` | `x`, `y`, `z` of the position; `angle` |\n"
             "| path in `coordinates` | the names of the robot's degrees of freedom |\n"
             "| wrench | `fx`, `fy`, `fz`, `mx`, `my`, `mz` |\n",
-            "A column may state its unit in brackets and is in SI units without: "
+            "A column may state its unit in brackets; without a unit it is in SI units: "
             f"{'; '.join(f'{quantity} {_code(units)}' for quantity, units in COLUMN_UNITS.items())}. "
-            "Another name, or a unit that measures something else, is refused.\n",
-            "All tables of one motion have one clock: the motion starts at the first row of the path's table, whatever "
-            "time that row states, and a wrench's table is shifted by the same time. Tables of a `stack` start at the "
-            "same time. A wrench that lies wholly outside the motion is refused.\n",
+            "Any other name, or a unit of the wrong quantity, is an error.\n",
+            "All tables of a motion share one clock: the motion starts at the first row of the path's table, whatever "
+            "the time in that row, and the table of a wrench is shifted by the same time. Tables of a `stack` must "
+            "start at the same time. A wrench that lies entirely outside the motion is an error.\n",
             "## Samples\n",
-            "A motion is judged at its samples: `rate` a second, evenly, both ends included. Whatever the rate, the "
-            "points of the motion (poses, points of a path, joints of pieces) and the rows of a wrench's table within "
-            f"it are among them, and a curve has at least {INTERVALS} intervals between samples ({INTERVALS} a period "
-            "if it is a sine or a circle; fewer between points that are many). Where the rate gives fewer, samples are "
-            f"added there alone. A motion that would need more than {MAX_SAMPLES:,} samples is refused.\n",
-            "`polypod check` and `polypod run` also prove what they can between the samples, forces and the drives' "
-            "limits included; where they cannot, they say what and when "
+            "A motion is evaluated at uniform samples, `rate` per second, both ends included. Whatever the rate, the "
+            "samples include the points of the motion (poses, points of a path, junctions of pieces) and the rows of a "
+            f"wrench's table, and a curve has at least {INTERVALS} intervals between samples ({INTERVALS} per period "
+            "of a sine or a circle; fewer if the points are dense). Where the rate gives fewer, samples are "
+            f"added locally. A motion that needs more than {MAX_SAMPLES:,} samples is an error.\n",
+            "`polypod check` and `polypod run` also verify the limits between the samples, forces and drives included; "
+            "where that is not possible, they report which limits and when "
             "([how](reliability.md#motions-between-their-samples)).\n",
             "## Published motions\n",
             "| name | robot | what it is |\n|---|---|---|",
             *(f"| `{name}` | `{entry.robot}` | {entry.title} |" for name, entry in PUBLISHED.items()),
-            f"| `{AROUND_HOME}` | any | each degree of freedom in turn, there and back about home (published by "
-            "no paper) |",
+            f"| `{AROUND_HOME}` | any | each degree of freedom in turn, there and back about home (not from a paper) |",
             "\n## Fields\n",
             section("Motion", MotionFile, 3),
             section("Waypoint", Waypoint, 3),
@@ -220,10 +230,10 @@ def motion_files() -> str:
             "## Paths\n",
             *(section(f"Path kind {name}", kind, 3, name) for name, kind in kinds(PathKind)),
             "## Time laws\n",
-            "A law is written by its kind alone (`law: cosine`), or as a mapping if it has numbers.\n",
+            "A law is given by its kind alone (`law: cosine`), or as a mapping if it has parameters.\n",
             *(section(f"Time law {name}", kind, 3, name) for name, kind in kinds(TimeLaw)),
             "## Wrenches\n",
-            "The `kind` may be left out: `value` is a constant wrench, `values` or `csv` a table.\n",
+            "The `kind` is optional: `value` gives a constant wrench, `values` or `csv` a table.\n",
             *(section(f"Wrench kind {name}", kind, 3, name) for name, kind in kinds(Wrench)),
         ]
     )
@@ -258,11 +268,10 @@ def errata() -> str:
     """What is wrong in the papers as printed, from the same data as the tests of their reproductions."""
     parts = [
         "# Errata of the papers\n",
-        "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
-        "proof in a line, and what the slip costs, computed when this page was written. Numbers marked *recorded* have "
-        "no source but this library.\n",
+        "The library never uses an equation that is wrong as printed. This page lists each error found, its "
+        "correction, a short proof, and its effect, computed when this page was generated.\n",
         "The sources are machine-read texts of the papers: dots, primes, signs and indices may have been lost in "
-        "reading them. What is called printed here is what those texts have; compare with the paper before quoting.\n",
+        "recognition. *Printed* refers to those texts; compare with the paper before quoting.\n",
     ]
     parts += _inertias()
     for name in papers.names():
@@ -273,13 +282,9 @@ def errata() -> str:
             parts += [f"### {erratum.equation}\n"]
             parts += [f"- **Printed:** {erratum.printed}", f"- **Right:** {erratum.corrected}"]
             parts += [f"- **Proof:** {erratum.proof}", f"- **Effect:** {erratum.effect}"]
-            parts += [f"- {m.label}: {shown(m)} {m.unit}{_recorded(m)}" for m in erratum.measured]
+            parts += [f"- {m.label}: {shown(m)} {m.unit}" for m in erratum.measured]
             parts += [""]
     return "\n".join(parts)
-
-
-def _recorded(measure: Measure) -> str:
-    return " (*recorded*)" if measure.is_recorded else ""
 
 
 def _inertias() -> list[str]:
@@ -289,18 +294,18 @@ def _inertias() -> list[str]:
         robots = [load(name) for name in library()]
     rows = [(robot.name, path, text) for robot in robots for path, text in robot.unphysical.items()]
     return [
-        "## Inertias that no real body has\n",
+        "## Physically impossible inertias\n",
         "The principal moments of inertia of a real body are not negative, and none exceeds the sum of the other two. "
-        "Some papers print numbers that break this, by a slip or as grouped parameters. The library keeps them "
-        "as printed (`check: none` in the robot file), since the papers' results come from them, and says so when the "
-        "robot is used. The equations hold for them as for any others; only do not take them for a machine.\n",
+        "Some papers print values that violate this, by mistake or as grouped parameters. The library keeps them "
+        "as printed (`check: none` in the robot file), since the papers' results depend on them, and warns when the "
+        "robot is used. The equations hold for any values, but do not use these for a real machine.\n",
         "| robot | body | what is wrong |\n|---|---|---|",
         *(
             f"| `{robot}` | `{path}` | {text} |"
             for robot, path, text in rows
             if not path.startswith("leg") or path.startswith("leg1.")
         ),
-        "\nThe other legs are as the first.\n",
+        "\nThe other legs are like the first.\n",
     ]
 
 
@@ -371,15 +376,18 @@ def is_ours(kind: type[Any]) -> bool:
 
 
 REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
-    "model": ("Model", ("model.Model",)),
+    "model": ("Model", ("model.Model", "model")),
     "robots": (
         "Robots and files",
-        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs"),
+        ("files", "description.Robot", "description.Body", "description.poses.pose", "legs", "errors"),
     ),
     "motion": ("Motions", ("motion",)),
     "analysis": ("Analysis", ("analysis",)),
     "simulation": ("Simulation and control", ("simulation", "control")),
-    "studies": ("Studies and design", ("results", "results.figures", "design", "fastest", "view")),
+    "studies": (
+        "Studies and design",
+        ("results", "results.figures", "design", "fastest", "view", "tables", "datasets"),
+    ),
     "identification": ("Identification and calibration", ("identification",)),
     "exchange": ("Export and import", ("export", "exchange")),
 }
@@ -399,7 +407,7 @@ def reference(page: str) -> str:
             continue
         parts += [f"## {'pp.plots' if name == 'results.figures' else f'pp.{name}'}\n"]
         parts += [f"{inspect.cleandoc(module.__doc__ or '').splitlines()[0]}\n"]
-        public = [getattr(module, one) for one in module.__all__]
+        public = [getattr(module, one) for one in module.__all__ if f"{name}.{one}" not in names]
         parts += [_entry(one, 3) for one in public if inspect.isclass(one) or inspect.isfunction(one)]
     return "\n".join(parts)
 
@@ -413,8 +421,8 @@ def reference_index() -> str:
     rows = [f"| [{title}]({page}.md) | {_code(names)} |" for page, (title, names) in REFERENCE.items()]
     return (
         "# Python\n\nAfter `import polypod as pp`. SI units and radians; poses are (..., 4, 4), twists, accelerations "
-        "and wrenches (..., 6), linear part first, in base axes at the origin of {P}; leading axes are a batch, and "
-        "one state needs none.\n\n| page | of `polypod` |\n|---|---|\n" + "\n".join(rows) + "\n"
+        "and wrenches (..., 6), linear part first, in base axes at the origin of {P}; leading axes are a batch "
+        "and may be absent.\n\n| page | of `polypod` |\n|---|---|\n" + "\n".join(rows) + "\n"
     )
 
 

@@ -139,8 +139,10 @@ def draw() -> Figure:
     names = {package_of(name) for name in modules()} - {"", "__main__"}
     layout = Layout(names, reduced(every - KNOWN))
     text = words()
-    width = max(layout.x[n] for n in names) - min(layout.x[n] for n in names) + WIDTH
-    figure = Figure(figsize=(0.78 * (width + 0.4), 0.78 * (STEP * max(layout.row.values()) + HEIGHT + 0.4)))
+    halves = {name: WIDTH / 2 if name in names else 0.0 for name in layout.x}
+    left = min(x - halves[name] for name, x in layout.x.items()) - 0.2
+    right = max(x + halves[name] for name, x in layout.x.items()) + 0.2
+    figure = Figure(figsize=(0.78 * (right - left), 0.78 * (STEP * max(layout.row.values()) + HEIGHT + 0.4)))
     axes: Axes = figure.add_axes((0, 0, 1, 1))
     for way in layout.ways.values():
         _arrow(axes, [layout.at(name) for name in way])
@@ -149,8 +151,7 @@ def draw() -> Figure:
     for name in names:
         caption, section = text.get(name, ("", -1))
         _box(axes, layout.at(name), name, caption, COLOURS[section] if section >= 0 else "#ffffff")
-    middle = [layout.x[n] for n in names]
-    axes.set_xlim(min(middle) - WIDTH / 2 - 0.2, max(middle) + WIDTH / 2 + 0.2)
+    axes.set_xlim(left, right)
     axes.set_ylim(-STEP * max(layout.row.values()) - HEIGHT / 2 - 0.2, HEIGHT / 2 + 0.2)
     axes.set_aspect("equal")
     axes.axis("off")

@@ -1,8 +1,8 @@
 /*
- * A control loop around an exported control_step: RATE times a second, at absolute times, PERIODS times.
+ * A control loop around an exported control_step: PERIODS periods at RATE Hz, at absolute times.
  *
- * Every period it takes coordinates as an encoder would give them (here a slow wave about those of home), finds pose and
- * forces, and notes how long that took and how late the period began. Prints medians, worst and jitter in microseconds.
+ * Every period it takes coordinates as an encoder would give them (here a slow wave about home), computes pose and forces,
+ * and records execution time and wake-up latency. Prints median, worst case and jitter in microseconds.
  * Written and run by control_loop.py, which defines STEP_H, STEP, ACTUATORS, HOME, Q, RATE and PERIODS.
  */
 #define _POSIX_C_SOURCE 200809L

@@ -1,9 +1,9 @@
-"""A control loop in C at 1 kHz and 10 kHz: exported, compiled with the system's compiler, run, timed.
+"""A control loop in C at 1 kHz and 10 kHz: exported, compiled with the system's compiler, run and timed.
 
     python control_loop.py [FOLDER]
 
-A step is forward kinematics from the last pose, the twist, and the forces that hold the robot. Its times are the
-processor's; how late a period begins is the operating system's, and small only on one that is built for it.
+A step is forward kinematics from the last pose, the twist, and gravity compensation. Its execution time depends on the
+processor; the wake-up latency of a period depends on the operating system, and is small only on a real-time one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ RATES = (1000.0, 10000.0)  # Hz
 
 
 def run(robot: str, rate: float, seconds: float, folder: Path) -> dict[str, list[float]]:
-    """Median, worst and jitter (longest less shortest) [us] of the ``step`` and of the ``wake``-up of its periods."""
+    """Median, worst case and jitter (longest minus shortest) [us] of the ``step`` and of the ``wake``-up latency."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise SystemExit("control_loop: no C compiler found (cc, gcc or clang); install one")
@@ -55,7 +55,7 @@ def _braces(numbers: object) -> str:
 
 
 def main(folder: Path, seconds: float = 2.0, picture: bool = True) -> dict[float, dict[str, list[float]]]:
-    """Times of both rates, printed and drawn."""
+    """Print and plot the times at both rates."""
     found = {}
     print("rate [Hz]  what   median [us]  worst [us]  jitter [us]")
     for rate in RATES:
@@ -70,12 +70,12 @@ def main(folder: Path, seconds: float = 2.0, picture: bool = True) -> dict[float
 
 
 def draw(found: dict[float, dict[str, list[float]]]) -> Figure:
-    """From the median to the worst time of a step and of waking up, beside the period."""
+    """Execution time and wake-up latency, median to worst case, compared with the period."""
     figure = Figure(figsize=(8, 2.6), layout="constrained", dpi=150)
     axes = figure.subplots()
     names = []
     for rate, times in found.items():
-        for what, label, colour in (("step", "a step", "C0"), ("wake", "waking up late", "0.6")):
+        for what, label, colour in (("step", "execution", "C0"), ("wake", "wake-up latency", "0.6")):
             median, worst, _ = times[what]
             row = len(names)
             axes.plot([median, worst], [row, row], color=colour, lw=5, solid_capstyle="butt")
@@ -83,7 +83,7 @@ def draw(found: dict[float, dict[str, list[float]]]) -> Figure:
             axes.plot([1e6 / rate] * 2, [row - 0.4, row + 0.4], color="C3", lw=2)
             names.append(f"{label}, {rate / 1000:g} kHz")
     axes.set_yticks(range(len(names)), names)
-    axes.set(xscale="log", xlabel="median (dot) to worst time [us]; red: the period")
+    axes.set(xscale="log", xlabel="median (dot) to worst case [us]; red: the period")
     axes.grid(alpha=0.3)
     return figure
 

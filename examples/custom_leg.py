@@ -1,9 +1,8 @@
-"""A leg kind of your own: RUS, a motor's crank and a rod, six of which make a Hexa robot.
+"""Your own leg kind: RUS, a motor crank and a rod, six of which make a Hexa robot.
 
-The package has no such leg. This file gives it one: the data of the leg as fields, and in ``place`` where its crank,
-its rod and its joints are when the platform is somewhere, and which joint the motor drives. Everything else is derived:
-the motors' speeds and torques, the mass matrix, simulation. Robot files may say ``kind: RUS`` as soon as this class
-exists.
+This file defines the leg: its data as fields, and in ``place`` the positions of its crank, rod and joints for a pose of
+the platform, and which joint the motor drives. Everything else is derived: speeds and torques of the motors, the mass
+matrix, simulation. Robot files can use ``kind: RUS`` once this class is defined.
 
     python custom_leg.py [FOLDER]
 """
@@ -23,10 +22,10 @@ from polypod.symbols.vectors import Frame, columns, cross, dot, norm, vector
 
 
 class RUS(Leg, kind="RUS"):
-    """A crank turning about ``axis`` at ``base``, and a rod from its end (universal joint) to the platform (spherical).
+    """A crank rotating about ``axis`` at ``base``, and a rod from its end (universal joint) to the platform (ball).
 
     The actuated coordinate is the crank's angle from ``start``, a direction perpendicular to ``axis``. ``side`` 1 or -1
-    picks one of the two angles that reach a point. ``rotor`` is the motor's inertia, turning with the crank. Crank
+    selects one of the two angles that reach a point. ``rotor`` is the motor's inertia, rotating with the crank. Crank
     frame: origin at the motor, x along the crank, z = axis. Rod frame: origin at the universal joint, x along the rod
     n, y = axis x n/|axis x n|.
     """
@@ -43,9 +42,9 @@ class RUS(Leg, kind="RUS"):
     motor_friction: Friction = Friction()
 
     def place(self, tip: Frame) -> Placement:
-        """The crank's end is where a circle about the motor meets a sphere of the rod's length about the tip.
+        """The end of the crank is the intersection of a circle about the motor and a sphere about the tip.
 
-        With (x, y, z) the tip seen from the motor in axes (start, axis x start, axis) and c the crank's direction,
+        With (x, y, z) the tip relative to the motor in axes (start, axis x start, axis) and c the crank's direction,
         x cos q + y sin q = k with k = (x^2 + y^2 + z^2 + a^2 - l^2)/(2a), so with w = sqrt(x^2 + y^2 - k^2)
         (x^2 + y^2) (cos q, sin q) = k (x, y) +- w (-y, x).
         """
@@ -89,7 +88,7 @@ class RUS(Leg, kind="RUS"):
 
 
 def hexa() -> pp.Robot:
-    """Six motors on a circle in pairs, cranks outwards, a platform half as large below them."""
+    """Six motors in pairs on a circle, cranks outwards, with a platform half as large below them."""
     legs = []
     for number in range(6):
         turn = np.deg2rad(120 * (number // 2) + (-1) ** number * 15)
@@ -122,7 +121,7 @@ def hexa() -> pp.Robot:
 
 
 def main(folder: Path) -> None:
-    """Torques of six motors while the platform goes round a circle twice a second, tilting; a picture of the robot."""
+    """Torques of six motors while the platform moves on a circle at 2 Hz, tilting; a picture of the robot."""
     model = pp.Model(hexa())
     t = np.linspace(0.0, 0.5, 6)
     rate, radius, tilt = 4 * np.pi, 0.05, 0.2

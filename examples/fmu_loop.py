@@ -1,6 +1,6 @@
 """A controller and a robot as two FMUs in one loop, as a system simulator runs them.
 
-The controller knows a platform that is 5 % too light; its gains have to make up for it. Needs FMPy and a C compiler.
+The controller underestimates the platform mass by 5 %, which its gains must compensate. Needs FMPy and a C compiler.
 
     python -m pip install fmpy
     python fmu_loop.py [FOLDER]
@@ -82,7 +82,7 @@ def draw(time: np.ndarray, q: np.ndarray, error: np.ndarray, names: list[str]) -
     above, below = figure.subplots(2, 1, sharex=True)
     above.plot(time, 1e3 * q, label=names)
     below.plot(time, 1e3 * error)
-    above.set(ylabel="sliders [mm]", title="staicu as an FMU, controlled by another that believes it 5 % lighter")
+    above.set(ylabel="sliders [mm]", title="staicu as an FMU; the controller FMU assumes a platform 5 % lighter")
     below.set(xlabel="time [s]", ylabel="error [mm]")
     above.legend(ncols=3)
     for axes in (above, below):

@@ -1,8 +1,8 @@
-"""A machine whose platform is heavier than its file says: excite, log, identify, judge on a log held back.
+"""A machine whose platform is heavier than in its file: excite, log, identify, validate with another log.
 
     python identify.py [FOLDER] [ROBOT]
 
-The logs are of a simulated machine with noise, so the truth is known. Draws the forces of the log held back.
+The logs come from a simulated machine with noise, so the true parameters are known. Draws the validation forces.
 """
 
 import sys
@@ -19,7 +19,7 @@ HEAVIER = 1.3
 
 
 def main(folder: Path, robot: str = "five-bar", tries: int = 200, picture: bool = True) -> dict[str, float]:
-    """Errors of the forces [N or N m] before and after, and how many intervals of 95 % hold the truth."""
+    """Errors of the forces [N or N m] before and after, and how many 95 % intervals contain the true value."""
     file = pp.load(robot)
     load = file.platform
     heavier = load.model_copy(
@@ -42,26 +42,26 @@ def main(folder: Path, robot: str = "five-bar", tries: int = 200, picture: bool 
         print("note:", text)
     if picture:
         folder.mkdir(parents=True, exist_ok=True)
-        title = f"{robot}, platform {100 * (HEAVIER - 1):.0f} % heavier than its file says"
+        title = f"{robot}, platform {100 * (HEAVIER - 1):.0f} % heavier than in its file"
         draw(judged, title).savefig(folder / "identify.png")
     return {
         "base parameters": motion.base.count,
-        "numbers that stay invisible": len(motion.invisible),
+        "unidentifiable parameters": len(motion.invisible),
         "largest error before": float(judged.error(judged.before).max()),
         "largest error after": float(judged.error(judged.after).max()),
-        "intervals that hold the truth": int(held.sum()),
+        "intervals that contain the true value": int(held.sum()),
     }
 
 
 def draw(judged: Forces, title: str) -> Figure:
-    """Measured forces of the first actuator, and what is left of them before and after."""
+    """Measured forces of the first actuator, and residuals before and after."""
     figure = Figure(figsize=(8, 4.5), layout="constrained", dpi=150)
     above, below = figure.subplots(2, 1, sharex=True)
     above.set_title(title)
-    above.plot(judged.time, judged.measured[:, 0], color="0.4", label="measured, in a log held back")
+    above.plot(judged.time, judged.measured[:, 0], color="0.4", label="measured, validation log")
     above.set_ylabel("torque [N m]")
     for name, forces in (("before", judged.before), ("after", judged.after)):
-        below.plot(judged.time, (judged.measured - forces)[:, 0], lw=0.8, label=f"measured less predicted {name}")
+        below.plot(judged.time, (judged.measured - forces)[:, 0], lw=0.8, label=f"residual {name} identification")
     below.set(xlabel="time [s]", ylabel="torque [N m]")
     for axes in (above, below):
         axes.legend(loc="upper right")

@@ -2,7 +2,7 @@
 
     python simulation_flexible.py [FOLDER]
 
-The plate is four times as stiff as printed: the printed one, in the paper's pose, buckles under its load even with
+The plate is four times as stiff as published: the published one, in the paper's pose, buckles under its load even with
 locked actuators (its lowest natural frequency squared is negative, which this example checks too).
 """
 
@@ -45,7 +45,7 @@ def main(folder: Path, duration: float = 1.0, picture: bool = True) -> dict[str,
         numbers[f"{name}: largest error"] = float(np.abs(results[name].error).max())
         numbers[f"{name}: vibration"] = float(np.ptp(after.elastic.values[:, 0]))
     numbers["stiff plate: lowest frequency [Hz]"] = float(natural_modes(model, home, 1e9).frequency[0])
-    numbers["printed plate: lowest frequency [Hz]"] = float(
+    numbers["published plate: lowest frequency [Hz]"] = float(
         natural_modes(pp.Model(pp.load("long").on_modes(printed)), home, 1e9).frequency[0]
     )
     if picture:

@@ -1,4 +1,4 @@
-"""Kim and Ryu's HexaSlide on its circle at 40 rpm, with friction compensated by the controller and not.
+"""Kim and Ryu's HexaSlide on its circle at 40 rpm, with and without friction compensation.
 
     python simulation_friction.py [FOLDER]
 
@@ -18,7 +18,7 @@ from polypod.simulation import events, simulate
 
 def main(folder: Path, turns: float = 1.0, picture: bool = True) -> dict[str, float]:
     """Largest errors with and without compensation, the number of reversals, and the energy lost."""
-    # the controller takes the sign of a rate over 1 mm/s: its forces do not jump where a slider reverses
+    # the controller smooths the sign of a rate over 1 mm/s, so that its forces are continuous when a slider reverses
     model = pp.Model("kim-ryu", friction_width=1e-3)
     reference = Published(name="kim-ryu-circle")
     duration = turns * reference.duration

@@ -1,8 +1,8 @@
-"""A hexapod swinging freely on springs: with linear springs in place of its actuators it must conserve energy.
+"""A hexapod oscillating freely on linear springs in place of its actuators, which must conserve energy.
 
     python simulation_swing.py [FOLDER]
 
-Writes the energies over ten seconds and a animation of the first second.
+Writes the energies over ten seconds and an animation of the first second.
 """
 
 import sys
@@ -18,11 +18,11 @@ from polypod.errors import UnphysicalWarning
 from polypod.simulation import simulate
 
 STIFFNESS = 2e5  # N/m
-TWIST = [0.1, 0.1, 0.05, 0.1, -0.1, 0.1]  # pushed off home with this
+TWIST = [0.1, 0.1, 0.05, 0.1, -0.1, 0.1]  # initial twist at home
 
 
 def main(folder: Path, duration: float = 10.0, picture: bool = True) -> dict[str, float]:
-    """Largest change of the total energy over the largest kinetic energy, and other numbers."""
+    """Largest change of the total energy relative to the largest kinetic energy, and other results."""
     warnings.simplefilter("ignore", UnphysicalWarning)
     model = pp.Model("pedrammehr")
     home, still = model.robot.home.matrix, np.zeros(6)

@@ -1,9 +1,9 @@
-"""Computed torque on Pedrammehr's Paths 2 and 3: exact with the exact model, and what wrong masses cost.
+"""Computed torque on Pedrammehr's Paths 2 and 3: exact model and wrong masses.
 
     python simulation_tracking.py [FOLDER]
 
-With the force a continuous function of the state the error is rounding. A controller that samples at 1 kHz and holds
-its force errs by micrometres; one that believes the platform 5 to 40 % too heavy by more.
+With continuous control the error is rounding. With a controller that samples at 1 kHz and holds its force it is
+0.5 um on Path 2 and 12 um on Path 3; if the controller also assumes the platform 5 to 40 % too heavy, it is larger.
 """
 
 import sys
@@ -27,7 +27,7 @@ def exact(model: pp.Model, path: int) -> float:
     """Largest tracking error [m or rad] with the exact model and continuous control."""
     reference = Published(name=f"pedrammehr-path-{path}")
     duration, speed = reference.duration, 0.08 if path == 2 else 0.8
-    # where the trapezoids' accelerations jump: ends of the ramps of the line and of the turn
+    # discontinuities of the trapezoids' accelerations: ends of the ramps of translation and rotation
     breaks = [t for way in (np.hypot(0.2, 0.2), 0.4) for t in (duration - way / speed, way / speed)]
     bandwidth = 10.0 / duration  # rad/s, in proportion to the path's speed
     controller = ComputedTorque(model, reference, kp=bandwidth**2, kd=2 * bandwidth)
@@ -36,9 +36,9 @@ def exact(model: pp.Model, path: int) -> float:
 
 
 def sampled(model: pp.Model, path: int, wrong: float) -> xr.Dataset:
-    """Control at 1 kHz by a model whose platform is heavier by a fraction."""
-    believed = pp.Model(scaled_masses(model.robot, platform=1 + wrong)) if wrong else model
-    controller = ComputedTorque(believed, Published(name=f"pedrammehr-path-{path}"))
+    """Control at 1 kHz with a model whose platform is heavier by a fraction."""
+    assumed = pp.Model(scaled_masses(model.robot, platform=1 + wrong)) if wrong else model
+    controller = ComputedTorque(assumed, Published(name=f"pedrammehr-path-{path}"))
     return simulate(model, controller, duration=controller.reference.trajectory.duration, rate=1000)
 
 
@@ -75,7 +75,7 @@ def mismatch_figure(results: dict[int, dict[float, xr.Dataset]]) -> Figure:
             wrong = [100 * factor for factor in runs]
             axes.plot(wrong, errors, marker="os"[k], label=f"Path {path}", clip_on=False, **leg_line(k))
         axes.set_yscale("log")
-        dress(axes, "platform believed too heavy by [%]", f"largest error of {label}")
+        dress(axes, "error of the assumed platform mass [%]", f"largest error of {label}")
     panels[0].set_title("pedrammehr, computed torque at 1 kHz", fontsize=10, loc="left")
     legend(picture, panels[0])
     return picture

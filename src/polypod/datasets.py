@@ -32,7 +32,17 @@ CONVENTIONS = "SI units, radians; base axes; twist and wrench at the platform or
 
 
 class Quantity(NamedTuple):
-    """Dimensions of a variable, what it is, and its unit; ``{q}`` and ``{f}`` are those of coordinates and forces."""
+    """A variable of results.
+
+    Attributes
+    ----------
+    dims : tuple of str
+        Dimensions.
+    text : str
+        What it is.
+    unit : str
+        Its unit; ``{q}`` and ``{f}`` stand for those of coordinates and forces.
+    """
 
     dims: tuple[str, ...]
     text: str
@@ -101,11 +111,28 @@ def dataset(
     labels: Mapping[str, tuple[str, ArrayLike]] | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> xr.Dataset:
-    """Variables of ``QUANTITIES`` by name over ``time`` (n,) [s], with units and labels.
+    """A labelled result: variables of ``QUANTITIES`` over time, with units.
 
     Dimensions are labelled: ``actuator`` (with ``actuator_leg`` and the units ``actuator_unit`` and ``force_unit`` of
-    each), ``leg``, ``component``, ``axis``, ``mode``; ``labels`` gives others, (dimension, values) by name. ``about``
-    are attributes beside those that every result has.
+    each), ``leg``, ``component``, ``axis``, ``mode``.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    time : ndarray, shape (n,)
+        Times [s].
+    values : mapping of str to array_like
+        Variables by name.
+    labels : mapping of str to (str, array_like), optional
+        Dimension and values of further labels, by name.
+    about : mapping of str to value, optional
+        Further attributes.
+
+    Returns
+    -------
+    xarray.Dataset
+        The result.
     """
     import xarray as xr
 
@@ -138,7 +165,20 @@ def dataset(
 
 
 def units(model: Model) -> tuple[str, str]:
-    """Units of actuated coordinates and of forces; both kinds where a robot has both."""
+    """Units of actuated coordinates and of forces; both kinds where a robot has both.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    coordinates : str
+        Unit of the coordinates, such as ``m`` or ``m or rad``.
+    forces : str
+        Unit of the forces.
+    """
     coordinates = dict.fromkeys(actuator.unit for actuator in model.actuators)
     forces = dict.fromkeys(actuator.force_unit for actuator in model.actuators)
     return " or ".join(coordinates), " or ".join(forces)
@@ -149,7 +189,18 @@ _MAX_ROBOTS = 32
 
 
 def robot_of(result: xr.Dataset) -> Robot:
-    """The robot of a result, as its attributes describe it."""
+    """The robot of a result, as its attributes describe it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study`` or ``polypod.simulate``.
+
+    Returns
+    -------
+    Robot
+        The robot.
+    """
     text = result.attrs.get("robot_file", "")
     robot = _robots.get(text)
     if robot is None:
@@ -182,9 +233,23 @@ def _remember(text: str, robot: Robot) -> None:
 
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
-    """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``.
+    """Write a result as netCDF 3, which any reader of the format opens.
 
-    Its attribute ``sha256`` is a digest of all numbers and texts, by which ``load_result`` knows it again.
+    The attribute ``sha256`` is a digest of all values and texts, by which ``load_result`` verifies it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study`` or ``polypod.simulate``.
+    path : str or Path
+        File to write.
+    force : bool, optional
+        Whether to overwrite an existing file.
+
+    Returns
+    -------
+    Path
+        The file.
     """
     labels = {str(name): set(result[name].dims) for name in result.coords if name not in result.dims}
     variables, unclaimed = {}, set(labels)
@@ -200,7 +265,23 @@ def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Pa
 
 
 def load_result(path: str | Path) -> xr.Dataset:
-    """Read a result back; a file that is cut off or changed since it was written is an error."""
+    """Read a result from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        File that ``save_result`` wrote.
+
+    Returns
+    -------
+    xarray.Dataset
+        The result.
+
+    Raises
+    ------
+    InputError
+        If the file is truncated or was changed since it was written.
+    """
     import xarray as xr
 
     damaged = f"{path}: not a polypod result, or damaged; compute it again"
@@ -222,7 +303,18 @@ def load_result(path: str | Path) -> xr.Dataset:
 
 
 def digest(result: xr.Dataset) -> str:
-    """SHA-256 of a result's names, numbers and texts, whatever the types that a file stores them as."""
+    """SHA-256 of the names, numbers and texts of a result, whatever types a file stores them as.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        The result.
+
+    Returns
+    -------
+    str
+        Hexadecimal digest.
+    """
     total = hashlib.sha256()
     for name in sorted(map(str, result.variables)):
         variable = result[name]
@@ -251,3 +343,15 @@ def _version() -> str:
     from . import __version__
 
     return __version__
+
+
+__all__ = [
+    "QUANTITIES",
+    "Quantity",
+    "dataset",
+    "digest",
+    "load_result",
+    "robot_of",
+    "save_result",
+    "units",
+]

@@ -17,10 +17,6 @@ AS_RIGID = "take its platform as rigid (model.rigid)"
 """What to do with a flexible platform where only rigid ones have an answer."""
 
 
-_MOST_KNOWN = 40
-"""So many known names are listed in a message; the error itself has all of them."""
-
-
 def short_repr(value: Any) -> str:
     """A value as a message quotes it: ``repr`` cut to 80 characters, ``nothing`` for None."""
     text = "nothing" if value is None else repr(value)
@@ -149,9 +145,12 @@ class KernelSizeError(InputError):
 
     Attributes
     ----------
-    name : the function
-    operations : how many it has
-    limit : how many it may have
+    name : str
+        The function.
+    operations : int
+        Number of its operations.
+    limit : int
+        Number that is allowed.
     """
 
     def __init__(self, name: str, operations: int, limit: int, advice: str = "") -> None:
@@ -165,24 +164,36 @@ class KernelSizeError(InputError):
         return KernelSizeError, (self.name, self.operations, self.limit, self._advice)
 
 
+MOST_LISTED, NEAREST = 60, 10
+"""Known names that a message lists in full, and how many of them, the nearest, where there are more."""
+
+
 class UnknownNameError(PolypodError, KeyError):
-    """A name that is not known, with those that are and those that are near.
+    """A name that is not known, with those that are and those that are similar.
 
     Attributes
     ----------
-    what : the kind of thing that was asked for
-    name : what was asked for
-    known : the names there are
-    near : those of them that may have been meant
+    what : str
+        The kind of thing that was asked for.
+    name : str
+        What was asked for.
+    known : sequence of str
+        The names there are.
+    near : sequence of str
+        Those of them that may have been meant.
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.what, self.name, self.known = what, name, tuple(known)
         self.near = tuple(near_names(str(name), known))
         hint = f" Did you mean {' or '.join(map(repr, self.near))}?" if self.near else ""
-        more = f" and {len(self.known) - _MOST_KNOWN} more" if len(self.known) > _MOST_KNOWN + 1 else ""
-        listed = ", ".join(self.known[:_MOST_KNOWN] if more else self.known) or "none"
-        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {listed}{more}.")
+        listed = f"Known: {', '.join(known) or 'none'}."
+        if len(known) > MOST_LISTED:
+            nearest = sorted(
+                known, key=lambda k: -SequenceMatcher(None, str(k).lower(), str(name).lower()[:200]).ratio()
+            )
+            listed = f"The {NEAREST} nearest of {len(known)}: {', '.join(nearest[:NEAREST])}."
+        super().__init__(f"unknown {what} {short_repr(name)}.{hint} {listed}")
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -193,7 +204,19 @@ class UnknownNameError(PolypodError, KeyError):
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where, what was got, what is allowed; ``code`` as in ``PolypodError``."""
+    """One thing wrong with a file.
+
+    Attributes
+    ----------
+    field : str
+        Dotted path of the field.
+    message : str
+        What was got and what is allowed.
+    line : int or None
+        Line of the file.
+    code : str
+        Kind of fault, as in ``PolypodError``.
+    """
 
     field: str
     message: str
@@ -210,7 +233,15 @@ class Fault:
 
 
 class FileError(PolypodError, ValueError):
-    """A file that cannot be used; ``faults`` lists each reason."""
+    """A file that cannot be used.
+
+    Attributes
+    ----------
+    origin : str
+        The file.
+    faults : tuple of Fault
+        Each reason, with its line.
+    """
 
     what = "file"
 
@@ -246,13 +277,18 @@ class StateError(PolypodError, ArithmeticError):
 
     Attributes
     ----------
-    index : positions of the bad states in the flattened batch
-    reasons : one sentence for each of them
-    code : of the first reason: ``"singular"``, ``"leg"`` (out of reach, or singular in itself), ``"overflow"``,
-        ``"friction"`` (its iteration did not converge), ``"not_converged"`` and the other names of
-        ``polypod.model.ForwardKinematicsStatus``
-    result : what the call computed; NaN in the bad states, right in all others
-    time : when a motion first has no answer [s]; None if the states are no motion
+    code : str
+        Kind of the first reason: ``singular``, ``leg`` (out of reach, or itself singular), ``overflow``, ``friction``
+        (its iteration did not converge), ``not_converged`` and other names of
+        ``polypod.model.ForwardKinematicsStatus``.
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : sequence of str
+        One sentence for each of them.
+    result : object
+        What the call computed: NaN in these states, correct in all others.
+    time : float or None
+        When a motion first has no answer [s]; None if the states are not a motion.
     """
 
     def __init__(
@@ -281,9 +317,12 @@ class UnphysicalWarning(UserWarning):
 
     Attributes
     ----------
-    what : the fault in one sentence
-    head : the same, with the command that lists the bodies
-    bodies : each body, and which of its numbers are impossible
+    what : str
+        The fault in one sentence.
+    head : str
+        The same, with the command that lists the bodies.
+    bodies : sequence of str
+        Each body, and which of its values are impossible.
     """
 
     def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
@@ -298,16 +337,13 @@ class ImplausibleWarning(UserWarning):
     """A number that is allowed but hardly intended, such as a robot of a kilometre, or a nearly singular home."""
 
 
-class IgnoredWarning(UserWarning):
-    """Something that a file states is left out of a part of the results."""
-
-
 class RoundedWarning(UserWarning):
     """Axes that are parallel or perpendicular to within the digits of a file were made exactly so.
 
     Attributes
     ----------
-    axes : which axes, by how much each was turned, and what for
+    axes : sequence of str
+        Which axes, by how much each was rotated, and what for.
     """
 
     def __init__(self, axes: Sequence[str]) -> None:
@@ -327,12 +363,36 @@ class StateWarning(UserWarning):
 
     Attributes
     ----------
-    index : positions of the bad states in the flattened batch
-    reasons : one sentence for each of the first of them
-    code : of the first reason, as in ``StateError``
+    index : ndarray of int
+        Positions of these states in the flattened batch.
+    reasons : tuple of str
+        One sentence for each of the first of them.
+    code : str
+        Kind of the first reason, as in ``StateError``.
     """
 
     def __init__(self, message: str, index: Any = (), reasons: Sequence[str] = ()) -> None:
         self.index, self.reasons = index, tuple(reasons)
         self.code = _code_of(self.reasons)
         super().__init__(message)
+
+
+__all__ = [
+    "Fault",
+    "FileError",
+    "ImplausibleWarning",
+    "InputError",
+    "KernelSizeError",
+    "MissingPackageError",
+    "MotionFileError",
+    "PolypodError",
+    "Reason",
+    "RobotFileError",
+    "RoundedWarning",
+    "StateError",
+    "StateWarning",
+    "ToleranceFileError",
+    "UnknownNameError",
+    "UnphysicalWarning",
+    "UnstableBendingError",
+]

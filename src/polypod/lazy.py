@@ -42,7 +42,20 @@ class Kept:
         self._kept: dict[Hashable, Any] = {}
 
     def kept(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What ``make`` gave when first asked for under a key, which starts with the name of the module that asks."""
+        """Value that is computed once and kept with the object.
+
+        Parameters
+        ----------
+        key : hashable
+            Key of the value; starts with the name of the module that asks.
+        make : callable
+            Computes the value.
+
+        Returns
+        -------
+        object
+            The value.
+        """
         if key not in self._kept:
             self._kept[key] = make()
         value: Value = self._kept[key]

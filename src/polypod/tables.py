@@ -17,7 +17,15 @@ _NOISE = 1e-9  # of the largest number of a unit; less is rounding
 
 @dataclass(frozen=True)
 class Column:
-    """A column: what it holds, in which unit (empty for texts and pure numbers)."""
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+        What it holds.
+    unit : str
+        Its unit; empty for texts and pure numbers.
+    """
 
     name: str
     unit: str = ""
@@ -35,7 +43,19 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """Rows of texts and numbers under columns; the caption says what a reader must know of them."""
+    """Rows of texts and numbers under columns; prints as text and shows as HTML in notebooks.
+
+    Attributes
+    ----------
+    title : str
+        Title.
+    columns : tuple of Column
+        Names and units of the columns.
+    rows : tuple of tuple
+        Values, in SI units.
+    caption : str
+        What a reader must know about them.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -43,13 +63,30 @@ class Table:
     caption: str = ""
 
     def only(self, names: Sequence[str]) -> Table:
-        """The table with some of its columns."""
+        """The table with some of its columns.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the columns.
+
+        Returns
+        -------
+        Table
+            The table.
+        """
         shown = [k for k, column in enumerate(self.columns) if column.name in names]
         rows = tuple(tuple(row[k] for k in shown) for row in self.rows)
         return replace(self, columns=tuple(self.columns[k] for k in shown), rows=rows)
 
     def csv(self) -> str:
-        """As CSV text; numbers in full precision, NaN as an empty cell."""
+        """The table as CSV text; numbers in full precision, NaN as an empty cell.
+
+        Returns
+        -------
+        str
+            CSV text.
+        """
         from .output.safe_names import cell
 
         out = io.StringIO()
@@ -61,13 +98,30 @@ class Table:
         return out.getvalue()
 
     def records(self) -> list[dict[str, Any]]:
-        """As JSON data, one mapping a row; SI units; NaN is null."""
+        """The table as JSON data, in SI units.
+
+        Returns
+        -------
+        list of dict
+            One mapping per row; NaN is None.
+        """
         keys = [column.key for column in self.columns]
         rows = ([None if _missing(value) else value for value in row] for row in self.rows)
         return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def texts(self, digits: int = 4) -> list[list[str]]:
-        """Rows as short texts for reading; a number that is rounding beside the largest of its unit is 0."""
+        """Rows as short texts for reading; a number that is rounding beside the largest of its unit is 0.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Number of significant digits.
+
+        Returns
+        -------
+        list of list of str
+            Texts by row.
+        """
         largest: dict[str, float] = {}
         for row in self.rows:
             for column, value in zip(self.columns, row, strict=True):
@@ -83,9 +137,14 @@ class Table:
         ]
 
     def practical(self) -> Table:
-        """The table in units and words that people use: mm, mm/s and deg in place of m, m/s and rad, torques in N m.
+        """The table in practical units: mm, mm/s and deg in place of m, m/s and rad; forces in N m are called torques.
 
-        A column named ``unit`` says the unit of the numbers of its row that have none of their own.
+        A column named ``unit`` gives the unit of the numbers of its row that have none of their own.
+
+        Returns
+        -------
+        Table
+            The table.
         """
         own = next((k for k, column in enumerate(self.columns) if column.name == "unit"), None)
         columns = tuple(Column(called(c.name, c.unit), practical_unit(c.unit)[1]) for c in self.columns)
@@ -105,10 +164,19 @@ class Table:
         return [any(isinstance(row[k], float) for row in self.rows) for k in range(len(self.columns))]
 
     def lines(self, width: int | None = None, digits: int = 4) -> list[list[str]]:
-        """The table in letters of one width: lines of the title, heading, rows and caption.
+        """The table in monospaced text.
 
-        With a ``width`` (of a terminal) headings of numbers take a line a word, and the last column, if it is texts, is
-        broken at its right edge.
+        Parameters
+        ----------
+        width : int, optional
+            Width of a terminal: headings of numbers then take one line per word, and a last column of texts is wrapped.
+        digits : int, optional
+            Number of significant digits.
+
+        Returns
+        -------
+        list of list of str
+            Lines of the title, heading, rows and caption.
         """
         numeric, narrow = self.numeric, width is not None
         heads = [
@@ -153,7 +221,18 @@ class Table:
         return f"Table({self.title!r}: {len(self.rows)} rows of {', '.join(column.header for column in self.columns)})"
 
     def html(self, digits: int = 4) -> str:
-        """The table as HTML; texts are escaped."""
+        """The table as HTML; texts are escaped.
+
+        Parameters
+        ----------
+        digits : int, optional
+            Number of significant digits.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
         numeric = self.numeric
         head = "".join(
             f'<th class="{"number" if number else "text"}">{escape(column.header.replace("^2", SQUARED))}</th>'
@@ -189,7 +268,19 @@ def _family(unit: str) -> str:
 
 
 def called(name: str, unit: str) -> str:
-    """What people call a quantity of drives where it has a unit: forces in N m are torques.
+    """Name of a quantity of drives in its unit: forces in N m are torques.
+
+    Parameters
+    ----------
+    name : str
+        Name of the quantity.
+    unit : str
+        Its unit.
+
+    Returns
+    -------
+    str
+        The name.
 
     Examples
     --------
@@ -200,7 +291,19 @@ def called(name: str, unit: str) -> str:
 
 
 def practical_unit(unit: str) -> tuple[float, str]:
-    """Factor and name of the unit that people use: mm for m, deg for rad.
+    """Practical unit of a unit: mm for m, deg for rad.
+
+    Parameters
+    ----------
+    unit : str
+        SI unit.
+
+    Returns
+    -------
+    factor : float
+        Factor from the SI unit.
+    unit : str
+        Name of the practical unit.
 
     Examples
     --------
@@ -213,7 +316,20 @@ def practical_unit(unit: str) -> tuple[float, str]:
 
 
 def short(value: Any, digits: int = 4) -> str:
-    """A number with some significant digits (``-`` for NaN), anything else as it is."""
+    """A value as a short text.
+
+    Parameters
+    ----------
+    value : object
+        A number, or anything else.
+    digits : int, optional
+        Number of significant digits.
+
+    Returns
+    -------
+    str
+        The number with these digits (``-`` for NaN), anything else as it is.
+    """
     if _missing(value):
         return "-"
     if isinstance(value, float):
@@ -224,6 +340,22 @@ def short(value: Any, digits: int = 4) -> str:
 def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = "") -> Table:
     """A table from names, units and rows.
 
+    Parameters
+    ----------
+    title : str
+        Title.
+    columns : sequence of (str, str)
+        Name and unit of each column.
+    rows : sequence of sequence
+        Values.
+    caption : str, optional
+        What a reader must know about them.
+
+    Returns
+    -------
+    Table
+        The table.
+
     Examples
     --------
     >>> print(table("Drives", [("leg", ""), ("peak force", "N")], [("leg1", 12.5)]).csv())
@@ -232,3 +364,13 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     <BLANKLINE>
     """
     return Table(title, tuple(Column(*column) for column in columns), tuple(tuple(row) for row in rows), caption)
+
+
+__all__ = [
+    "Column",
+    "Table",
+    "called",
+    "practical_unit",
+    "short",
+    "table",
+]

@@ -350,4 +350,4 @@ def test_example_flexible(tmp_path: Path) -> None:
     assert numbers["elastic state ignored: largest error"] > 1e-3
     assert numbers["elastic state ignored: vibration"] > 10 * numbers["elastic state known: vibration"]
     assert numbers["stiff plate: lowest frequency [Hz]"] > 0.5
-    assert np.isnan(numbers["printed plate: lowest frequency [Hz]"])
+    assert np.isnan(numbers["published plate: lowest frequency [Hz]"])

@@ -22,6 +22,7 @@ from polypod.analysis.workspace import constant_orientation, travel
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
 from polypod.design.page import page
+from polypod.design.quantities import share
 from polypod.design.results import derivative_table, judged, violations, worst
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
@@ -163,7 +164,12 @@ def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
 def test_limits_bind_by_name_and_are_counted(swept):
     force, stroke = worst(swept, "peak force") / 150, worst(swept, "stroke") / 0.092
     np.testing.assert_array_equal(swept.feasible, (force <= 1) & (stroke <= 1))
-    np.testing.assert_array_equal(swept.binding, np.where(force > stroke, "peak force", "stroke"))
+    own = swept["share"].values[:, 2:].max(axis=1)  # of the robot file, which are kept
+    bound = np.where(force > stroke, "peak force", "stroke")
+    np.testing.assert_array_equal(
+        swept.binding.values[own < np.maximum(force, stroke)], bound[own < np.maximum(force, stroke)]
+    )
+    assert (own <= 1).all()
     counts = violations(swept)
     assert counts["peak force"] == ((force > 1).sum(), ((force > 1) & (stroke <= 1)).sum())
     assert counts["stroke"] == ((stroke > 1).sum(), ((stroke > 1) & (force <= 1)).sum())
@@ -180,7 +186,9 @@ def test_a_limit_of_an_unknown_quantity_is_not_kept():
             "reason": (motions, np.array([[0], [0], [2]], dtype=np.int8)),
         }
     )
-    found = judged(result, SimpleNamespace(limits={"peak force": 100.0, "workspace volume": 1.0}))
+    bounds = {"peak force": 100.0, "workspace volume": 1.0}
+    stated = SimpleNamespace(limits=bounds, label=str, share=lambda name, value: share(name, value, bounds[name]))
+    found = judged(result, stated)
     assert found.feasible.values.tolist() == [True, False, False]
     assert found.binding.values.tolist() == ["peak force", "workspace volume", "out of reach or singular"]
     assert violations(found) == {"out of reach or singular": (1, 1), "peak force": (0, 0), "workspace volume": (1, 1)}
@@ -379,7 +387,7 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
     pytest.importorskip("pymoo")
     monkeypatch.chdir(tmp_path)
     text = brief(RANGES)
-    Path("study.yaml").write_text(text + "minimise: [stroke, dexterity]\n")
+    Path("study.yaml").write_text(text + "minimise: [stroke]\nmaximise: [dexterity]\n")
     ran = polypod("optimise", "study.yaml", "--generations", "4", "--population", "12", "--json")
     assert ran.exit_code == 0, ran.output
     best = json.loads(ran.output)["best"]
@@ -437,7 +445,7 @@ def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, 
     assert rows[1].endswith(",,no,no robot")
     with refused(InputError, "limits peak force"):
         optimise("study.yaml", generations=2, population=8)
-    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: home.position, pattern: z, "
+    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: legs.*.base, pattern: z, "
     with refused(InputError, "minimise"):
         optimise(loads_study(far + "range: [0.4, 0.5]}]}"))
 

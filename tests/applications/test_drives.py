@@ -9,9 +9,9 @@ import pytest
 
 import polypod as pp
 from polypod.description import Drive
-from polypod.description.drive import curve_use
 from polypod.errors import InputError, RobotFileError
 from polypod.files import dumps, load, loads
+from polypod.limits import curve_use
 from polypod.results.figures.force_speed import envelope
 from support.refusals import refused
 from support.robots.slides import hinge, slide

@@ -221,14 +221,13 @@ def test_header_explains_every_array_of_every_function():
 def test_header_says_when_there_is_no_answer():
     header = " ".join(export_c(model_of("kim-ryu"), "inverse_dynamics")[1].replace("\n *", " ").split())
     for text in (
-        "there is no answer: test !(quality[0] > 1e-7)",
-        "1 if the iteration (of loads that dry friction depends on) came to rest, 0 if it gave up: then the other "
-        "numbers are not an answer",
+        "test !(quality[0] > 1e-7)",
+        "converged[1] 1 if the iteration",
         "external wrench on the platform at the origin of {P}, base axes: force [N] first, then moment [N m]",
-        "positive pushes towards a growing coordinate q",
+        "positive in the direction of increasing q",
         "4x4 by rows: platform frame {P} in the base frame {B}, homogeneous matrix",
         "All arrays are flat, double[n]",
-        "The output converged is there for the dry friction in the joints",
+        "The output converged refers to the dry friction in the joints",
         "with friction in its joints",
     ):
         assert text in header, text
@@ -373,7 +372,7 @@ def test_names_that_are_no_c_names_give_valid_c(tmp_path):
 
 def test_c_has_the_units_of_the_actuators():
     header = " ".join(export_c(pp.Model(hexa()), "inverse_dynamics")[1].replace("\n *", " ").split())
-    assert "actuator forces [N m]; positive pushes towards a growing coordinate q" in header
+    assert "actuator forces [N m]; positive in the direction of increasing q" in header
     assert "leg1 [rad]" in header
 
 

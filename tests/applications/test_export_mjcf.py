@@ -336,3 +336,73 @@ def test_the_commands(tmp_path: Path) -> None:
     assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf"}
     again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
     failed(again, "--force")
+
+
+def sprung_arm() -> pp.Robot:
+    """An arm of three hinges and two slides, all driven, with every element that MJCF has."""
+    light = {"mass": 0.4, "inertia": [2e-3, 3e-3, 2e-3]}
+    names = ["one", "two", "three", "four"]
+    bodies = {name: {**light, "com": [0.05 + 0.2 * k, 0.02, 0.3 + 0.03 * k]} for k, name in enumerate(names)}
+    rows = [("a", "revolute", [0, 0, 1]), ("b", "revolute", [0, 1, 0]), ("c", "prismatic", [1, 0, 0]),
+            ("d", "revolute", [0, 0.6, 0.8]), ("e", "prismatic", [0, 0, 1])]  # fmt: skip
+    ends = ["base", *names, "platform"]
+    joints = [
+        {"name": name, "kind": kind, "axis": axis, "at": [0.2 * k, 0, 0.3], "between": [ends[k], ends[k + 1]],
+         "actuated": True, "offset": 0.1 * k}
+        for k, (name, kind, axis) in enumerate(rows)
+    ]  # fmt: skip
+    elements = [
+        {"kind": "spring", "name": "torsion", "joint": "leg.b", "stiffness": 7.0, "rest": 0.3, "damping": 0.2},
+        {"kind": "spring", "name": "loaded", "joint": "leg.c", "stiffness": 90.0, "preload": 4.0},
+        {"kind": "damper", "name": "oil", "joint": "leg.d", "damping": 0.7},
+        {"kind": "spring", "name": "line", "between": ["base", "leg.three"], "at": [[0, 0.3, 0], [0.4, 0.1, 0.35]],
+         "stiffness": 150.0, "length": 0.2, "damping": 3.0},
+        {"kind": "gas spring", "name": "gas", "between": ["leg.one", "platform"], "temperature_factor": 1.1,
+         "at": [[0.1, 0, 0.2], [0.9, 0.1, 0.4]], "force": [[0.5, 60.0], [0.9, 40.0]], "damping": 2.0},
+        {"kind": "damper", "name": "rod", "between": ["leg.two", "platform"], "at": [[0.3, 0.2, 0.2], [0.9, 0, 0.3]],
+         "damping": 5.0},
+    ]  # fmt: skip
+    data = {"name": "arm", "platform": {"mass": 1.0, "com": [0.02, 0, 0.01], "inertia": [4e-3, 5e-3, 6e-3]},
+            "home": {"position": [0.9, 0, 0.35]}, "elements": elements,
+            "dof": [{"name": name, "joint": f"leg.{name}"} for name, _, _ in rows],
+            "legs": [{"kind": "chain", "name": "leg", "bodies": bodies, "joints": joints}]}  # fmt: skip
+    return pp.Robot.model_validate(data)
+
+
+def test_springs_are_those_of_mujoco(tmp_path: Path) -> None:
+    """An arm without loops: MuJoCo's inverse dynamics and potential energy are polypod's to rounding."""
+    arm = model(sprung_arm)
+    simulated = mujoco.MjModel.from_xml_string(export_mjcf(arm))
+    simulated.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    simulated.opt.enableflags |= mujoco.mjtEnableBit.mjENBL_ENERGY
+    data, rng = mujoco.MjData(simulated), np.random.default_rng(4)
+    levels = []
+    for _ in range(3):
+        x, rates, changes = (scale * rng.normal(size=5) for scale in (0.1, 1.0, 1.0))
+        motion = arm.motion(x, rates, changes)
+        data.qpos[:], data.qvel[:], data.qacc[:] = simulated.qpos0 + x, rates, changes
+        mujoco.mj_inverse(simulated, data)
+        np.testing.assert_allclose(arm.inverse_dynamics(*motion), data.qfrc_inverse, rtol=0, atol=1e-9)
+        mujoco.mj_energyPos(simulated, data)
+        levels.append(arm.energy(motion.pose, motion.twist).potential - data.energy[0])
+    np.testing.assert_allclose(levels, levels[0], rtol=0, atol=1e-9)  # the gas spring's level is another
+    path = tmp_path / "arm.xml"
+    path.write_text(export_mjcf(arm))
+    assert import_robot(path).robot == arm.robot
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        {"kind": "bushing", "between": ["base", "platform"], "at": [0.9, 0, 0.4], "stiffness": [1, 1, 1, 1, 1, 1]},
+        {"kind": "constant force", "joint": "leg.b", "force": 3.0},
+        {"kind": "gas spring", "joint": "leg.c", "force": [[-1, 60.0], [0.0, 50.0], [1.0, 45.0]]},
+        {"kind": "damper", "joint": "leg.d", "force": [[0, 0], [1, 2], [2, 3]]},
+    ],
+)
+def test_elements_that_mjcf_has_not_are_refused_by_name(element: dict[str, object]) -> None:
+    data = sprung_arm().model_dump(exclude_unset=True)
+    robot = pp.Robot.model_validate({**data, "elements": [{**element, "name": "special one"}]})
+    with refused(InputError, "special one"):
+        export_mjcf(pp.Model(robot))
+    assert any("special one" in remark for remark in left_out(pp.Model(robot)))

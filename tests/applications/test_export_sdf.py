@@ -16,12 +16,25 @@ from polypod.export import export_sdf
 from support.refusals import refused
 
 DESCRIPTION = Path(__file__).parent.parent / "data" / "sdf-1.9"
-COUNTS = {"double": 1, "vector3": 3, "pose": 6}
+COUNTS = {"double": 1, "vector2d": 2, "vector3": 3, "pose": 6}
+SHAPES = {  # elements of other shapes that SDFormat 1.9 has, with the types of their own: + for one or more
+    "sphere": {"radius": ("double", "1")},
+    "capsule": {"radius": ("double", "1"), "length": ("double", "1")},
+    "polyline": {"point": ("vector2d", "+"), "height": ("double", "1")},
+}
 
 
 @cache
 def described(name: str) -> ET.Element:
     return ET.parse(DESCRIPTION / name).getroot()
+
+
+def shape_rule(name: str) -> ET.Element:
+    """The description of a shape."""
+    rule = ET.Element("element", name=name)
+    for inner, (type_, required) in SHAPES[name].items():
+        ET.SubElement(rule, "element", name=inner, type=type_, required=required)
+    return rule
 
 
 def faults(element: ET.Element, rule: ET.Element, where: str = "") -> list[str]:
@@ -38,6 +51,8 @@ def faults(element: ET.Element, rule: ET.Element, where: str = "") -> list[str]:
         if (DESCRIPTION / include.get("filename")).is_file():  # the others hold what no exported robot has
             inner = described(include.get("filename"))
             rules[inner.get("name")] = (inner, include.get("required"))
+    if rule.get("name") == "geometry":
+        rules |= {name: (shape_rule(name), "0") for name in SHAPES}
     for name, (_, required) in rules.items():
         count = len(element.findall(name))
         if (required == "1" and count != 1) or (required == "0" and count > 1):

@@ -21,6 +21,8 @@ import pytest
 import polypod as pp
 from polypod.errors import StateError
 from polypod.export import export_c, export_js
+from polypod.export.code import named_expression
+from polypod.kernels import Kernel
 from polypod.model import ForwardKinematicsStatus
 from polypod.results.figures.modes import modes_picture
 from support.engines.chain_engine import Engine
@@ -220,55 +222,71 @@ def test_assembly_modes_hold_the_pose_that_they_come_from(tmp_path: Path) -> Non
 # -- exported ----------------------------------------------------------------------------------------------------------
 
 
-@needs_compiler
-def test_c_and_javascript_check_their_answers_too(tmp_path: Path) -> None:
-    """From home, without the search about it, which only Python has: 36 of 60 states had no answer."""
-    model = model_of("par4")
-    space = workspace(model, "par4", 400)
-    space = space.at(slice(0, 60))
+def hard_states(model: pp.Model, name: str, count: int) -> Workspace:
+    """States for whose poses one attempt from home is not enough, up to two thirds of ``count``, and others."""
+    space = workspace(model, name, 20 * count)
+    home = np.ascontiguousarray(np.broadcast_to(model.robot.home.matrix, space.pose.shape))
+    _, residual, _, quality = model.kernel("forward_kinematics")(space.q, home)
+    order = np.argsort(accepted(model, residual, quality), kind="stable")
+    return space.at(np.concatenate([order[: 2 * count // 3], order[::-1][: count - 2 * count // 3]]))
+
+
+def accepted(model: pp.Model, residual: Any, quality: Any) -> Any:
+    """Whether a pose counts as found, as the header of the exported function says."""
     limit = 1e-12 * (model.size + float(np.linalg.norm(model.robot.home.position)))
-    name, header, source = export_c(model, "forward_kinematics")
-    function = compiled(tmp_path, name, header, source)
+    return (np.asarray(residual) <= limit) & (np.asarray(quality) > 1e-7)
+
+
+SEARCHED = ("par4", "pedrammehr", "long", "eclipse", "ankle-g1", "ankle", "delta", "capaman", "3-rps", "agile-eye")
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", mostly_long(SEARCHED, ("par4", "pedrammehr")))
+def test_c_and_javascript_check_their_answers_and_look_about_the_guess(name: str, tmp_path: Path) -> None:
+    """From home, by exported code alone: of pedrammehr 1.3 % of the poses were not found, of eclipse 5.7 %."""
+    model = model_of(name)
+    space = hard_states(model, name, 60)
+    function_name, header, source = export_c(model, "forward_kinematics")
+    function = compiled(tmp_path, function_name, header, source)
     home = np.ascontiguousarray(model.robot.home.matrix)
 
-    def in_c(q: Array) -> list[Array]:
+    def in_c(q: Array) -> tuple[Array, float, float]:
         outputs = [np.zeros(16), np.zeros(1), np.zeros(1), np.zeros(1)]
         function(*(ctypes.c_void_p(a.ctypes.data) for a in (np.ascontiguousarray(q), home, *outputs)))
-        return outputs
+        return outputs[0], outputs[1][0], outputs[3][0]
 
-    name, script = export_js(model, "forward_kinematics")
+    function_name, script = export_js(model, "forward_kinematics")
     program = f"""{without_words(script)}
     function main() {{
       const home = Float64Array.from({json.dumps(home.ravel().tolist())});
       return JSON.stringify({json.dumps(space.q.tolist())}.map(q => {{
         const [pose, residual, steps, quality] = [16, 1, 1, 1].map(n => new Float64Array(n));
-        {name}(Float64Array.from(q), home, pose, residual, steps, quality);
+        {function_name}(Float64Array.from(q), home, pose, residual, steps, quality);
         return [Array.from(pose), residual[0], quality[0]];
       }}));
     }}"""
-    scripted = [
-        (np.array(pose), residual, quality) for pose, residual, quality in json.loads(evaluated(program, tmp_path))
-    ]
-    for answers in (scripted, [(pose, residual[0], quality[0]) for pose, residual, _, quality in map(in_c, space.q)]):
-        good = np.array([residual <= limit and quality > 1e-7 for _, residual, quality in answers])
-        found = np.where(good[:, None, None], np.array([pose for pose, *_ in answers]).reshape(-1, 4, 4), np.nan)
-        assert judged(model, space, found) == (60, 0, 0, 0)
+    for answers in (json.loads(evaluated(program, tmp_path)), [in_c(q) for q in space.q]):
+        poses, residual, quality = (np.array(part, dtype=float) for part in zip(*answers, strict=True))
+        good = accepted(model, residual, quality)
+        counts = judged(model, space, np.where(good[:, None, None], poses.reshape(-1, 4, 4), np.nan))
+        assert counts[:3] == (60, 0, 0)
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------
 
 
 def study(model: pp.Model, name: str, count: int, show: Callable[[str], None] = print) -> None:
-    """From home, from near guesses, by compiled code alone and along a log: nothing wrong, 99.9 % found."""
+    """From home, from near guesses, by exported code alone and along a log: nothing wrong, 99.9 % found."""
     space = workspace(model, name, count)
     near = pose_of(model, 0.97 * space.x)
     home, near_by = found_from(model, space, None), found_from(model, space, near)
-    kernel = model.kernel("forward_kinematics")
-    limit = 1e-12 * (model.size + float(np.linalg.norm(model.robot.home.position)))
+    expression = named_expression(model, "forward_kinematics", False, parameters=True)[1]
+    kernel = Kernel(lambda: expression)  # what is exported
+    kernel = kernel.at(model.kernels.mechanism.numbers.values) if kernel.parameters else kernel
 
     def compiled_alone(guess: Array) -> Counts:
         pose, residual, _, quality = kernel(space.q, np.ascontiguousarray(np.broadcast_to(guess, space.pose.shape)))
-        good = (residual <= limit) & (quality > 1e-7)
+        good = accepted(model, residual, quality)
         return judged(model, space, np.where(good[:, None, None], pose, np.nan))
 
     alone = compiled_alone(model.robot.home.matrix), compiled_alone(near)
@@ -278,7 +296,7 @@ def study(model: pp.Model, name: str, count: int, show: Callable[[str], None] = 
     rows = (home, near_by, *alone, along)
     show(f"| {name} | {iterated} | {len(space.q)} | " + " | ".join("{} {} {}".format(*row[1:]) for row in rows) + " |")
     assert all(row.wrong == 0 for row in rows)
-    for row in (home, near_by):
+    for row in (home, near_by, *alone):
         assert row.none <= 1e-3 * row.states + 1
 
 

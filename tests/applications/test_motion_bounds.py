@@ -120,7 +120,7 @@ def test_a_peak_that_samples_and_half_way_points_miss(share, model_of):
     if share < 1:
         assert "limits are violated between samples: force of leg" in judged.headline
     else:
-        assert "limits are met at every instant (verified)" in judged.headline
+        assert "limits at every instant (verified)" in judged.headline
 
 
 def test_too_few_samples_are_said_of_the_actuator_that_shows_it():
@@ -152,7 +152,7 @@ def test_python_and_command_give_one_verdict(model_of):
     assert verdict(mine).proven
     assert command["between_samples"] == mine.attrs["between_samples"]
     samples = study(model_of("hexapod"), certify=False)
-    assert "met at the samples; the most used" in verdict(samples).headline
+    assert "limits at the samples; the most used" in verdict(samples).headline
     assert "upper_bound" not in samples
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.results.bearings import axial_and_radial
+from polypod.results.bearings import bearing_parts
 from support.engines.chain_engine import Engine
 from support.robots.machine_chains import MACHINES
 from support.robots.random_chains import ROBOTS
@@ -64,7 +64,7 @@ def test_bearings_have_the_radial_load_that_open_axial_forces_leave(model_of: Ca
     model = model_of("planar-3-rrr")
     result = pp.study(model, pp.motion.make_task(model, "around-home", rate=20.0), certify=False)
     for joint in range(result.sizes["joint"]):
-        axial, radial = axial_and_radial(result, joint)
+        axial, radial = bearing_parts(result, joint)
         force = result.reaction_force.values[:, joint]
         assert np.isnan(axial).all()
         np.testing.assert_allclose(radial, np.hypot(force[:, 0], force[:, 1]), rtol=1e-12)

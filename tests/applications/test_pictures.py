@@ -9,6 +9,7 @@ import pytest
 from matplotlib.image import imread
 
 import polypod as pp
+from polypod.drawing import posed
 from polypod.files.templates import template
 from polypod.motion import Motion, Task, loads_motion, make_task
 from polypod.results import figures as plots
@@ -17,7 +18,6 @@ from polypod.results.figures import scene
 from polypod.results.figures.curves import draw_curves
 from polypod.results.figures.light import decimated
 from polypod.results.figures.scene import Solids
-from polypod.results.figures.skeleton import skeleton
 from polypod.results.figures.style import figure as figure_of
 from polypod.results.figures.view import View, best_view
 from support.robots.small_machines import SMALL_MACHINES
@@ -62,9 +62,9 @@ def test_every_leg_has_its_name(model):
 def test_one_scale_and_one_handedness(model):
     """Directions of the paper are a right-handed rotation of the base axes, gravity points down on it."""
     robot = model.robot
-    lines = skeleton(robot, robot.home.matrix[None])
+    drawn = posed(robot, robot.home.matrix[None])
     down = robot.gravity[2] > 0
-    for view in (best_view(robot, lines), View.plan(down), View.side(down)):
+    for view in (best_view(robot, drawn), View.plan(down), View.side(down)):
         matrix = np.stack([view.right, view.up, view.towards])
         np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-14)
         assert np.linalg.det(matrix) == pytest.approx(1.0, rel=1e-14)
@@ -81,9 +81,9 @@ def test_one_scale_and_one_handedness(model):
 def test_cylindrical_joints_slide_on_rails():
     """Legs of 3-CRU start from cylindrical joints: what slides is no fixed joint of the base."""
     robot = pp.Robot.model_validate(SMALL_MACHINES["3-CRU"](1))
-    lines = skeleton(robot, robot.home.matrix[None])
-    assert [rail.leg for rail in lines.rails] == [0, 1, 2]
-    assert not len(lines.ground)
+    drawn = posed(robot, robot.home.matrix[None])
+    assert [leg for leg, _ in drawn.rails()] == [0, 1, 2]
+    assert not len(drawn.ground)
 
 
 def test_what_is_nearer_is_drawn_later():
@@ -223,14 +223,15 @@ def test_a_plate_is_drawn_by_its_outline():
     robot = pp.loads(template("robot", "bendy", "flexible"))
     corners = np.array(robot.platform.plate.outline)
     turned = np.array([[0.0, -1.0, 0.0, 0.1], [1.0, 0.0, 0.0, 0.2], [0.0, 0.0, 1.0, 0.6], [0.0, 0.0, 0.0, 1.0]])
-    lines = skeleton(robot, turned[None])
+    drawn = posed(robot, turned[None])
     wanted = np.column_stack([0.1 - corners[:, 1], 0.2 + corners[:, 0], np.full(len(corners), 0.6)])
-    np.testing.assert_allclose(lines.outline[0], wanted, atol=1e-15)
-    assert lines.platform.shape == (1, 6, 3)  # the joints, as before
-    assert skeleton(robot.rigid, turned[None]).outline is None
-    flat = scene.solids(lines, 0, turned, View.plan()).parts()[0]
-    wanted = lines.outline[0][:, :2]
-    assert any(len(ring) == len(wanted) and np.allclose(ring, wanted, atol=1e-15) for ring in flat)
+    ((plate, points),) = [one for one in drawn.placed(0) if one[0].role == "platform"]
+    assert sorted(points.round(12).tolist()) == sorted(wanted.round(12).tolist())
+    assert drawn.platform.shape == (1, 6, 3)  # the joints, as before
+    # from above it reaches its radius beyond its corners
+    flat = scene.solids(drawn, 0, View.plan())._polygons
+    outline = max((ring for _, ring, face, _ in flat if face[3] == 0.75), key=lambda ring: np.ptp(ring[:, 0]))
+    np.testing.assert_allclose(np.ptp(outline, axis=0), np.ptp(wanted[:, :2], axis=0) + 2 * plate.radius, rtol=1e-9)
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------

@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 
 import polypod as pp
 from polypod.control import ComputedTorque, Springs
+from polypod.drawing import posed
 from polypod.errors import InputError
 from polypod.motion import Published
 from polypod.papers.long.cases import hexagon_modes
 from polypod.results.figures import animation
 from polypod.results.figures import simulation as plots
-from polypod.results.figures.skeleton import bent_skeleton, skeleton
 from polypod.results.figures.style import INK, prefix_power
 from polypod.simulation import load_result, save_result, simulate
 from support.refusals import refused
@@ -217,16 +217,16 @@ def test_a_bending_platform_is_drawn_where_it_is(
 
     robot = pp.loads(flexible.attrs["robot_file"]).rigid
     pose, moved = flexible.pose.values, flexible.deflection.values
-    plain, still = skeleton(robot, pose), bent_skeleton(robot, pose, 0 * moved)
-    for bone, same in zip(plain.bones, still.bones, strict=True):
-        assert bone.leg == same.leg
-        assert np.array_equal(bone.ends, same.ends)
+    plain, still = posed(robot, pose), posed(robot, pose, 0 * moved)
+    for (leg, ends), (same, equal) in zip(plain.lines(), still.lines(), strict=True):
+        assert leg == same
+        assert np.array_equal(ends, equal)
     for name in ("joints", "platform", "ground", "roots"):
         assert np.array_equal(getattr(plain, name), getattr(still, name)), name
-    lines = bent_skeleton(robot, pose, moved)
-    assert np.abs(np.linalg.norm(lines.platform - lines.roots, axis=-1) - flexible.q.values).max() < 1e-12
-    for k, tips in enumerate(np.moveaxis(lines.platform, 1, 0)):
-        ends = np.concatenate([bone.ends for bone in lines.bones if bone.leg == k], axis=1)
+    bent = posed(robot, pose, moved)
+    assert np.abs(np.linalg.norm(bent.platform - bent.roots, axis=-1) - flexible.q.values).max() < 1e-12
+    for k, tips in enumerate(np.moveaxis(bent.platform, 1, 0)):
+        ends = np.concatenate([ends for leg, ends in bent.lines() if leg == k], axis=1)
         # the leg's lines reach the point that the platform's outline goes through
         assert np.abs(ends - tips[:, None]).max(axis=-1).min(axis=1).max() < 1e-12
     assert title(drawn(flexible, tmp_path, monkeypatch)) == "t = 0.100 s"

@@ -18,10 +18,9 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.analysis import deflection, natural_modes, resonances, stiffness
 from polypod.design.quantities import SOURCES
-from polypod.errors import IgnoredWarning, InputError
-from polypod.results.report import notes
+from polypod.errors import InputError
 from support.command_line import polypod
-from support.refusals import names, refused, warned
+from support.refusals import refused
 
 # github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: org files of kinematics, dynamics and cubic hexapods
 BASE_ANGLES, PLATFORM_ANGLES = [-10, 10, 110, 130, 230, 250], [-50, 50, 70, 170, 190, -70]
@@ -413,22 +412,22 @@ def spring_file(folder: Path, joint: str, field: str) -> Path:
     return path
 
 
-def test_springs_that_dynamics_leaves_out_are_told(tmp_path: Path) -> None:
-    """Where a file's springs are not part of the forces, everything that gives forces says so."""
-    path = spring_file(tmp_path, "tip", "stiffness: 5")
-    words = "right.tip stiffness"
-    with warned(IgnoredWarning, words):
-        model = pp.Model(path)
-    result = pp.study(model, pp.motion.make_task(model, "around-home", rate=20.0))
-    assert any(names(note, words) for note in notes(result))
-    flat = {"check": ("check", path), "run": ("run", path, "around-home", "--no-certify", "--out", tmp_path / "run")}
-    flat["simulate"] = ("simulate", path, "around-home", "--out", tmp_path / "simulated")
-    for arguments in flat.values():
-        said = " ".join(polypod(*arguments).output.split())
-        assert said.count("right.tip") == 1, said
+def test_springs_of_passive_joints_act_in_dynamics(tmp_path: Path) -> None:
+    """A hinge with 5 N m/rad adds the torques whose power is that of its moment: -5 angle rate."""
     with warnings.catch_warnings():
-        warnings.simplefilter("error", IgnoredWarning)
-        pp.Model(spring_file(tmp_path, "motor", "stiffness: 5 N m/rad"))  # of drives: in series, no spring
+        warnings.simplefilter("error")
+        sprung, plain = pp.Model(spring_file(tmp_path, "tip", "stiffness: 5")), pp.Model("five-bar")
+    x, rates = plain.robot.home.matrix[:2, 3] * 0.0 + [0.02, -0.03], np.array([[1.0, 0.0], [0.0, 1.0]])
+    motion = plain.motion(x)
+    still = np.zeros(6)
+    more = sprung.inverse_dynamics(motion.pose, still, still) - plain.inverse_dynamics(motion.pose, still, still)
+    element = sprung.elements(motion.pose)["right.tip"]
+    assert element.force == pytest.approx(-5 * element.displacement, rel=1e-12)
+    for rate in rates:
+        moving = plain.motion(x, rate)
+        power = more @ plain.rates(moving.pose, moving.twist)
+        spin = sprung.elements(moving.pose, moving.twist)["right.tip"].rate
+        assert power == pytest.approx(float(5 * element.displacement @ spin), rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,8 @@ def test_verdicts_survive_a_file(tmp_path):
 def test_force_speed_figure_draws_the_envelope():
     drawn = force_speed(lifted()).axes[0]
     labels = drawn.get_legend_handles_labels()[1]
-    assert labels == ["drive", "drive's envelope", "continuous force", "largest rms force"]
-    speeds, forces = next(line for line in drawn.lines if line.get_label() == "drive's envelope").get_data()
+    assert labels == ["drive", "drive envelope", "continuous force", "largest rms force"]
+    speeds, forces = next(line for line in drawn.lines if line.get_label() == "drive envelope").get_data()
     assert max(speeds) == 250.0  # mm/s
     assert max(forces) == 120.0
     assert forces[-1] == 0.0

@@ -6,6 +6,7 @@ import html
 import json
 import re
 import warnings
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +15,18 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.description.body import Payload
+from polypod.drawing import Samples
+from polypod.drawing.shapes import payload_box
 from polypod.errors import InputError
 from polypod.files.templates import template
 from polypod.motion import make_task
 from polypod.papers.long.cases import hexagon_modes
 from polypod.view import document, live_page
+from polypod.view.cones import cones
 from polypod.view.coordinates import coordinates_of
 from polypod.view.document import javascript
 from polypod.view.extras import modes, workspace
-from polypod.view.scene import _payload, scene
-from polypod.view.shapes import Samples, cones
+from polypod.view.scene import scene
 from support.browser import Browser, needs_browser
 from support.command_line import polypod
 from support.refusals import failed, refused
@@ -97,6 +100,7 @@ def state(browser: Browser) -> dict:
         browser.ask("""JSON.stringify((s => ({pose: [...s.pose], x: [...s.x], reachable: s.reachable,
         singular: s.singular, condition: s.condition, distance: s.distance, verdict: s.verdict,
         q: s.q && [...s.q], force: s.force && [...s.force], limits: s.limits && s.limits.map(l => l.value),
+        used: s.used && s.used.map(u => [u.name, u.where, u.share]),
         frames: s.frames && s.frames.map(f => [...f])}))(polypod.state))""")
     )
 
@@ -114,11 +118,16 @@ def agree(model: pp.Model, shown: dict, twist=STILL, acceleration=STILL) -> None
     assert np.abs(np.array(shown["force"]) - force).max() <= SAME * np.abs(force).max()
     bodies = list(model.bodies(pose).values())
     assert np.abs(np.array(shown["frames"][1:]) - np.reshape(bodies, (-1, 16))).max() <= SAME
-    limits, how = model.limits(pose), model.conditioning(pose)
+    limits, how = model.joint_ranges(pose), model.conditioning(pose)
+    judged = model.limits(pose, twist, acceleration)
+    wanted = sorted((q, n[0], float(u)) for q, n, u in zip(judged.quantities, judged.names, judged.use, strict=True))
+    assert [row[:2] for row in sorted(shown["used"])] == [list(row[:2]) for row in wanted]
+    for (*_, use), (*_, expected) in zip(sorted(shown["used"]), wanted, strict=True):
+        assert use == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert np.abs(np.array(shown["limits"]) - limits.value).max(initial=0.0) <= SAME
     assert shown["condition"] == pytest.approx(float(how.condition), rel=SAME)
     assert shown["distance"] == pytest.approx(float(how.distance), rel=SAME)
-    assert (shown["verdict"]["title"] == "Within all limits") == bool(limits.ok and len(limits.names))
+    assert (shown["verdict"]["title"] == "Within all limits") == bool(judged.ok and len(judged.names))
 
 
 @needs_browser
@@ -296,7 +305,7 @@ def test_uses_of_drives_and_assembly_modes(browser, pages, models):
     force = model.inverse_dynamics(model.robot.home.matrix, STILL, STILL)
     assert np.abs(np.array(uses) - np.abs(force) / 400.0).max() <= SAME
     browser.ask("polypod.setLoad(2, -6000)")
-    assert "More than the drives allow" in words(browser)
+    assert "More than is allowed" in words(browser)
     assert browser.ask("document.querySelectorAll('#actuators td.broken').length") == 6
     twist = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
     home = model.robot.home.matrix
@@ -377,16 +386,21 @@ def test_cones_are_found_from_the_limits_alone(models):
 
 
 def test_the_payload_is_the_box_of_its_inertia(models):
-    (load,) = scene(models["cones"], coordinates_of(models["cones"].robot), models["cones"].robot)["payloads"]
-    assert load["name"] == "<u>load</u>"
-    order = np.argsort(load["sides"])
-    assert np.abs(np.array(load["sides"])[order] - SIDES[::-1]).max() < 1e-12
-    assert np.abs(np.abs(np.array(load["axes"])[:, order]) - np.eye(3)[:, [0, 2, 1]]).max() < 1e-12
-    assert not load["round"]
+    """The plate that rounds the edges of the box is as long, wide and thick as the box."""
+    (load,) = [
+        one
+        for one in scene(models["cones"], coordinates_of(models["cones"].robot), models["cones"].robot)["shapes"]
+        if one["role"] == "payload"
+    ]
+    points = np.array(load["points"])
+    assert load["radius"] == pytest.approx(SIDES[2] / 2, rel=1e-12)
+    assert np.ptp(points, axis=0) + 2 * load["radius"] == pytest.approx([0.1, 0.3, 0.2], rel=1e-12)
+    assert points.mean(axis=0) == pytest.approx([0.02, 0.0, 0.05], rel=1e-12, abs=1e-15)
     # a mass in a point has no such box: a ball of steel, of which a litre weighs 7.85 kg
-    point = _payload(Payload(name="point", mass=7.85, com=[0, 0, 0.1], inertia=np.zeros((3, 3)).tolist()))
-    assert point["round"]
-    assert 4 / 3 * np.pi * (np.array(point["sides"]) / 2) ** 3 == pytest.approx(1e-3, rel=1e-12)
+    point = Payload(name="point", mass=7.85, com=[0, 0, 0.1], inertia=np.zeros((3, 3)).tolist())
+    at, radius = payload_box(point, 1e-3, 1.0)
+    assert at.tolist() == [[0, 0, 0.1]]
+    assert 4 / 3 * np.pi * radius**3 == pytest.approx(1e-3, rel=1e-12)
 
 
 def test_modes_and_workspace_are_those_of_the_model(models):
@@ -429,15 +443,20 @@ def test_every_body_is_connected(models):
     """Telescopic legs have a tube each, cranks and rods a bar each, sliders a carriage on a rail of their travel."""
     own = {name: coordinates_of(model.robot, name == "tripod") for name, model in models.items()}
     scenes = {name: scene(model, own[name], model.robot) for name, model in models.items()}
-    assert [bar["tube"] for bar in scenes["cones"]["bars"]] == [True] * 6
-    assert [bar["tube"] for bar in scenes["hexa"]["bars"]] == [False] * 12
-    assert [bar["tube"] for bar in scenes["planar"]["bars"]] == [False] * 6
-    assert [bar["tube"] for bar in scenes["tripod"]["bars"]] == [True, False] * 3  # cylinder and piston
-    assert len(scenes["kim-ryu"]["blocks"]) == len(scenes["kim-ryu"]["rails"]) == 6
-    for rail, leg in zip(scenes["kim-ryu"]["rails"], models["kim-ryu"].robot.legs, strict=True):
+    roles = {
+        name: Counter(shape["role"] for shape in one["shapes"] if shape["role"] != "joint")
+        for name, one in scenes.items()
+    }
+    assert roles["cones"] == {"base": 1, "platform": 1, "payload": 1, "tube": 6, "rod": 6}
+    assert roles["hexa"] == {"base": 1, "platform": 1, "link": 12}
+    assert roles["planar"]["link"] == 6
+    assert (roles["tripod"]["tube"], roles["tripod"]["rod"]) == (3, 3)  # cylinder and piston
+    assert (roles["kim-ryu"]["carriage"], roles["kim-ryu"]["rail"]) == (6, 6)
+    rails = [shape for shape in scenes["kim-ryu"]["shapes"] if shape["role"] == "rail"]
+    for rail, leg in zip(rails, models["kim-ryu"].robot.legs, strict=True):
         low, high = leg.travel
         ends = [np.array(leg.rail_start) + value * np.array(leg.rail_direction) for value in (low, high)]
-        assert np.abs(np.array(rail["ends"]) - ends).max() < 1e-12
+        assert np.abs(np.array(rail["points"]) - ends).max() < 1e-12
     for one in scenes.values():
         assert json.loads(json.dumps(one, allow_nan=False)) == one
 

@@ -88,7 +88,7 @@ def _watch(browser: Browser, address: str, truth, interrupt) -> None:
     until("polypod.motion.time.length > 3")
     # pause: time stands still, and no sample is lost
     browser.ask("document.querySelector('#play button').click()")
-    assert browser.ask("document.querySelector('#play button').textContent") == "Go on"
+    assert browser.ask("document.querySelector('#play button').textContent") == "Resume"
     until("document.getElementById('run').textContent.startsWith('Paused')")
     before = browser.ask("polypod.motion.time.length")
     time.sleep(0.1)

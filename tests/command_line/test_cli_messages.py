@@ -345,7 +345,7 @@ def test_what_the_library_has_can_be_checked_by_name(here):
     assert (motion["kind"], motion["ok"], motion["within_limits"], motion["limits"]) == ("motion", True, True, [])
     says(motion["remarks"][0], "kim-ryu")
     says(polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout, "my-hexapod")
-    assert "not tried on a robot" in polypod("check", "around-home").stdout
+    assert "not checked with a robot" in polypod("check", "around-home").stdout
     failed(polypod("check", "kim-ryu-circle", "--robot", "staicu"), "degrees freedom")
     Path("kim-ryu").mkdir()
     assert check("kim-ryu").kind == "robot"  # a library name stays one

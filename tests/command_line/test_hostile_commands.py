@@ -149,7 +149,7 @@ def test_an_excitation_stays_in_its_folder(tmp_path: Path, monkeypatch: pytest.M
     base = SimpleNamespace(names=(), units=(), count=0)
     found = SimpleNamespace(
         motion=motion, base=base, deviations=(), invisible=(), log_determinant=0.0, condition=1.0, noise=1.0, rate=1.0,
-        tried=1,
+        tried=1, limits="within all limits",
     )  # fmt: skip
     monkeypatch.setattr("polypod.identification.excite", lambda *a, **k: found)
     monkeypatch.setattr("polypod.motion.files.dumps_motion", lambda motion: "text")

@@ -223,6 +223,8 @@ def test_numbers_of_a_robot_are_completed(tmp_path):
         "legs.*.max_acceleration=",
         "legs.*.max_power=",
         "legs.*.max_stroke=",
+        "legs.*.max_motor_torque=",
+        "legs.*.max_motor_speed=",
     ]
     given = typer.Context(typer.main.get_command(app))
     given.params = {"robot": "five-bar"}

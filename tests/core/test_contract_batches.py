@@ -29,8 +29,10 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
     "acceleration": lambda m, s: m.acceleration(s.pose, s.twist, s.force),
     "null_space": lambda m, s: m.null_space(s.pose),
     "bodies": lambda m, s: m.bodies(s.pose),
+    "base_wrench": lambda m, s: m.base_wrench(*s[:4]),
     "forward_kinematics": lambda m, s: m.forward_kinematics(m.inverse_kinematics(s.pose), s.pose, full_output=True),
-    "limits": lambda m, s: m.limits(s.pose),
+    "limits": lambda m, s: m.limits(s.pose) if m.robot.flexible else m.limits(*s[:4]),
+    "joint_ranges": lambda m, s: m.joint_ranges(s.pose),
     "conditioning": lambda m, s: m.conditioning(s.pose),
     "inverse_dynamics": lambda m, s: m.inverse_dynamics(*s[:4]),
     "direct_dynamics": lambda m, s: m.direct_dynamics(s.pose, s.twist, s.force, s.wrench),
@@ -56,7 +58,11 @@ LARGE = {
 # This goes through LAPACK, which is not of this package.
 ROUNDED = {"static_force_range"}
 FLEXIBLE = {"deflection", "static_equilibrium", "steady_shape"}
-NOT_OF_STATES = {"casadi", "error_bound", "jax", "kernel", "parameters", "torch"}
+NOT_OF_STATES = {"casadi", "error_bound", "jax", "kept", "kernel", "parameters", "torch"}
+# Of robots with springs and the like (tests/core/test_elements.py).
+OF_ELEMENTS = {"elements", "equilibrium"}
+# tests/core/test_clearance.py
+OF_SHAPES = {"clearance"}
 # As many rows as a state has modes: a batch has those of its largest state (tests/core/test_assembly_modes.py).
 RAGGED = {"assembly_modes"}
 
@@ -65,7 +71,7 @@ def test_every_method_of_a_model_is_here() -> None:
     public = {
         name for name in dir(pp.Model) if not name.startswith("_") and inspect.isfunction(getattr(pp.Model, name))
     }
-    assert public == {*METHODS, *LOWER_MOBILITY, *LARGE, *FLEXIBLE, *NOT_OF_STATES, *RAGGED}
+    assert public == {*METHODS, *LOWER_MOBILITY, *LARGE, *FLEXIBLE, *NOT_OF_STATES, *OF_ELEMENTS, *OF_SHAPES, *RAGGED}
 
 
 def methods_of(model: pp.Model) -> dict[str, Callable[[pp.Model, sample.States], Any]]:

@@ -13,7 +13,7 @@ import pytest
 
 import polypod as pp
 from polypod.description import Friction
-from polypod.errors import InputError, StateError, StateWarning
+from polypod.errors import InputError, RobotFileError, StateError, StateWarning
 from polypod.files import dumps, loads
 from polypod.model import ClosureStatus
 from support.refusals import refused, warned
@@ -174,3 +174,17 @@ def test_designs_that_do_not_fit_or_cannot_be(model_of: Callable[[str], pp.Model
         got = model.motion(x, parameters={"platform.mass": np.array([[1.0], [-1.0]])})
     assert np.isnan(got.pose[1]).all()
     assert np.array_equal(got.pose[0], model.motion(x).pose)
+
+
+def test_designs_that_come_apart_have_no_motion(model_of: Callable[[str], pp.Model]) -> None:
+    """Poses broke the constraints that follow from others: all axes of an agile eye must meet in one point."""
+    model = model_of("agile-eye")
+    x, path = np.random.default_rng(0).uniform(-0.3, 0.3, (4, 3)), "legs.0.joints.1"
+    own = model.parameters(f"{path}.*")
+    at, axis = own[f"{path}.at"], own[f"{path}.axis"]
+    tilted = axis + 1e-4 * np.array([0.3, 0.5, -0.2])
+    with pytest.raises(RobotFileError):
+        pp.Model(changed(model.robot, {f"{path}.axis": tilted}))
+    assert np.isnan(model.motion(x, parameters={f"{path}.axis": tilted}, errors="nan").pose).all()
+    along = model.motion(x, parameters={f"{path}.at": at + 0.01 * axis})  # still through the point
+    assert np.abs(along.pose - model.motion(x).pose).max() < CLOSE

@@ -232,7 +232,10 @@ def test_numbers_that_cannot_change_alone_have_no_derivative() -> None:
     got = m.derivatives("inverse_dynamics", *motion, wrt=(), parameters=(path,), friction=False).parameters
     for k, unit in enumerate(np.eye(3)):
         other = {path: m.parameters(path)[path] + 1e-3 * unit}
-        moved = m.motion(*(row[0] for row in coordinates(m)[:3]), parameters=other)
+        moved = m.motion(*(row[0] for row in coordinates(m)[:3]), parameters=other, errors="nan")
+        if np.isnan(moved.pose).any():  # the robot comes apart
+            assert np.isnan(got[:, k]).all()
+            continue
         force = m.inverse_dynamics(*moved, friction=False, parameters=other, errors="nan")
         assert np.isnan(got[:, k]).all() == np.isnan(force).all()
     assert np.isnan(got).any()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import polypod as pp
 from polypod.description import LegData
+from polypod.drawing import posed
 from polypod.errors import UnphysicalWarning
 from polypod.files import dumps, loads
 from polypod.files.robot_files import expanded_document
@@ -21,7 +22,6 @@ from polypod.motion import make_task
 from polypod.motion.tasks import default_motion
 from polypod.results.checking import check
 from polypod.results.figures.scene import robot_picture
-from polypod.results.figures.skeleton import skeleton
 from support.refusals import warned
 from support.states import displaced, mostly_long, papers_robots
 
@@ -176,13 +176,13 @@ def test_check_takes_robot_and_motion(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_every_body_has_a_line(name: str) -> None:
-    lines = skeleton(robot(name), robot(name).home.matrix[None])
+    drawn = posed(robot(name), robot(name).home.matrix[None])
     legs_with_bodies = {k for k, leg in enumerate(robot(name).legs) if getattr(leg, "bodies", True)}
-    assert {bone.leg for bone in lines.bones} == legs_with_bodies
+    assert {leg for leg, _ in drawn.lines()} == legs_with_bodies
     points = np.array([joint.at for leg in robot(name).legs for joint in getattr(leg, "joints", ())]).reshape(-1, 3)
     for point in points:
         if name not in ("tricept", "five-bar"):  # a fixed joint moves nothing and is not drawn
-            assert np.linalg.norm(lines.joints[0] - point, axis=1).min() < 1e-12
+            assert np.linalg.norm(drawn.joints[0] - point, axis=1).min() < 1e-12
 
 
 def test_a_leg_of_one_joint_is_in_the_picture() -> None:

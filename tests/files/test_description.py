@@ -528,8 +528,8 @@ def test_files_that_cannot_be_read(tmp_path):
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(b"\xff\xfe\x00")
     for path, reason in (
-        (tmp_path / "absent.yaml", "No such file or directory"),
-        (tmp_path, "Is a directory"),
+        (tmp_path / "absent.yaml", "no such file"),
+        (tmp_path, "it is a folder"),
         (binary, "not UTF-8 text; save it as UTF-8"),
     ):
         for given_as in (path, str(path)):

@@ -171,5 +171,5 @@ def test_limits_in_millimetres_are_reported_with_what_to_write(tmp_path):
     report = check(path)
     assert report.ok
     assert not report.clean
-    (text,) = [text for text in report.warnings if "length" in text]
+    (text,) = [text for text in report.warnings if "450 mm" in text]
     says(text, "450 mm 850 0.45 0.85")

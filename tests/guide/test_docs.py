@@ -18,6 +18,8 @@ from polypod.cli import COMMANDS, load_command
 from polypod.description import LegData
 from polypod.description.robot import Robot
 from polypod.motion import MotionFile, PathKind, loads_motion
+from polypod.results import study, verdict
+from polypod.results.checking import check
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -107,6 +109,19 @@ def test_links_of_the_guide_lead_somewhere():
             assert linked.is_file(), f"{page.name}: {target}"
             titles = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
             assert not heading or heading in [title.lower().replace(" ", "-") for title in titles], target
+
+
+def test_output_on_a_page_is_that_of_today():
+    """Tables and remarks that pages quote: every line of theirs is printed now, numbers included."""
+    texts = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in ("limits", "chains")}
+    quoted = {name: re.findall(r"```text\n(.*?)```", text, re.DOTALL) for name, text in texts.items()}
+    result = study("hexapod", "hexapod-tour", certify=False)
+    now = {"limits": str(verdict(result)), "chains": "\n".join(check("3-rps").remarks)}
+    table = quoted["limits"][0].partition("verdict\n")[2].splitlines()[1:]
+    assert len(table) == len(verdict(result).table.rows)
+    for page, lines in {"limits": table, "chains": quoted["chains"][0].splitlines()}.items():
+        printed = [line.split() for line in now[page].splitlines()]
+        assert [line for line in lines if line.split() not in printed] == [], page
 
 
 def test_the_circle_of_the_guide_is_one(model_of):

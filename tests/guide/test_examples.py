@@ -36,5 +36,5 @@ def test_identification_of_a_heavier_platform(tmp_path):
     assert found["largest error before"] > 0.02
     assert found["largest error after"] < 0.0022
     assert found["base parameters"] == 9
-    assert found["intervals that hold the truth"] >= 7  # of nine; 95 % of many
+    assert found["intervals that contain the true value"] >= 7  # of nine; 95 % of many
     assert [path.name for path in tmp_path.iterdir()] == ["identify.png"]

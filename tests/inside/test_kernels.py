@@ -39,10 +39,9 @@ def inputs_of(kernel: Kernel, model: pp.Model, count: int = 11) -> list[Any]:
     return [np.ascontiguousarray(fields[p.name]) for p in kernel.inputs]
 
 
-# Functions of flexible robots, and of platforms that follow their legs, have tests of their own.
-RIGID = [
-    name for name in FUNCTIONS if name not in ("steady_shape", "motion", "follow", "joint_coordinates", "rate_map")
-]
+# Functions of flexible robots, of platforms that follow their legs and of elements have tests of their own.
+OTHERS = ("steady_shape", "motion", "follow", "joint_coordinates", "rate_map", "elements")
+RIGID = [name for name in FUNCTIONS if name not in OTHERS]
 
 
 def assert_compiled_equals_interpreted(name: str, model: pp.Model, kernel_of: Callable[[Any], Kernel]) -> None:

@@ -1,6 +1,6 @@
 """What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy."""
 
-from ..assembly import architecture
+from ..assembly import Architecture, architecture
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
 from .certified import (
     CertifiedBox,
@@ -13,7 +13,7 @@ from .certified import (
     certify_motion,
 )
 from .linear import LinearModel, NaturalModes, linearise, natural_modes
-from .singularity import nearest_singularity, singularity
+from .singularity import Nearest, NearestSingularities, Screw, SingularityReport, nearest_singularity, singularity
 from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
 from .tolerances import Growth, Tolerance, Tolerances, load_tolerances
 from .workspace import (
@@ -30,6 +30,7 @@ from .workspace import (
 )
 
 __all__ = [
+    "Architecture",
     "Budget",
     "CertifiedBox",
     "CertifiedMotion",
@@ -39,8 +40,12 @@ __all__ = [
     "LinearModel",
     "MotionBounds",
     "NaturalModes",
+    "Nearest",
+    "NearestSingularities",
     "Requirements",
     "Scatter",
+    "Screw",
+    "SingularityReport",
     "Stiffness",
     "Tolerance",
     "Tolerances",

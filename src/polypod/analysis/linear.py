@@ -32,13 +32,25 @@ from ..symbols.vectors import cayley
 
 @dataclass(frozen=True)
 class LinearModel:
-    """x' = A x + B f + E w, q = C x about a state; x = [xi, elastic, u, elastic rate] as deviations.
+    """Linear model about a state: xdot = A x + B f + E w, q = C x, with deviations x = [xi; elastic; u; elastic rates].
 
-    u is that of the Jacobian: the twist, or its components along the degrees of freedom. xi is the small displacement
-    from the state in the same components (rotations about base axes at the state): xi' = u about a state of rest.
+    u is that of ``Model.jacobian``: the twist, or its components along the degrees of freedom. xi is the small
+    displacement from the state in the same components (rotations about base axes): its rate is u about a state of rest.
 
-    ``a`` (..., k, k), ``b`` (..., k, n) per N, ``e`` (..., k, 6) per N and N m, ``c`` (..., n, k) [m]; ``drift``
-    (..., k) is f at the state itself, zero at an equilibrium. ``names`` name the states. Leading axes are a batch.
+    Attributes
+    ----------
+    a : ndarray, shape (..., k, k)
+        A.
+    b : ndarray, shape (..., k, n)
+        B, for actuator forces [per N or N m].
+    e : ndarray, shape (..., k, 6)
+        E, for the external wrench [per N and N m].
+    c : ndarray, shape (..., n, k)
+        C, for actuated coordinates [m or rad].
+    drift : ndarray, shape (..., k)
+        xdot at the state itself; zero at an equilibrium.
+    names : tuple of str
+        Names of the k states.
     """
 
     a: Array
@@ -49,7 +61,20 @@ class LinearModel:
     names: tuple[str, ...]
 
     def to_control(self) -> Any:
-        """A ``control.StateSpace`` from actuator forces to actuated coordinates (needs python-control); no batch."""
+        """Convert to a ``control.StateSpace`` from actuator forces to actuated coordinates.
+
+        Returns
+        -------
+        control.StateSpace
+            The system (of python-control).
+
+        Raises
+        ------
+        InputError
+            If the linear models are a batch.
+        MissingPackageError
+            If python-control is not installed.
+        """
         if self.a.ndim > 2:
             raise InputError(f"to_control: needs a single linear model, got a batch of shape {self.a.shape[:-2]}")
         try:
@@ -73,10 +98,16 @@ _RANK = 1e-13
 
 
 class NaturalModes(NamedTuple):
-    """Frequencies (..., k) [Hz], growing, and shapes (..., k, k): columns of [xi, elastic], of unit generalized mass.
+    """Natural frequencies and mode shapes: K v = (2 pi f)^2 M v.
 
-    ``stiffness`` and ``mass`` (..., k, k) are the matrices they solve: K v = (2 pi f)^2 M v. A negative eigenvalue (the
-    pose is not stable) is a frequency that is not a number.
+    Attributes
+    ----------
+    frequency : ndarray, shape (..., k)
+        Frequencies [Hz] in ascending order; NaN for a negative eigenvalue (an unstable pose).
+    shape : ndarray, shape (..., k, k)
+        Shapes as columns of [xi; elastic], of unit generalized mass.
+    stiffness, mass : ndarray, shape (..., k, k)
+        K and M.
     """
 
     frequency: Array
@@ -95,11 +126,34 @@ def linearise(
     elastic_rate: ArrayLike | None = None,
     friction: bool = True,
 ) -> LinearModel:
-    """The linear model of a robot about a state; without a force, about the forces that hold the pose at rest.
+    """Linear model of a robot about a state: xdot = A x + B f + E w, q = C x.
 
-    Arguments may have leading axes, which are a batch. Rigid robots whose friction does not depend on reactions take
-    the compiled derivatives of direct dynamics, some microseconds a state; of others, what is differentiated is kept
-    with the model and interpreted, some milliseconds a state.
+    Rigid robots whose friction does not depend on reactions use the compiled derivatives of direct dynamics
+    (microseconds per state); the derivatives of others are interpreted (milliseconds per state).
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    twist : array_like, shape (..., 6), optional
+        Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s]. Default: zero.
+    force : array_like, shape (..., n), optional
+        Actuator forces [N or N m]. Default: those that hold the pose at rest.
+    wrench : array_like, shape (..., 6), optional
+        External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+    elastic : array_like, shape (..., N), optional
+        Elastic coordinates of a flexible platform. Default: zero.
+    elastic_rate : array_like, shape (..., N), optional
+        Rates of the elastic coordinates [1/s]. Default: zero.
+    friction : bool, optional
+        Whether friction in the joints is included.
+
+    Returns
+    -------
+    LinearModel
+        The matrices; leading axes are a batch.
     """
     system = System(model, friction)
     states, shape = _states(system, pose, twist, force, wrench, elastic, elastic_rate)
@@ -114,9 +168,25 @@ def linearise(
 def natural_modes(
     model: Model, pose: PoseLike | None = None, stiffness: ArrayLike = 1e6, wrench: ArrayLike | None = None
 ) -> NaturalModes:
-    """Undamped natural frequencies at rest in a pose (..., 4, 4), each actuator a spring of given stiffness [N/m].
+    """Undamped natural frequencies at rest in a pose, with each actuator a spring of given stiffness.
 
-    The springs are loaded by what holds the pose, so K = J^T k J plus the stiffness of gravity and of turned legs.
+    The springs carry the forces that hold the pose, so K = J^T k J plus the stiffness of gravity and of rotating legs.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    stiffness : array_like, optional
+        Stiffness k of the actuators [N/m or N m/rad], one number or (n,).
+    wrench : array_like, shape (..., 6), optional
+        External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+
+    Returns
+    -------
+    NaturalModes
+        Frequencies, shapes and matrices.
     """
     system = System(model, False)
     count = len(system.actuators)
@@ -214,8 +284,12 @@ def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     pairs = zip(symmetric.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
     found = [_modes(a, b) for a, b in pairs]
     squares = np.array([values for values, _ in found]).reshape(*lead, k)
-    with np.errstate(invalid="ignore"):
-        frequency: Array = np.sqrt(squares) / (2 * np.pi)
+    if (squares < -_RANK * np.abs(np.where(np.isfinite(squares), squares, 0.0)).max(initial=1.0)).any():
+        raise StateError(
+            "natural_modes: the stiffness matrix is not positive: the robot is not stable there, and has no natural "
+            "frequencies. Are its springs too soft for the load (N/m where N/um are meant), or does it hang over?"
+        )
+    frequency: Array = np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
     return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), symmetric, mass)
 
 

@@ -39,10 +39,18 @@ _SOURCES = "analysis/singularity.py", "analysis/workspace/quantities.py"
 
 
 class Screw(NamedTuple):
-    """An instantaneous motion: ``axis`` (3) through ``point`` (3) [m], base axes, with ``pitch`` [m/rad].
+    """An instantaneous motion.
 
-    ``twist`` (6) is that of the platform's origin for one radian about the axis; of a pure translation the pitch is
-    infinite, ``axis`` its direction, and the twist that for one metre.
+    Attributes
+    ----------
+    twist : ndarray, shape (6,)
+        Twist of the platform's origin for one radian about the axis, or for one metre of a pure translation, base axes.
+    axis : ndarray, shape (3,)
+        Unit vector of the axis, or of the translation, base axes.
+    point : ndarray, shape (3,)
+        Point on the axis in {B} [m].
+    pitch : float
+        Pitch [m/rad]; infinite for a pure translation.
     """
 
     twist: Array
@@ -55,11 +63,22 @@ class Screw(NamedTuple):
 class SingularityReport:
     """How near a pose is to each kind of singularity: 1 is good, 0 singular.
 
-    ``actuation``: smallest singular value of the Jacobian in lengths (as of ``model.conditioning``); there the platform
-    moves by ``screw`` with all actuators locked. ``constraint``: that of what the legs constrain (1 where they
-    constrain nothing); there the platform gains the degree of freedom ``screw``. ``leg``: smallest margin of a leg's
-    own conditions, ``condition`` says which; there the leg cannot follow the platform. ``kind`` is the nearest of the
-    three.
+    Attributes
+    ----------
+    kind : str
+        The nearest of the three kinds, ``actuation``, ``constraint`` or ``leg``.
+    actuation : float
+        Smallest singular value of the Jacobian in lengths (as in ``Model.conditioning``); where it is 0, the platform
+        can move along ``screw`` with all actuators locked.
+    constraint : float
+        That of the constraints of the legs (1 if they constrain nothing); where it is 0, the platform gains the degree
+        of freedom ``screw``.
+    leg : float
+        Smallest margin of the conditions of a leg; where it is 0, the leg cannot follow the platform.
+    condition : str
+        Which condition that is.
+    screw : Screw
+        The motion that the platform gains.
     """
 
     kind: SingularityKind
@@ -88,7 +107,20 @@ class SingularityReport:
 
 
 def singularity(model: Model, pose: Array | None = None) -> SingularityReport:
-    """How a pose (4, 4), home unless given, is near to being singular, and what the platform does there."""
+    """How near a pose is to each kind of singularity, and what the platform does there.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+
+    Returns
+    -------
+    SingularityReport
+        Distances to actuation, constraint and leg singularities, and the screw that the platform gains.
+    """
     model = model.rigid
     given = one_pose(model, pose)
     matrix, conditions = _matrices(model, given)
@@ -182,11 +214,20 @@ _ZERO = 1e-6
 
 
 class Nearest(NamedTuple):
-    """The nearest singular pose found by some displacements: ``distance`` [m] and ``angle`` [rad] to it, and itself.
+    """The nearest singular pose found by some kind of displacement; NaN where none was found within reach.
 
-    ``inside`` says whether it keeps the robot's limits. No pose nearer than the part ``certain`` (0 to 0.99) of this
-    distance is singular, for certain: the distance is between ``certain * distance`` and ``distance``, the angle
-    likewise. Not a number where none was found within reach.
+    Attributes
+    ----------
+    distance : float
+        Distance to it [m].
+    angle : float
+        Angle to it [rad].
+    pose : ndarray, shape (4, 4)
+        The singular pose, {P} in {B}.
+    inside : bool
+        Whether it is within the robot's limits.
+    certain : float
+        No pose nearer than this share (0 to 0.99) of distance and angle is singular, proven.
     """
 
     distance: float
@@ -197,7 +238,17 @@ class Nearest(NamedTuple):
 
 
 class NearestSingularities(NamedTuple):
-    """Nearest by displacing alone, by turning alone about the platform's origin, and by both (angles in sizes)."""
+    """Nearest singular poses.
+
+    Attributes
+    ----------
+    moving : Nearest
+        By translation alone.
+    turning : Nearest
+        By rotation alone about the platform's origin.
+    both : Nearest
+        By both, angles times the robot's size.
+    """
 
     moving: Nearest
     turning: Nearest
@@ -207,13 +258,35 @@ class NearestSingularities(NamedTuple):
 def nearest_singularity(
     model: Model, pose: Array | None = None, reach: float | None = None, seed: int = 0, boxes: int = 80_000
 ) -> NearestSingularities:
-    """The nearest poses in which det J vanishes, from a pose (4, 4), home unless given.
+    """The nearest poses in which det J vanishes.
 
-    By rays in many directions, along each of which the first change of sign of det J is found, and from the best of
-    them by projecting on the surface det J = 0 until the way is perpendicular to it. ``reach`` [m] is how far is
-    looked, twice the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is
-    nearer than ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements; a leg that is
-    stretched nearer than that ends the proof there.
+    Along rays in many directions the first change of sign of det J is found; the best of them are projected on the
+    surface det J = 0 until the displacement is perpendicular to it. What is found is singular to rounding. Boxes of
+    displacements prove that nothing is nearer than ``certain`` times its distance; a leg that is fully stretched nearer
+    than that ends the proof there.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    reach : float, optional
+        How far to search [m], and up to half a turn. Default: twice the robot's size.
+    seed : int, optional
+        Random seed.
+    boxes : int, optional
+        Largest number of boxes of the proof.
+
+    Returns
+    -------
+    NearestSingularities
+        Nearest by translation, by rotation and by both.
+
+    Raises
+    ------
+    InputError
+        If the robot has more actuators than degrees of freedom: det J has no sign.
     """
     model = model.rigid
     space = PoseCoordinates(model)

@@ -29,14 +29,26 @@ _ROUNDING = 1e-13
 
 
 class Stiffness(NamedTuple):
-    """K = elastic + preload (..., m, m) [N/m, N, N m/rad], its inverse, and the springs it is made from.
+    """Stiffness of the platform: K = elastic + preload.
 
-    ``elastic`` is J^T diag(1/c) J and the flexures beside it. ``preload`` is what the forces that hold the pose add as
-    the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their sum, with the base's where
-    it deflects: displacements along u by forces along u alone. ``springs`` name the parts, ``leg.part``;
-    ``spring_compliance`` (..., s) is that of each at the coordinate of its actuator [m/N or rad/(N m)], and
-    ``actuator`` (s) the number of that actuator, -1 for flexures. ``motions`` (..., 6, m) are the twists of the
-    platform for a unit of each of u, what the legs make of it included.
+    Attributes
+    ----------
+    matrix : ndarray, shape (..., m, m)
+        K [N/m, N, N m/rad].
+    elastic : ndarray, shape (..., m, m)
+        J^T diag(1/c) J, plus springs and other elements.
+    preload : ndarray, shape (..., m, m)
+        What the forces that hold the pose add as the legs rotate and the weights shift.
+    compliance : ndarray, shape (..., m, m)
+        Inverse of K, plus the compliance of the base: displacements along u by forces along u.
+    springs : tuple of str
+        Names of the s springs, ``leg.part``.
+    spring_compliance : ndarray, shape (..., s)
+        Compliance of each spring at the coordinate of its actuator [m/N or rad/(N m)].
+    actuator : ndarray of int, shape (s,)
+        Index of that actuator; -1 for those that are not in series with one.
+    motions : ndarray, shape (..., 6, m)
+        Twists of the platform for a unit of each component of u.
     """
 
     matrix: Array
@@ -49,9 +61,17 @@ class Stiffness(NamedTuple):
     motions: Array
 
     def table(self, names: Sequence[str]) -> Table:
-        """The matrix of one pose, with the names of the robot's coordinates (``model.dof``).
+        """The matrix of one pose; entries that are rounding beside the diagonal are shown as zero.
 
-        What is rounding beside the diagonal is zero.
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the robot's coordinates (``model.dof``).
+
+        Returns
+        -------
+        Table
+            The matrix [N/m, N, N m/rad].
         """
         own = np.sqrt(np.abs(np.diag(self.matrix)))
         shown = np.where(np.abs(self.matrix) <= _NOTHING * np.outer(own, own), 0.0, self.matrix)
@@ -62,10 +82,19 @@ class Stiffness(NamedTuple):
 
 
 class Deflection(NamedTuple):
-    """Displacement (..., 6) [m, rad] of the platform under a wrench, and the part (..., p, 6) of each of ``names``.
+    """Displacement of the platform under a wrench, and the contribution of each part.
 
-    ``share`` (..., p) is what each part contributes along the displacement's own direction, translations and rotations
-    weighted by the platform's size: they add up to 1, or are zero where nothing moves.
+    Attributes
+    ----------
+    displacement : ndarray, shape (..., 6)
+        Displacement [translation; rotation vector], base axes [m, rad].
+    parts : ndarray, shape (..., p, 6)
+        Contribution of each part [m, rad].
+    names : tuple of str
+        Names of the p parts.
+    share : ndarray, shape (..., p)
+        Contributions along the direction of the displacement, rotations weighted by the platform's size: they add up to
+        1, or are zero where nothing moves.
     """
 
     displacement: Array
@@ -93,18 +122,42 @@ def stiffness(
     drive: ArrayLike | None = None,
     preload: bool = True,
 ) -> Stiffness:
-    """Stiffness of the platform at poses (..., 4, 4), home unless given, under a constant external wrench (..., 6).
+    """Stiffness of the platform at poses under a constant external wrench: K = J^T diag(1/c) J + K_g.
 
-    Compliances are those of the robot's file; ``drive`` (n) [N/m or N m/rad] are stiffnesses of drives in series with
-    them, for files without. The preload's term counts gravity and the wrench; K_g = J^T (df/dx) with f the forces that
-    hold the pose (Chen and Kao 2000 in other words), along what the legs allow where the platform follows them.
+    K_g = J^T (df/dx), with f the forces that hold the pose under gravity and wrench (equivalent to Chen and Kao 2000),
+    along the motions that the legs allow.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    wrench : array_like, shape (..., 6), optional
+        External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+    drive : array_like, optional
+        Stiffness of the drives [N/m or N m/rad], one number or (n,), in series with the compliances of the robot file.
+    preload : bool, optional
+        Whether to include the stiffness of the preload, from gravity and wrench.
+
+    Returns
+    -------
+    Stiffness
+        Stiffness, its parts and its inverse.
+
+    Raises
+    ------
+    InputError
+        If the platform is flexible.
+    StateError
+        If a pose is singular or out of reach.
     """
     if model.robot.flexible:
         raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")
-    found, parts, motions, quality = kernel(poses, _drives(model, drive))
+    found, parts, motions, beside, quality = kernel(poses, _drives(model, drive))
     lost = ~(quality > SMALLEST_MARGIN)
     if lost.any():
         first = int(np.flatnonzero(lost)[0])
@@ -112,7 +165,8 @@ def stiffness(
             f"stiffness: no answer at state {first}: the pose is out of reach or a leg is singular",
             np.flatnonzero(lost),
         )
-    held = _preload(model, poses, loads) if preload else np.zeros_like(found)
+    # forces that hold the pose change by the elements' own stiffness too, which is counted already
+    held = _preload(model, poses, loads) - beside if preload else np.zeros_like(found)
     matrix = found + held
     compliance = np.linalg.inv(matrix) + _base(model, poses)
     names = springs_of(model.kernels.mechanism)
@@ -138,10 +192,33 @@ def deflection(
     drive: ArrayLike | None = None,
     preload: bool = True,
 ) -> Deflection:
-    """How far the platform deflects under a wrench (..., 6) more than the one it holds, and which part lets it.
+    """Displacement of the platform under an additional wrench, and which part causes it: T u with K u = T^T w.
 
-    The displacement is T u with K u = T^T w, T (6, m) the motions that the legs allow. An actuator's springs carry its
-    force f = (J u)/c, so a spring of compliance c_s has the part T J^-1 (c_s f) of it; the base's part is added.
+    T (6, m) are the motions that the legs allow. The springs of an actuator carry its force f = (J u)/c, so a spring of
+    compliance c_s contributes T J^-1 (c_s f); the base's contribution is added.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    wrench : array_like, shape (..., 6)
+        Additional wrench [f; m] at the origin of {P}, base axes [N, N m].
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    drive : array_like, optional
+        Stiffness of the drives [N/m or N m/rad], one number or (n,), in series with the compliances of the robot file.
+    preload : bool, optional
+        Whether to include the stiffness of the preload, from gravity and wrench.
+
+    Returns
+    -------
+    Deflection
+        Displacement, contributions and shares.
+
+    Raises
+    ------
+    InputError
+        If the robot has more actuators than degrees of freedom: the contributions are not unique.
     """
     if len(model.actuators) != model.mobility.count:
         raise InputError(
@@ -177,6 +254,13 @@ def deflection(
     return Deflection(whole.reshape(*shape, 6), listed.reshape(*shape, p, 6), tuple(labels), share.reshape(*shape, p))
 
 
+ROTORS = (
+    "Rotors move with the actuators' coordinates, on the platform's side of the drives' springs: right for the "
+    "stiffness of a servo loop. For that of a screw or gear behind a held motor set rotor_inertia to 0."
+)
+"""On which side of the springs rotors are."""
+
+
 def resonances(
     model: Model,
     pose: PoseLike | None = None,
@@ -185,11 +269,29 @@ def resonances(
     drive: ArrayLike | None = None,
     preload: bool = True,
 ) -> NaturalModes:
-    """Undamped natural frequencies and shapes at poses, by the file's compliances and all inertias.
+    """Undamped natural frequencies and shapes at poses, from the file's compliances and all inertias.
 
-    A base that deflects carries the whole robot: its own displacement [translation; rotation vector] at its origin
-    then follows the robot's coordinates u in shapes and matrices, m + 6 of them, with the base's springs taken as
-    unloaded. It has no mass of its own: frequencies are infinite where nothing heavy moves with it.
+    A compliant base carries the whole robot: its displacement [translation; rotation vector] at its origin then follows
+    the robot's coordinates u in shapes and matrices (m + 6 in all), with the base's springs taken as unloaded. The base
+    has no mass of its own: frequencies are infinite where nothing heavy moves with it.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    wrench : array_like, shape (..., 6), optional
+        External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+    drive : array_like, optional
+        Stiffness of the drives [N/m or N m/rad], one number or (n,), in series with the compliances of the robot file.
+    preload : bool, optional
+        Whether to include the stiffness of the preload, from gravity and wrench.
+
+    Returns
+    -------
+    NaturalModes
+        Frequencies, shapes and matrices.
     """
     answer = stiffness(model, pose, wrench, drive=drive, preload=preload)
     if model.robot.base_stiffness is None:

@@ -68,7 +68,20 @@ class Tolerance(Data):
         return float(self.sigma or 0.0) if self.distribution == "normal" else self.bound / np.sqrt(3.0)
 
     def sample(self, draw: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        """Errors drawn at random."""
+        """Errors drawn at random.
+
+        Parameters
+        ----------
+        draw : numpy.random.Generator
+            Random generator.
+        shape : tuple of int
+            Shape of the result.
+
+        Returns
+        -------
+        ndarray
+            Errors, in the unit of the tolerance.
+        """
         if self.distribution == "normal":
             return draw.normal(scale=self.deviation, size=shape)
         return draw.uniform(-self.bound, self.bound, size=shape)
@@ -103,7 +116,23 @@ class Tolerances(Data):
 
 
 def load_tolerances(path: str | Path) -> Tolerances:
-    """Read a file of tolerances; raises ``polypod.errors.ToleranceFileError`` with every fault and its line."""
+    """Read a file of tolerances.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Tolerances
+        What is not exact about a robot.
+
+    Raises
+    ------
+    ToleranceFileError
+        If the file has faults: all of them, with their lines.
+    """
     text = read(Path(path), ToleranceFileError)
     return validated(Tolerances, text, str(path), ToleranceFileError, _model_at)
 

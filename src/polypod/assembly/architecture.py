@@ -18,9 +18,18 @@ _RANK = 1e-9
 class Architecture(NamedTuple):
     """Whether a robot is singular in every pose.
 
-    ``singular`` is what poses at random say; ``proven`` whether it follows from the joints alone; ``dependence`` (n,)
-    are the factors of the legs whose sum vanishes then. ``largest`` is the largest |det J| at the poses, each row of J
-    of unit length, rotations scaled by the platform's size.
+    Attributes
+    ----------
+    singular : bool
+        Whether it is at random poses.
+    proven : bool
+        Whether that follows from the joints alone.
+    dependence : ndarray, shape (n,), or None
+        Factors of the legs whose sum then vanishes.
+    largest : float
+        Largest abs(det J) at the poses, each row of J of unit length, rotations scaled by the platform's size.
+    text : str
+        The same in words.
     """
 
     singular: bool
@@ -34,8 +43,27 @@ def architecture(robot: Robot, poses: int = 200, seed: int = 0) -> Architecture:
     """Whether six legs of variable length between fixed points are singular in every pose, and why.
 
     A row of the Jacobian, times the leg's length, is [v; R b x v] with v = p + R b - a for the base point a and the
-    platform point b. It is linear in w = (1, a, b, a b^T), 16 numbers of the leg, with factors that are functions of
-    the pose alone. If the w of the six legs are linearly dependent, so are the rows in every pose: that is the proof.
+    platform point b. It is linear in w = (1, a, b, a b^T), 16 numbers of the leg, with factors that depend on the pose
+    alone. If the w of the six legs are linearly dependent, so are the rows in every pose: that is the proof.
+
+    Parameters
+    ----------
+    robot : Robot
+        A robot on six UPS legs.
+    poses : int, optional
+        Number of random poses.
+    seed : int, optional
+        Random seed.
+
+    Returns
+    -------
+    Architecture
+        The answer, with proof where there is one.
+
+    Raises
+    ------
+    InputError
+        If the robot does not have six UPS legs.
     """
     points = [(getattr(leg, "base", None), leg.platform) for leg in robot.legs]
     if len(points) != 6 or any(leg.kind != "UPS" for leg in robot.legs):

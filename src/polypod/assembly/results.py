@@ -39,12 +39,24 @@ class Reachability(IntEnum):
 
 
 class AssemblyModes(NamedTuple):
-    """Poses with the same actuated coordinates; of a batch all have as many rows as the state with most, NaN beyond.
+    """Poses with the same actuated coordinates, nearest to home first.
 
-    ``pose`` (..., k, 4, 4), nearest to home first. ``certified`` (..., k): proven to be one, to within rounding.
-    ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well,
-    but the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
-    (..., k) is a ``Reachability``. ``complete`` (...,) is a ``Completeness``.
+    In a batch all states have as many rows as the one with most; the others end with NaN.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (..., k, 4, 4)
+        Poses of {P} in {B}.
+    certified : ndarray of bool, shape (..., k)
+        Whether each is proven to be a solution, to within rounding.
+    own_branch : ndarray of bool, shape (..., k)
+        Whether the legs are in the working mode of the robot's file; the model's functions do not apply to other poses.
+    within_limits : ndarray of bool, shape (..., k)
+        Whether poses of the own branch are within the robot's limits.
+    reachable : ndarray of int, shape (..., k)
+        A ``Reachability``.
+    complete : ndarray of int, shape (...)
+        A ``Completeness``.
     """
 
     pose: Array

@@ -1,4 +1,4 @@
-"""The command line: one file a command, which parses, computes and returns an ``polypod.cli.frame.Answer``.
+"""The command line: one file per command, which parses, computes and returns a ``polypod.cli.frame.Answer``.
 
 A new command is a file and a line in ``COMMANDS``. Its file is imported when the command runs: 'polypod --help' and
 '--version' load none of them. It imports the library (but errors and tables) inside its function, so that its help and

@@ -19,8 +19,8 @@ def accuracy(
     robot: RobotName,
     tolerances: Annotated[Path, typer.Argument(help="Tolerance file.")],
     at: At = None,
-    samples: Annotated[int, typer.Option(help="Robots drawn at random; 0 for none.")] = 1000,
-    most: Annotated[int, typer.Option(help="Number of causes to list.")] = 20,
+    samples: Annotated[int, typer.Option(help="Number of random robots (Monte Carlo); 0 for none.")] = 1000,
+    most: Annotated[int, typer.Option(help="Number of error sources to list.")] = 20,
     settings: Settings = None,
 ) -> Answer:
     from ..analysis import budget, load_tolerances, scatter, worst_case
@@ -43,7 +43,7 @@ def accuracy(
             drawn = scatter(model, given, pose, samples=samples)
             rows[f"standard deviation of {samples} robots"] = drawn.deviation
             if drawn.lost:
-                note(f"{drawn.lost} of {samples} robots drawn at random cannot be assembled near this pose")
+                note(f"{drawn.lost} of {samples} random robots cannot be assembled near this pose")
         try:
             rows["bound, all orders"] = worst_case(model, given, pose).bound
         except (InputError, StateError) as error:

@@ -11,7 +11,7 @@ from .frame import Answer, command
 
 @command("cache", "cache --clear")
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Remove all; they are compiled again when needed.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all compiled functions.")] = False,
 ) -> Answer:
     from ..kernels import store
 

@@ -21,21 +21,21 @@ def calibrate(
         Path | None, typer.Argument(help="CSV: NAME.q of every actuator, and x,y,z,a1,a2,a3, tilts or distances.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Robot file; default: ROBOT-calibrated.yaml. Or poses of a plan.")
+        Path | None, typer.Option("--out", "-o", help="Robot file, or poses of a plan; default: ROBOT-calibrated.yaml.")
     ] = None,
     plan_count: Annotated[int | None, typer.Option("--plan", help="Number of measurement poses to plan.")] = None,
-    kind: Annotated[str, typer.Option(help="What a plan measures: pose, position, tilt or distance.")] = "pose",
+    kind: Annotated[str, typer.Option(help="Measurement to plan for: pose, position, tilt or distance.")] = "pose",
     sought: Annotated[
-        list[str], typer.Option("--numbers", help="Points, lengths or directions to find (paths, * for any).")
+        list[str], typer.Option("--numbers", help="Parameters to identify (paths, * for any part).")
     ] = [],  # noqa: B006
-    offsets: Annotated[bool, typer.Option(help="Find offsets of the actuators' readings.")] = True,
-    frames: Annotated[bool, typer.Option("--frames", help="Find the frames of the device and of its target.")] = False,
-    tool: Annotated[str | None, typer.Option(help="Measured point in the platform frame: '0, 0, 80 mm'.")] = None,
-    anchor: Annotated[str | None, typer.Option(help="Fixed ball of a ball-bar in the base frame.")] = None,
+    offsets: Annotated[bool, typer.Option(help="Identify offsets of the actuator readings.")] = True,
+    frames: Annotated[bool, typer.Option("--frames", help="Identify the frames of device and target.")] = False,
+    tool: Annotated[str | None, typer.Option(help="Measured point, platform frame, such as '0, 0, 80 mm'.")] = None,
+    anchor: Annotated[str | None, typer.Option(help="Fixed end of the ball bar, in the base frame.")] = None,
     uncertainty: Annotated[
         float, typer.Option(help="Standard uncertainty of the file's geometry.", **measured("m", "rad"))
     ] = 0.02,
-    robust: Annotated[bool, typer.Option(help="Leave out outliers among the measurements.")] = True,
+    robust: Annotated[bool, typer.Option(help="Exclude outliers among the measurements.")] = True,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:

@@ -16,7 +16,7 @@ from .terminal import working
 @command("check", "check my-robot.yaml")
 def check(
     file: Annotated[str, typer.Argument(help="Robot or motion file, or a name that 'polypod list' shows.")],
-    robot: Annotated[str | None, typer.Option(help="Robot to try a motion on.")] = None,
+    robot: Annotated[str | None, typer.Option(help="Robot to check a motion with.")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 2 also for broken limits and warnings.")

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 @command("compare", "compare hexapod lopes around-home, or polypod compare hexapod --set payload.mass=20")
 def compare(
     robots: Annotated[
-        list[str], typer.Argument(help="Library robots or robot files; the last one may be a motion for all.")
+        list[str], typer.Argument(help="Library robots or robot files, optionally followed by a motion.")
     ],
     motion: Annotated[
-        str | None, typer.Option("--motion", "-m", help="Motion for all; default: each robot's own.")
+        str | None, typer.Option("--motion", "-m", help="Motion for all robots; default: that of each robot.")
     ] = None,
     rate: Rate = None,
     friction: WithFriction = True,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF of the curves side by side.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="PNG, SVG or PDF figure of the curves.")] = None,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
@@ -47,7 +47,7 @@ def compare(
             progress("drawing")
             write_picture(target.path, comparison, studies, force=force)
     drawn = [] if target is None else [f"Picture: {target}"]
-    return Answer([found.table.practical(), *found.sentences, *drawn], found.data())
+    return Answer([found.table.practical(), *found.sentences, *drawn], found.data(), list(found.notes))
 
 
 def _variants(robots: Sequence[str], settings: Sequence[str] | None) -> dict[str, str | Path | Robot]:

@@ -1,4 +1,4 @@
-"""What the shell completes when the tab key is pressed: robots, motions, numbers of a robot, words of an option."""
+"""What the shell completes when the tab key is pressed: robots, motions, parameters of a robot, words of an option."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def complete_setting(ctx: typer.Context, incomplete: str) -> list[Offer]:
 
 
 def complete_path(ctx: typer.Context, incomplete: str) -> list[Offer]:
-    """Paths of numbers of the robot on the command line, the last of those with commas between."""
+    """Paths of parameters of the robot on the command line, the last of a list with commas."""
     robot = _robot(ctx.params)
     before, comma, last = incomplete.rpartition(",")
     return [] if robot is None else [(before + comma + path, _written(robot, path)) for path in _paths(robot, last)]

@@ -18,21 +18,21 @@ def excite(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Motion file; default: ROBOT-excitation.yaml.")
     ] = None,
-    duration: Annotated[float, typer.Option(help="Period.", **measured("s"))] = 10.0,
-    harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
-    noise: Annotated[float, typer.Option(help="Noise of forces.", **measured("N", "N m"))] = 1.0,
+    duration: Annotated[float, typer.Option(help="Duration of one period.", **measured("s"))] = 10.0,
+    harmonics: Annotated[int, typer.Option(help="Number of harmonics per coordinate.")] = 8,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the force noise.", **measured("N", "N m"))] = 1.0,
     rate: Annotated[float, typer.Option(help="Sampling rate.", **measured("Hz"))] = 1000.0,
     criterion: Annotated[
-        str, typer.Option(help="Objective, of the information matrix: determinant or condition.")
+        str, typer.Option(help="Criterion of the information matrix: determinant or condition.")
     ] = "determinant",
     max_acceleration: Annotated[
         float | None, typer.Option(help="Largest acceleration of an actuator.", **measured("m/s^2", "rad/s^2"))
     ] = None,
     reach: Annotated[
-        float, typer.Option(help="Distance from home: share of the robot's size, and an angle in rad.")
+        float, typer.Option(help="Largest distance from home: fraction of the robot's size, and rad.")
     ] = 0.25,
     same_legs: SameLegs = False,
-    budget: Annotated[float, typer.Option(help="Time to search.", **measured("s"))] = 20.0,
+    budget: Annotated[float, typer.Option(help="Search time.", **measured("s"))] = 20.0,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
@@ -59,6 +59,7 @@ def excite(
             *([excitation_table(found, seen)] if seen else []),
             f"log det of the information {found.log_determinant:.4g}, condition number {found.condition:.4g}, with "
             f"noise {found.noise:g} at {found.rate:g} Hz; {found.tried} motions tried.",
+            f"The motion is {found.limits}.",
         ],
         {
             "motion": str(target),
@@ -66,6 +67,7 @@ def excite(
             "condition": found.condition,
             "noise": found.noise,
             "rate": found.rate,
+            "limits": found.limits,
             "base_parameters": excitation_table(found).records(),
             "invisible": list(found.invisible),
         },

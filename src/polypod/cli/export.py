@@ -42,7 +42,7 @@ def _export_function(kind: str, options: list[str]) -> None:
         single: Annotated[bool, typer.Option("--float", help="Single precision instead of double.")] = False,
         iterations: Annotated[
             int | None,
-            typer.Option(help="Fixed number of iterations, such as 12, so that all calls take equally long."),
+            typer.Option(help="Fixed number of iterations, such as 12, for constant execution time."),
         ] = None,
         parameters: Parameters = None,
         force: Replace = False,

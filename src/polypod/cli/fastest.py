@@ -37,7 +37,7 @@ def fastest(
     settings: Settings = None,
 ) -> Answer:
     from ..fastest import KINDS, Limits, fastest, prepare_grid
-    from ..fastest.limits import long_strokes
+    from ..fastest.solve import judged, limits_text
     from ..motion import dumps_motion, find_motion, with_motion_lines
     from ..motion.relocate import relocated
     from ..motion.resolve import robot_and_motion
@@ -64,16 +64,15 @@ def fastest(
             target = Target(Path(f"{file_name(file.name)}-fastest.yaml") if out is None else out, replace)
             progress("speeds along the path")
             found = fastest(model, prepare_grid(model, file, points), Limits(**bounds), friction=friction)
-    samples = found.grid.samples.pose
-    outside = [*model.limits(samples).violations(), *long_strokes(model, samples)]
-    leaves = f"The path leaves the robot's own limits: {'; '.join(outside[:3])}."
+        report = judged(model, found, friction)
+    sentence = limits_text(model, report)
     length, before = found.grid.path.length, file.trajectory.duration
     return Answer(
         [
             Styled(model.robot.name, f" along {file.name}: {found.duration:.5g} s ({before:.5g} s as given), "
                    f"{length:.4g} m including rotation"),
             found.table,
-            *([leaves] if outside else []),
+            *([sentence] if sentence else []),
             *([found.stops_note] if found.stops_note else []),
         ],
         {
@@ -82,6 +81,7 @@ def fastest(
             "duration_s": found.duration,
             "limits": {kind: {"used": s, "by": who, "at_s": at} for kind, (s, who, at) in found.used.items()},
             "binding": found.binding,
+            "robot_limits": {"text": sentence, "uses": report.largest(), "left_out": dict(report.left_out)},
             "iterations": found.iterations,
             "motion_file": str(target),
         },

@@ -29,19 +29,19 @@ def parse_by_pattern(option: str, texts: list[str]) -> dict[str, float]:
 def identify(
     robot: RobotName,
     logs: Annotated[list[Path], typer.Argument(help="CSV logs: time, NAME.q and NAME.force (or .current) with units.")],
-    validate: Annotated[list[Path], typer.Option(help="Log held back to validate the result; repeatable.")] = [],  # noqa: B006
+    validate: Annotated[list[Path], typer.Option(help="Log to validate the result with; repeatable.")] = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Robot file; default: ROBOT-identified.yaml.")] = None,
-    report: Annotated[Path | None, typer.Option(help="HTML report; default: beside the robot file.")] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML report; default: next to the robot file.")] = None,
     same_legs: SameLegs = False,
-    friction: Annotated[list[str], typer.Option(help="Friction to find that is zero in the file (path).")] = [],  # noqa: B006
+    friction: Annotated[list[str], typer.Option(help="Path of friction to identify that is zero in the file.")] = [],  # noqa: B006
     uncertainty: Annotated[
         list[str], typer.Option(help="Relative standard uncertainty of the file's parameters: 0.5, or PATH=0.01.")
     ] = [],  # noqa: B006
     constant: Annotated[
-        list[float], typer.Option(help="Force per ampere: one, or one for each actuator.", **measured("N/A", "N m/A"))
+        list[float], typer.Option(help="Force per ampere: one value, or one per actuator.", **measured("N/A", "N m/A"))
     ] = [],  # noqa: B006
-    delay: Annotated[float, typer.Option(help="Delay of forces behind coordinates.", **measured("s"))] = 0.0,
-    check: Annotated[bool, typer.Option(help="Refuse logs with implausible channels or units.")] = True,
+    delay: Annotated[float, typer.Option(help="Delay of forces relative to coordinates.", **measured("s"))] = 0.0,
+    check: Annotated[bool, typer.Option(help="Reject logs with implausible channels or units.")] = True,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:

@@ -17,17 +17,17 @@ from .terminal import working
 def import_(
     file: Annotated[Path, typer.Argument(help="MJCF (.xml, .mjcf) or URDF file.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Robot file; default: NAME.yaml.")] = None,
-    platform: Annotated[str | None, typer.Option(help="Body, or frame on one, that is the platform.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the robot; default: the file's own.")] = None,
-    hold: Annotated[list[str] | None, typer.Option(help="Joint to fix where it is; repeatable.")] = None,
+    platform: Annotated[str | None, typer.Option(help="Body or frame to use as the platform.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the robot; default: that in the file.")] = None,
+    hold: Annotated[list[str] | None, typer.Option(help="Joint to lock at its position; repeatable.")] = None,
     actuated: Annotated[
         list[str] | None, typer.Option(help="Actuated joint, if the file has none; repeatable.")
     ] = None,
     at: Annotated[list[str] | None, typer.Option(help="JOINT=VALUE at home, such as motor=30deg; repeatable.")] = None,
-    close: Annotated[bool, typer.Option("--close", help="Close loops that are far open in the file.")] = False,
-    loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; default: robot.yaml beside it.")] = None,
+    close: Annotated[bool, typer.Option("--close", help="Close loops that are open in the file.")] = False,
+    loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; default: robot.yaml next to it.")] = None,
     format: Annotated[
-        str | None, typer.Option(help=f"{', '.join(CHOICES['formats'])}; default: by the suffix.")
+        str | None, typer.Option(help=f"{', '.join(CHOICES['formats'])}; default: from the suffix.")
     ] = None,
     force: Replace = False,
 ) -> Answer:

@@ -18,7 +18,7 @@ from .terminal import working
 def modes(
     robot: RobotName,
     q: Annotated[
-        str | None, typer.Option("--q", help="Actuator positions [m, rad] or with units; default: those of home.")
+        str | None, typer.Option("--q", help="Actuator positions [m, rad] or with units; default: at home.")
     ] = None,
     picture: Annotated[
         Path | None, typer.Option("--picture", "-p", help="Picture file; default: polypod-results/ROBOT-modes.png.")

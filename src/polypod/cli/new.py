@@ -18,22 +18,20 @@ Size = float | None
 
 @command("new", "new my-delta --kind delta --arm 0.25, then polypod check my-delta.yaml", json=False)
 def new(
-    name: Annotated[str | None, typer.Argument(help="Name of the robot or motion, or its file.")] = None,
-    motion: Annotated[bool, typer.Option("--motion", help="A motion file instead of a robot file.")] = False,
-    flexible: Annotated[bool, typer.Option("--flexible", help="A robot with a flexible platform.")] = False,
+    name: Annotated[str | None, typer.Argument(help="Name of the robot or motion, or file to write.")] = None,
+    motion: Annotated[bool, typer.Option("--motion", help="Write a motion file instead of a robot file.")] = False,
+    flexible: Annotated[bool, typer.Option("--flexible", help="Write a robot with a flexible platform.")] = False,
     kind: Annotated[
-        str | None, typer.Option(help=f"A robot made from sizes: {', '.join(CHOICES['robot kinds'])}.")
+        str | None, typer.Option(help=f"Robot kind to generate from dimensions: {', '.join(CHOICES['robot kinds'])}.")
     ] = None,
     base_radius: Annotated[Size, typer.Option(help="Radius of the joints or motors on the base.", **_LENGTH)] = None,
     platform_radius: Annotated[Size, typer.Option(help="Radius of the joints on the platform.", **_LENGTH)] = None,
-    base_angle: Annotated[Size, typer.Option(help="Angle between the two joints of a base pair.", **_ANGLE)] = None,
-    platform_angle: Annotated[Size, typer.Option(help="The same for a platform pair.", **_ANGLE)] = None,
+    base_angle: Annotated[Size, typer.Option(help="Angle between two joints of a base pair.", **_ANGLE)] = None,
+    platform_angle: Annotated[Size, typer.Option(help="Angle between two joints of a platform pair.", **_ANGLE)] = None,
     height: Annotated[Size, typer.Option(help="Height of the platform at home.", **_LENGTH)] = None,
-    stroke: Annotated[
-        Size, typer.Option(help="Stroke of the legs, half of it either way from home.", **_LENGTH)
-    ] = None,
-    arm: Annotated[Size, typer.Option(help="Length of the motors' arms.", **_LENGTH)] = None,
-    mass: Annotated[Size, typer.Option(help="Mass of the platform with its load.", **_MASS)] = None,
+    stroke: Annotated[Size, typer.Option(help="Stroke of the legs, centred at home.", **_LENGTH)] = None,
+    arm: Annotated[Size, typer.Option(help="Length of the motor arms.", **_LENGTH)] = None,
+    mass: Annotated[Size, typer.Option(help="Mass of the platform and its payload.", **_MASS)] = None,
     leg_mass: Annotated[Size, typer.Option(help="Mass of one leg.", **_MASS)] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File; default: NAME.yaml.")] = None,
     force: Replace = False,

@@ -16,7 +16,7 @@ FILES = ("best.html", "best.csv", "robots")
 
 @command("optimise", "optimise study.yaml --generations 60")
 def optimise(
-    study: Annotated[Path, typer.Argument(help="Study file with 'minimise'.")],
+    study: Annotated[Path, typer.Argument(help="Study file with 'minimise', 'maximise' or 'target'.")],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Results folder; default: polypod-results/optimise/NAME.")
     ] = None,
@@ -29,7 +29,7 @@ def optimise(
 ) -> Answer:
     from ..design.optimise import optimise
     from ..design.page import page
-    from ..design.results import best_table
+    from ..design.results import best_table, limits_text
     from ..design.study import load_study
     from ..files import save
     from ..output.folder import atomic_folder, check_target
@@ -53,6 +53,16 @@ def optimise(
             (folder / "best.html").write_text(page(found), encoding="utf-8")
     where = f"Results: {target} (open {target / 'best.html'}; robot files in {target / 'robots'})"
     return Answer(
-        [best.practical(), f"{found.evaluations} designs evaluated. {where}"],
-        {"study": name, "evaluations": found.evaluations, "best": best.records(), "folder": str(target)},
+        [
+            best.practical(),
+            f"{found.evaluations} designs evaluated. The best are {limits_text(found.evaluator)}, at the samples.",
+            where,
+        ],
+        {
+            "study": name,
+            "limits": limits_text(found.evaluator),
+            "evaluations": found.evaluations,
+            "best": best.records(),
+            "folder": str(target),
+        },
     )

@@ -38,7 +38,7 @@ MotionName = Annotated[str | None, typer.Argument(help="Published motion or moti
 WithFriction = Annotated[bool, typer.Option(help="Include friction.")]
 SameLegs = Annotated[bool, typer.Option("--same-legs", help="Use one value for all legs.")]
 Replace = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-Rate = Annotated[float | None, typer.Option(help="Sampling rate; that of the motion if not given.", **measured("Hz"))]
+Rate = Annotated[float | None, typer.Option(help="Sampling rate; default: that of the motion.", **measured("Hz"))]
 Draw = Annotated[bool, typer.Option("--draw/--no-draw", help="Draw the picture.")]
 Controller = Annotated[
     str | None,
@@ -46,7 +46,7 @@ Controller = Annotated[
         help=f"Controller: {', '.join(CHOICES['controllers'])}. Default: the first; the second for flexible platforms."
     ),
 ]
-MassError = Annotated[float | None, typer.Option(help="Factor by which the controller misjudges all masses.")]
+MassError = Annotated[float | None, typer.Option(help="Factor on all masses in the controller's model.")]
 Delay = Annotated[float | None, typer.Option(help="Delay of the actuators.", **measured("s"))]
 Saturation = Annotated[
     str | None,
@@ -110,7 +110,7 @@ def rigid_model(robot: str | Path, settings: Sequence[str] | None) -> Model:
     with with_file_lines(meant):
         model = Model(meant)
         if model.robot.flexible:
-            note(f"the platform of {model.robot.name!r} is flexible; here it is taken as rigid")
+            note(f"the platform of {model.robot.name!r} is flexible; this command treats it as rigid")
         return model.rigid
 
 

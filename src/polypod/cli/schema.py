@@ -23,7 +23,7 @@ class FileKind(StrEnum):
 @command("schema", "schema robot --out robot.schema.json", json=False)
 def schema(
     kind: Annotated[FileKind, typer.Argument(help="Kind of file.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; printed if not given.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; default: print it.")] = None,
     force: Replace = False,
 ) -> Answer | None:
     from ..motion.json_schema import schema

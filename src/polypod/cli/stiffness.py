@@ -27,7 +27,7 @@ def stiffness(
         float | None,
         typer.Option(help="Stiffness of every drive, if the file gives none.", **measured("N/m", "N m/rad")),
     ] = None,
-    preload: Annotated[bool, typer.Option(help="Include the effect of static forces.")] = True,
+    preload: Annotated[bool, typer.Option(help="Include the preload by static forces.")] = True,
     map_: Annotated[
         Path | None, typer.Option("--map", help="Picture of the lowest frequency over the first two coordinates.")
     ] = None,
@@ -35,6 +35,7 @@ def stiffness(
     settings: Settings = None,
 ) -> Answer:
     from ..analysis import deflection, resonances, stiffness
+    from ..analysis.stiffness import ROTORS
     from ..results.figures.picture import write_picture
     from ..results.figures.stiffness import stiffness_map
 
@@ -55,6 +56,7 @@ def stiffness(
         [
             answer.table(model.dof),
             f"Natural frequencies at home: {listed} Hz.",
+            *([ROTORS] if any(a.drive.rotor_inertia for a in model.actuators) else []),
             *([] if found is None else [found.table]),
             *([] if target is None else [f"Map: {target}"]),
         ],

@@ -29,7 +29,7 @@ def sweep(
     ] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads on this machine; default: all cores.")] = None,
     sensitivities: Annotated[
-        bool, typer.Option("--sensitivities", help="Derivatives by the varied parameters, at mid-range.")
+        bool, typer.Option("--sensitivities", help="Derivatives with respect to the varied parameters.")
     ] = False,
     indices: Annotated[
         int | None, typer.Option("--sobol", help="Sobol indices from this many samples, a power of two such as 1024.")
@@ -43,6 +43,7 @@ def sweep(
         derivative_table,
         design_table,
         indices_table,
+        limits_text,
         nearest_text,
         spread_table,
         violations,
@@ -80,7 +81,7 @@ def sweep(
             Styled(prepared.study.name, f": {count} designs of {prepared.model.robot.name} on {motions}"),
             spread.practical(),
             *([broken] if broken.rows else []),
-            f"{kept} of {count} designs keep all limits.",
+            f"{kept} of {count} designs are {limits_text(evaluator)}.",
             *([] if kept else [nearest_text(result)]),
             *([] if derivatives is None else [derivative_table(derivatives, evaluator)]),
             *([] if found is None else [indices_table(found, evaluator)]),
@@ -88,6 +89,7 @@ def sweep(
         ],
         {
             "study": prepared.study.name, "robot": prepared.model.robot.name, "designs": count, "feasible": kept,
+            "limits": limits_text(evaluator),
             "killed": violations(result), "quantities": spread.records(), "derivatives": derivatives,
             "sobol": None if found is None else {k: v._asdict() for k, v in found.items()}, "folder": str(target),
         },

@@ -36,7 +36,8 @@ def view(
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file to play.")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; default: ROBOT.html.")] = None,
     rate: Annotated[
-        float | None, typer.Option(help="Sampling rate of the motion; of the controller (--live).", **measured("Hz"))
+        float | None,
+        typer.Option(help="Sampling rate of the motion, or controller (--live).", **measured("Hz")),
     ] = None,
     friction: WithFriction = True,
     force: Replace = False,
@@ -44,9 +45,9 @@ def view(
         list[str] | None, typer.Option(help=f"Also show {' or '.join(CHOICES['extras'])}; repeatable.")
     ] = None,
     live: Annotated[
-        bool, typer.Option("--live", help="Simulate, and serve the page to browsers of this machine meanwhile.")
+        bool, typer.Option("--live", help="Run a simulation and show it in a browser on this machine.")
     ] = False,
-    port: Annotated[int | None, typer.Option(help="Port of 127.0.0.1 (--live); default: any free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="Port on 127.0.0.1 (--live); default: any free port.")] = None,
     speed: Annotated[
         float | None, typer.Option(help="Playback speed relative to real time (--live); default: 1.")
     ] = None,

@@ -30,7 +30,7 @@ def workspace(
         tuple[float, float, float] | None,
         typer.Option(help="Centre of rotation, in the platform frame.", **measured("m")),
     ] = None,
-    points: Annotated[int, typer.Option(help="Points of maps along each coordinate.")] = 41,
+    points: Annotated[int, typer.Option(help="Grid points per coordinate of the maps.")] = 41,
     angle: Annotated[
         float | None,
         typer.Option("--dexterous", help="Map the dexterous workspace for tilts up to this angle.", **measured("deg")),
@@ -38,7 +38,7 @@ def workspace(
     full: Annotated[int | None, typer.Option(help="Scan the full workspace, this many points per axis.")] = None,
     distance: Annotated[float, typer.Option(help="Smallest distance to singularity, mm/mm.")] = 0.0,
     payload: Annotated[
-        float | None, typer.Option(help="Mass at the platform's origin; with --max-force.", **measured("kg"))
+        float | None, typer.Option(help="Point mass at the platform's origin, for --max-force.", **measured("kg"))
     ] = None,
     max_force: Annotated[
         float | None, typer.Option(help="Largest actuator force at rest.", **measured("N", "N m"))
@@ -53,6 +53,7 @@ def workspace(
     from ..analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest, survey
     from ..analysis.workspace.survey import survey_data
     from ..files.robot_files import with_file_lines
+    from ..limits import left_out_text
     from ..model import Model
     from ..output.folder import check_target
     from ..results.report.surveys import WORKSPACE_FILES, write_workspace
@@ -69,7 +70,8 @@ def workspace(
         model = Model(meant)
         with with_file_lines(meant):
             space = PoseCoordinates(model, pivot)
-            here, judged = parse_at(at, space), WorkspaceTest(space, asked).criteria
+            test = WorkspaceTest(space, asked)
+            here, judged = parse_at(at, space), test.criteria
             tilt = None if angle is None else float(np.radians(angle))
             results = survey(model, here, pivot, points, asked, tilt, full, progress)
         if out is not None:
@@ -78,10 +80,11 @@ def workspace(
         [
             Styled(model.robot.name, f": {model.robot.title}"),
             *_parts(results),
-            f"Constraints taken into account: {'; '.join(judged)}.",
+            f"Constraints taken into account: {'; '.join([*judged, *([test.sharing] if test.sharing else [])])}.",
+            *([f"Not judged: {left_out_text(test.left_out)}."] if test.left_out else []),
             *([] if out is None else [f"Figures and data: {out}"]),
         ],
-        {"limits_counted": judged, **survey_data(results)},
+        {"limits_counted": judged, "limits_left_out": test.left_out, **survey_data(results)},
     )
 
 

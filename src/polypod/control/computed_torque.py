@@ -14,10 +14,28 @@ from .reference import Reference, reference_of
 
 
 class ComputedTorque:
-    """A step function (time, measurement) -> forces: the law with ``.measured.PlatformMeasured``.
+    """Computed torque in task space: f = ID(x, a), with the desired acceleration corrected by the pose error as a.
 
-    It needs the measured pose and twist of the platform, and the elastic state if its model has a flexible one (Long,
-    section 5.1: the floating frame follows exactly, whatever bends).
+    It needs the measured pose and twist of the platform and, if its model is flexible, the elastic state (Long et al.,
+    section 5.1: the floating frame follows exactly, whatever bends). Call it as ``controller(time, measurement)``,
+    which gives the actuator forces (n,).
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot that the controller uses.
+    reference : Reference or Trajectory
+        Desired motion.
+    kp : array_like, optional
+        Gain of the pose error [1/s^2], one number or (6,).
+    kd : array_like, optional
+        Gain of the twist error [1/s], one number or (6,).
+    friction : bool, optional
+        Whether friction is compensated.
+    wrench : array_like, shape (6,), optional
+        External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
+    rate : float, optional
+        Sampling rate of the controller [Hz].
     """
 
     def __init__(

@@ -15,8 +15,16 @@ from ..errors import InputError
 class Measurement(NamedTuple):
     """What a controller may know at a sample.
 
-    ``q``, ``qdot`` (n,) are what encoders on the actuators give. The rest a machine has only with more sensors:
-    ``pose`` (4, 4) and ``twist`` (6,) of the platform frame, ``elastic`` and ``elastic_rate`` (N,) of a flexible one.
+    Attributes
+    ----------
+    q, qdot : ndarray, shape (n,)
+        Coordinates and rates of the actuators, from encoders [m or rad, and per second].
+    pose : ndarray, shape (4, 4)
+        Pose of {P} in {B}; like all that follow, a machine knows it only with more sensors.
+    twist : ndarray, shape (6,)
+        Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+    elastic, elastic_rate : ndarray, shape (N,)
+        Elastic coordinates of a flexible platform and their rates.
     """
 
     q: Array
@@ -33,13 +41,43 @@ Controller = Callable[[float, Measurement], ArrayLike]
 
 @runtime_checkable
 class ControllerWithMemory(Protocol):
-    """A controller whose step also takes and gives back its memory, so that the step itself stays pure."""
+    """A controller whose step takes and returns its memory, so that the step itself is a pure function."""
 
     def start(self, time: float, measurement: Measurement) -> Any:
-        """The memory before the first step."""
+        """Memory before the first step.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+        measurement : Measurement
+            What the sensors measure at that time.
+
+        Returns
+        -------
+        object
+            The memory.
+        """
 
     def step(self, memory: Any, time: float, measurement: Measurement) -> tuple[ArrayLike, Any]:
-        """Actuator forces (n,) [N] and the memory for the next step."""
+        """Actuator forces at a sample, and the memory for the next one.
+
+        Parameters
+        ----------
+        memory : object
+            Memory from ``start`` or the previous step.
+        time : float
+            Time [s].
+        measurement : Measurement
+            What the sensors measure at that time.
+
+        Returns
+        -------
+        force : array_like, shape (n,)
+            Actuator forces [N or N m].
+        memory : object
+            Memory for the next step.
+        """
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,32 @@ from .reference import Reference, reference_of
 
 
 class JointComputedTorque:
-    """The law with ``.measured.ActuatorsMeasured``: a ``polypod.control.ControllerWithMemory``."""
+    """Computed torque in the joints: only encoders, with forward kinematics in the loop.
+
+    A ``polypod.control.ControllerWithMemory``: f = ID(x, a), with the state x from forward kinematics and the desired
+    acceleration corrected by the error of the actuated coordinates as a.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot that the controller uses.
+    reference : Reference or Trajectory
+        Desired motion.
+    kp : array_like, optional
+        Gain of the coordinate error [1/s^2], one number or (n,).
+    kd : array_like, optional
+        Gain of the rate error [1/s], one number or (n,).
+    velocity : {'measured', 'differences'}, optional
+        Where rates come from: measured, or differences of coordinates between samples.
+    friction : bool, optional
+        Whether friction is compensated.
+    wrench : array_like, shape (6,), optional
+        External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
+    guess : array_like, shape (4, 4), optional
+        Pose from which the first forward kinematics starts. Default: start of the reference.
+    rate : float, optional
+        Sampling rate of the controller [Hz].
+    """
 
     def __init__(
         self,
@@ -39,12 +64,42 @@ class JointComputedTorque:
         self._law = ComputedTorqueLaw(model, measured, friction, wrench)
 
     def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
-        """The memory before the first sample."""
+        """Memory before the first sample.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+        measurement : Measurement
+            What the sensors measure at that time.
+
+        Returns
+        -------
+        ActuatorMemory
+            The memory.
+        """
         memory: ActuatorMemory = self._law.measured.start(time, measurement)
         return memory
 
     def step(self, memory: ActuatorMemory, time: float, measurement: Measurement) -> tuple[Array, ActuatorMemory]:
-        """Actuator forces (n,) and the memory for the next sample."""
+        """Actuator forces at a sample, and the memory for the next one.
+
+        Parameters
+        ----------
+        memory : ActuatorMemory
+            Memory from ``start`` or the previous step.
+        time : float
+            Time [s].
+        measurement : Measurement
+            What the sensors measure at that time.
+
+        Returns
+        -------
+        force : ndarray, shape (n,)
+            Actuator forces [N or N m].
+        memory : ActuatorMemory
+            Memory for the next sample.
+        """
         return self._law.step(memory, time, measurement)
 
 

@@ -17,10 +17,27 @@ from .reference import Reference, Tabulated, reference_of
 
 
 def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, float]:
-    """kp [N/m] and kd [N s/m] that suit a sampling rate [1/s] at a pose: kp = 0.05 m rate^2, kd = 0.3 m rate.
+    """Gains of ``JointPD`` that suit a sampling rate at a pose: kp = 0.05 m rate^2, kd = 0.3 m rate.
 
-    m is the least mass an actuator sees with all others free, 1/(largest eigenvalue of J M^-1 J^T): the fastest mode
-    then turns by 0.22 rad a sample with a damping ratio of 0.67. A robot near a singularity may need more than that.
+    m is the least mass that an actuator sees with all others free, 1/(largest eigenvalue of J M^-1 J^T): the fastest
+    mode then advances by 0.22 rad per sample, with a damping ratio of 0.67. A robot near a singularity may need larger
+    gains.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like, shape (4, 4)
+        Pose of {P} in {B}.
+    rate : float
+        Sampling rate [Hz].
+
+    Returns
+    -------
+    kp : float
+        Proportional gain [N/m].
+    kd : float
+        Derivative gain [N s/m].
     """
     jacobian = model.jacobian(pose)
     inverse_mass = jacobian @ np.linalg.solve(model.mass_matrix(pose), jacobian.T)
@@ -29,7 +46,26 @@ def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, fl
 
 
 class JointPD:
-    """A step function (time, measurement) -> forces."""
+    """PD control of each actuator with gravity compensation: f = g(pose_d) + kp (q_d - q) + kd (qdot_d - qdot).
+
+    g(pose_d) are the forces that hold the robot at rest at the desired pose. Encoders suffice. Call it as
+    ``controller(time, measurement)``, which gives the actuator forces (n,).
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot that the controller uses.
+    reference : Reference or Trajectory
+        Desired motion.
+    kp : array_like
+        Proportional gain [N/m or N m/rad], one number or (n,).
+    kd : array_like
+        Derivative gain [N s/m or N m s/rad], one number or (n,).
+    gravity : bool, optional
+        Whether gravity is compensated.
+    rate : float, optional
+        Sampling rate of the controller [Hz].
+    """
 
     def __init__(
         self,

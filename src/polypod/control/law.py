@@ -115,7 +115,17 @@ class PlatformMeasured:
 
 
 class ActuatorMemory(NamedTuple):
-    """The last pose found (4, 4), and the coordinates and time of the last sample (None before the first)."""
+    """What ``JointComputedTorque`` remembers from sample to sample.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (4, 4)
+        Last pose found.
+    q : ndarray, shape (n,), or None
+        Coordinates of the last sample; None before the first.
+    time : float
+        Time of the last sample [s].
+    """
 
     pose: Array
     q: Array | None

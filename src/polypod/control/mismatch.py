@@ -18,11 +18,25 @@ INERTIAL = ("kg", "kg m^2")
 
 
 def scaled_masses(robot: Robot, platform: float = 1.0, legs: float = 1.0) -> Robot:
-    """The robot with mass and inertia of its platform and of all that moves in its legs multiplied by factors.
+    """The robot with all masses and inertias of its platform and its legs multiplied by factors.
 
-    Payload counts as platform. In legs these are all fields whose unit is kg or kg m^2; a leg kind of one's own must
-    state it (``Mass``, ``Moment``, ``Body``). All masses of a flexible platform's nodes are multiplied; its shapes,
-    stiffness and generalized damping stay.
+    In legs these are all fields whose unit is kg or kg m^2; a user-defined leg kind must declare it (``Mass``,
+    ``Moment``, ``Body``). All nodal masses of a flexible platform are multiplied; its shapes, stiffness and generalized
+    damping stay.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    platform : float, optional
+        Factor of the platform and its payload.
+    legs : float, optional
+        Factor of everything that moves in the legs.
+
+    Returns
+    -------
+    Robot
+        The changed robot.
     """
     for name, factor in (("platform", platform), ("legs", legs)):
         if not (np.isfinite(factor) and factor > 0):

@@ -14,7 +14,17 @@ from ..motion.sampling import MAX_SAMPLES
 
 
 class Target(NamedTuple):
-    """Desired pose (4, 4), twist (6,) and acceleration (6,) at a time."""
+    """Desired motion at a time.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (4, 4)
+        Pose of {P} in {B}.
+    twist : ndarray, shape (6,)
+        Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+    acceleration : ndarray, shape (6,)
+        Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+    """
 
     pose: Array
     twist: Array
@@ -22,9 +32,14 @@ class Target(NamedTuple):
 
 
 class Reference:
-    """A trajectory as a function of time; before 0 s it stands at its start, after its end at its end.
+    """A trajectory as a function of time; it rests at its start before 0 s and at its end afterwards.
 
-    ``rate`` [1/s] spaces a table that makes control at that rate fast; other times are evaluated exactly.
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Desired motion.
+    rate : float, optional
+        Rate [Hz] of a table that makes control at that rate fast; other times are evaluated exactly.
     """
 
     def __init__(self, trajectory: Trajectory, rate: float = 1000.0) -> None:
@@ -43,12 +58,34 @@ class Reference:
         return Target(self.trajectory.at(time).pose, np.zeros(6), np.zeros(6))
 
     def row(self, time: float) -> int | None:
-        """The table's row for a time; None if the time is not in the table."""
+        """Row of the table for a time.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        int or None
+            The row; None if the time is not in the table.
+        """
         k = round(time * self.rate)
         return k if 0 <= k < len(self.times) and self.times[k] == time else None
 
     def at(self, time: float) -> Target:
-        """Desired motion at a time."""
+        """Desired motion at a time.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        Target
+            Desired pose, twist and acceleration.
+        """
         k = self.row(time)
         if k is not None:
             return Target(self.motion.pose[k], self.motion.twist[k], self.motion.acceleration[k])
@@ -57,7 +94,18 @@ class Reference:
         return Target(*self.trajectory.at(time)[1:])
 
     def sampled(self, times: Array) -> Motion:
-        """Motion at many times (n,)."""
+        """Desired motion at many times.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,)
+            Times [s].
+
+        Returns
+        -------
+        Motion
+            Times, poses, twists and accelerations.
+        """
         end = self.trajectory.duration
         motion = self.trajectory.at(np.clip(times, 0.0, end))
         outside = (times < 0.0) | (times > end)

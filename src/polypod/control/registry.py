@@ -32,16 +32,50 @@ CONTROLLERS: dict[str, ControllerKind] = {
 
 
 def default_controller(flexible: bool) -> str:
-    """The controller that is taken if none is named.
+    """Name of the controller that is used if none is given.
 
-    On a flexible platform it is that of the joints: feedback of the platform's pose acts through what bends between it
-    and the actuators, and soon shakes it.
+    For a flexible platform it is one in the joints: feedback of the platform's pose acts through what bends between it
+    and the actuators, and soon excites vibration.
+
+    Parameters
+    ----------
+    flexible : bool
+        Whether the platform is flexible.
+
+    Returns
+    -------
+    str
+        Name in ``polypod.control.CONTROLLERS``.
     """
     return "joint-computed-torque" if flexible else "computed-torque"
 
 
 def controller(name: str, model: Any, trajectory: Trajectory, rate: float = 1000.0, friction: bool = True) -> Any:
-    """A controller by name that follows a trajectory at a rate [1/s]; ``friction`` is whether it is compensated."""
+    """A controller by name that follows a trajectory.
+
+    Parameters
+    ----------
+    name : str
+        Name in ``polypod.control.CONTROLLERS``.
+    model : Model
+        Model of the robot that the controller uses.
+    trajectory : Trajectory
+        Desired motion.
+    rate : float, optional
+        Sampling rate of the controller [Hz].
+    friction : bool, optional
+        Whether friction is compensated.
+
+    Returns
+    -------
+    controller
+        A function ``(time, measurement) -> (n,)`` or a ``ControllerWithMemory``, for ``polypod.simulate``.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such controller.
+    """
     if name not in CONTROLLERS:
         raise UnknownNameError("controller", name, tuple(CONTROLLERS))
     kind = CONTROLLERS[name]

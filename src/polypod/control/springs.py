@@ -11,7 +11,21 @@ from .contract import Measurement, each, gain
 
 
 class Springs:
-    """A step function (time, measurement) -> forces that knows the energy it stores."""
+    """Linear springs and dampers in place of actuators: f = f_0 - k (q - q_0) - c qdot.
+
+    Call it as ``springs(time, measurement)``, which gives the forces (n,).
+
+    Parameters
+    ----------
+    stiffness : array_like
+        k [N/m or N m/rad], one number or (n,).
+    rest : array_like, shape (n,)
+        q_0 [m or rad].
+    damping : array_like, optional
+        c [N s/m or N m s/rad], one number or (n,).
+    preload : array_like, optional
+        f_0 [N or N m], one number or (n,).
+    """
 
     def __init__(
         self, stiffness: ArrayLike, rest: ArrayLike, damping: ArrayLike = 0.0, preload: ArrayLike = 0.0
@@ -30,7 +44,18 @@ class Springs:
         return self.preload - self.stiffness * stretch - self.damping * measurement.qdot
 
     def energy(self, q: Array) -> Array:
-        """Energy stored (...) [J] at coordinates (..., n): sum k (q - q_0)^2/2 - f_0 (q - q_0)."""
+        """Stored energy: sum k (q - q_0)^2/2 - f_0 (q - q_0).
+
+        Parameters
+        ----------
+        q : ndarray, shape (..., n)
+            Coordinates of the actuators [m or rad].
+
+        Returns
+        -------
+        ndarray, shape (...)
+            Energy [J].
+        """
         stretch = q - self.rest
         stored: Array = (0.5 * self.stiffness * stretch**2 - self.preload * stretch).sum(axis=-1)
         return stored

@@ -2,7 +2,8 @@
 
 from .body import Body, Payload
 from .dof import DegreeOfFreedom
-from .drive import Bearing, Drive
+from .drive import Bearing, Drive, PlatformLimits
+from .element import ElementData
 from .flexible import FlexiblePlatform, PlateData
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
@@ -15,6 +16,7 @@ __all__ = [
     "ConeLimit",
     "DegreeOfFreedom",
     "Drive",
+    "ElementData",
     "FlexiblePlatform",
     "Friction",
     "Integrals",
@@ -23,6 +25,7 @@ __all__ = [
     "Payload",
     "Plate",
     "PlateData",
+    "PlatformLimits",
     "Pose",
     "Robot",
     "load_modes",

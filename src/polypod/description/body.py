@@ -9,7 +9,8 @@ from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
 from ..arrays import Array
 from ..errors import short_repr
-from .quantities import Data, Frozen, Mass, Position, Rotation, Tensor
+from .quantities import Data, Frozen, Length, Mass, Position, Rotation, Tensor
+from .shapes import Shapes, check_one_of_both
 
 _ZERO: Tensor = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -21,6 +22,10 @@ class Body(Data):
     and in the axes named by ``frame`` (``body`` or a key of ``frames``, whose columns are its axes in the
     body frame). ``check: none`` opts out of the physical check: no real body has such a tensor, but a
     published robot may.
+
+    ``radius`` and ``shapes`` say what the body looks like, for drawings, exports and clearances; no model function
+    depends on them. ``radius`` [m] is that of the capsules between the body's joints, or half the thickness of the
+    plate through them; ``shapes`` lists spheres, capsules and plates in the frame of ``com`` instead, none if empty.
     """
 
     mass: Mass
@@ -31,6 +36,8 @@ class Body(Data):
     points: Annotated[dict[str, Position], Frozen] = Field(default={})
     frames: Annotated[dict[str, Rotation], Frozen] = Field(default={})
     check: Literal["physical", "none"] = "physical"
+    radius: Length | None = None
+    shapes: Shapes | None = None
 
     @model_validator(mode="after")
     def _names_and_physics(self) -> Body:
@@ -44,6 +51,7 @@ class Body(Data):
             problem = self.unphysical
             if problem:
                 raise ValueError(f"inertia: {problem}. If the values are intended, write 'check: none' in this body")
+        check_one_of_both(self.radius, self.shapes)
         return self
 
     @property
@@ -97,9 +105,9 @@ class Body(Data):
 
 
 class Payload(Body):
-    """A body fastened to the platform: a tool, a workpiece, a load. Its frame is the platform frame.
+    """A body fixed to the platform: a tool, a workpiece, a load. Its frame is the platform frame.
 
-    Several are a list. All dynamics is that of the platform with its payload.
+    Several payloads are given as a list. All dynamics includes them.
     """
 
     name: str = ""

@@ -19,7 +19,7 @@ _COMPONENTS = {
 
 
 class DegreeOfFreedom(Data):
-    """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis; or a joint's.
+    """A generalized coordinate of the platform: translation along or rotation about a base axis, or of a joint.
 
     A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``. In place of
     ``motion`` and ``axis`` a ``joint`` may be given: the coordinate is its displacement from home. It is ``LEG.JOINT``

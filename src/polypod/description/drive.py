@@ -21,8 +21,11 @@ _LIMIT_UNITS = {
     "max_stroke": ("m", "rad"),
 }
 """Units of a drive's limits: of one that pushes, and of one that turns."""
-_TORQUE_NAMES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
+TORQUE_NAMES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
 """Other names of limits, for drives that turn."""
+_OF_MOTORS = ("gear", "rotor_inertia", "torque_constant", "efficiency", "max_motor_torque", "rms_motor_torque",
+              "max_motor_speed")  # fmt: skip
+"""Fields that say something of a motor, which a linear actuator has behind a screw only."""
 
 
 def _points(value: Any) -> Any:
@@ -60,15 +63,17 @@ Curve = Annotated[
 
 
 class Drive(Data):
-    """What one actuator can do, and what is between it and its motor. Every number may be left out.
+    """Limits of an actuator and the transmission to its motor. All fields are optional.
 
-    ``max_force`` (``max_torque`` where it turns), ``max_speed``, ``max_acceleration`` and ``max_power`` hold at every
-    instant, ``rms_force`` (``rms_torque``) over a whole motion: the continuous force of a catalogue. ``force_speed``
-    (``torque_speed``) are points [speed, force] of the drive's envelope, straight lines between them; it ends at the
-    last speed. ``max_stroke`` is the way from the lowest to the highest coordinate. A motor turns ``gear`` times for a
-    turn of the screw of ``lead`` (m a turn), or of the coordinate where that is an angle. ``rotor_inertia`` is that of
-    all that turns with the motor, at its shaft: the actuator's force includes its acceleration. ``torque_constant`` is
-    the motor's torque for a current.
+    ``max_force`` (``max_torque`` of a rotary actuator), ``max_speed``, ``max_acceleration`` and ``max_power`` hold at
+    every instant; ``rms_force`` (``rms_torque``), the continuous force in a catalogue, over the whole motion.
+    ``force_speed`` (``torque_speed``) are points [speed, force] of the drive's envelope, joined by straight lines; it
+    ends at the last speed. ``max_stroke`` is the largest minus the smallest coordinate. The motor turns ``gear`` times
+    per turn of a screw of ``lead`` (m per turn), or per turn of a rotary coordinate. ``rotor_inertia`` is the inertia
+    of everything that rotates with the motor, at the motor shaft; the actuator's force includes its acceleration.
+    ``torque_constant`` is the motor torque per current. Limits of the motor are ``max_motor_torque`` at every instant,
+    ``rms_motor_torque`` over a whole motion and ``max_motor_speed``; the ``efficiency`` of screw and gear counts in
+    motor torques, not in actuator forces.
     """
 
     max_force: Force | None = None
@@ -82,6 +87,10 @@ class Drive(Data):
     gear: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "1"})] = None
     rotor_inertia: Moment | None = None
     torque_constant: Annotated[Number | None, rating("N m/A", gt=0)] = None
+    efficiency: Annotated[Number | None, rating("1", gt=0, le=1)] = None
+    max_motor_torque: Annotated[Number | None, rating("N m", gt=0)] = None
+    rms_motor_torque: Annotated[Number | None, rating("N m", gt=0)] = None
+    max_motor_speed: Annotated[Number | None, rating("rad/s", gt=0)] = None
 
     @property
     def geared(self) -> bool:
@@ -106,11 +115,12 @@ class Drive(Data):
 
 
 class Bearing(Data):
-    """Ratings of a joint's bearing: dynamic C by which it wears (ISO 281), static C0 by which it dents (ISO 76).
+    """Ratings of a joint's bearing: dynamic load rating C for fatigue life (ISO 281), static C0 (ISO 76).
 
-    ``radial_factor`` X and ``axial_factor`` Y are those of its catalogue: its equivalent load is X Fr + Y Fa, or Fr
-    where that is more; ``static_radial_factor`` X0 and ``static_axial_factor`` Y0 likewise for the static load.
-    Without them axial and radial force count alike.
+    ``radial_factor`` X and ``axial_factor`` Y are those of its catalogue: the equivalent load is X Fr + Y Fa, or Fr
+    if that is larger; ``static_radial_factor`` X0 and ``static_axial_factor`` Y0 likewise for the static load.
+    Without them the equivalent load is the magnitude of the force. ``max_reaction`` is the largest force that the
+    joint may carry.
     """
 
     dynamic_load_rating: Annotated[Number | None, rating("N", gt=0)] = None
@@ -119,6 +129,7 @@ class Bearing(Data):
     static_load_rating: Annotated[Number | None, rating("N", gt=0)] = None
     static_radial_factor: Annotated[Number | None, rating("1", ge=0)] = None
     static_axial_factor: Annotated[Number | None, rating("1", ge=0)] = None
+    max_reaction: Annotated[Number | None, rating("N", gt=0)] = None
     rolling_elements: Annotated[Literal["ball", "roller"], Field(json_schema_extra={"rating": "yes"})] = "ball"
 
     @model_validator(mode="after")
@@ -135,13 +146,52 @@ class Bearing(Data):
         return 3.0 if self.rolling_elements == "ball" else 10.0 / 3.0
 
 
+def _one_or_three(value: Any) -> Any:
+    """A number, or three of them as a tuple."""
+    if isinstance(value, (list, tuple)):
+        if len(value) != 3:
+            raise ValueError(f"must be one number, or three for the base axes x, y and z, got {list(value)!r}")
+        return tuple(value)
+    return value
+
+
+def _all_positive(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
+    if not min(value if isinstance(value, tuple) else (value,)) > 0:
+        raise ValueError(f"must be greater than 0, got {value!r}")
+    return value
+
+
+def _of_platform(unit: str) -> Any:
+    """A limit of the platform's motion: of its size, or of each component in base axes."""
+    either = Annotated[
+        Number | tuple[Number, Number, Number],
+        BeforeValidator(_one_or_three),
+        AfterValidator(_all_positive),
+        rating(unit, form="number, or one for each of the base axes"),
+    ]
+    return either
+
+
+class PlatformLimits(Data):
+    """How fast the platform may move: the origin of its frame, and its rotation.
+
+    Each limit is one number, for the size of the vector, or three, for its components along the base axes. An
+    acceleration may be written in g: ``0.5 g`` is 4.903 m/s^2. Gravity is not part of it.
+    """
+
+    max_speed: _of_platform("m/s") | None = None  # type: ignore[valid-type]
+    max_acceleration: _of_platform("m/s^2") | None = None  # type: ignore[valid-type]
+    max_angular_speed: _of_platform("rad/s") | None = None  # type: ignore[valid-type]
+    max_angular_acceleration: _of_platform("rad/s^2") | None = None  # type: ignore[valid-type]
+
+
 def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
     """A mapping with ``max_torque`` and its like by the names of a drive's fields, ``max_force``.
 
     Raises for fields, and units of texts, of the other kind of drive: one that ``turns``, or one that pushes.
     """
     found = dict(value)
-    for name, plain in _TORQUE_NAMES.items():
+    for name, plain in TORQUE_NAMES.items():
         if name not in found:
             continue
         if not turns:
@@ -159,38 +209,14 @@ def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
             "lead: this is a rotary actuator without a screw; use 'gear' for a gear between it and its motor"
         )
     if not turns and found.get("lead") is None:
-        for name in ("gear", "rotor_inertia", "torque_constant"):
+        for name in _OF_MOTORS:
             if found.get(name) is not None:
                 raise ValueError(f"{name}: a motor on a linear actuator needs the 'lead' of its screw; give it too")
     return found
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# The force that a drive gives at a speed, and how much of its force-speed curve a state uses.
-
-
-def curve_use(points: Array, speed: Array, force: Array) -> Array:
-    """Use (n,) of a force-speed curve: the factor by which the curve must grow in both axes to pass through a state.
-
-    ``points`` (k, 2) are speeds from 0 upwards and forces that do not grow; the curve drops to zero at the last
-    speed. A straight line F0 (1 - v/v0) is used by F/F0 + v/v0, a rectangle by the larger of F/F0 and v/v0.
-
-    Examples
-    --------
-    >>> line = np.array([[0.0, 100.0], [2.0, 0.0]])
-    >>> curve_use(line, np.array([1.0, -1.0, 0.0]), np.array([25.0, 50.0, -100.0]))
-    array([0.75, 1.  , 1.  ])
-    """
-    corners = points if points[-1, 1] == 0.0 else np.concatenate([points, [[points[-1, 0], 0.0]]])
-    v, f = np.abs(speed), np.abs(force)
-    # The ray from the origin through a state meets the piece between two corners: angles fall along the curve.
-    scale = corners[0, 1] / corners[-1, 0]
-    angles = np.arctan2(corners[:, 1], scale * corners[:, 0])
-    piece = np.clip(np.searchsorted(-angles, -np.arctan2(f, scale * v), side="right") - 1, 0, len(corners) - 2)
-    start, end = corners[piece], corners[piece + 1]
-    normal = np.stack([start[:, 1] - end[:, 1], end[:, 0] - start[:, 0]], axis=1)
-    use: Array = (normal[:, 0] * v + normal[:, 1] * f) / (normal * start).sum(axis=1)
-    return use
+# The force that a drive gives at a speed.
 
 
 def force_at(drive: Drive, speed: Array) -> Array:

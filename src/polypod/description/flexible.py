@@ -50,8 +50,8 @@ Corner = Annotated[tuple[Number, Number], BeforeValidator(_pair)]
 class PlateData(Data):
     """A thin plate of uniform thickness in the plane z = 0 of the platform frame; the legs are attached to it.
 
-    ``outline`` are the vertices [x, y] of a simple polygon, the first not repeated. ``modes`` is how many of its free
-    bending modes are kept, ``damping_ratio`` that of each.
+    ``outline`` are the vertices [x, y] of a simple polygon, the first not repeated. ``modes`` is the number of
+    free bending modes, ``damping_ratio`` that of each.
     """
 
     outline: Annotated[tuple[Corner, ...], Field(json_schema_extra={"unit": "m"})]
@@ -89,10 +89,14 @@ def _read_modes(value: Any, info: ValidationInfo) -> Modes:
     raise ValueError(f"must be the path or the content of a mode file, got {value!r}")
 
 
-class FlexiblePlatform(Body):
-    """A platform that bends: ``plate``, whose modes are computed, or ``modes``, a mode file beside the robot file.
+_LOOKS = ("radius", "shapes")
+"""Fields of a body that a flexible platform may state, too."""
 
-    Mass, centre of mass and inertia are those of the undeformed body and follow from either.
+
+class FlexiblePlatform(Body):
+    """A flexible platform: ``plate``, whose modes are computed, or ``modes``, a mode file next to the robot file.
+
+    Mass, centre of mass and inertia are those of the undeformed body and are computed from either.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -107,13 +111,13 @@ class FlexiblePlatform(Body):
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
         """Its inertia is not given but follows."""
-        return ("kind", "plate", "modes")
+        return ("kind", "plate", "modes", *_LOOKS)
 
     @model_validator(mode="after")
     def _undeformed(self) -> FlexiblePlatform:
         """Fill in the undeformed body."""
         for name in Body.model_fields:
-            if name in self.model_fields_set:
+            if name in self.model_fields_set and name not in _LOOKS:
                 raise ValueError(
                     f"{name}: is computed from the plate or the modes of a flexible platform; leave it out"
                 )
@@ -138,10 +142,13 @@ class FlexiblePlatform(Body):
     @model_serializer(mode="plain")
     def _source(self) -> dict[str, Any]:
         """What a file says of it; modes as a mode file holds them."""
+        looks: dict[str, Any] = {} if self.radius is None else {"radius": self.radius}
+        if self.shapes is not None:
+            looks["shapes"] = [shape.model_dump(mode="json") for shape in self.shapes]
         if self.plate is not None:
-            return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True)}
+            return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True), **looks}
         assert self.modes is not None
-        return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data()}
+        return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data(), **looks}
 
     def attachment_faults(self, names: list[str], points: Array) -> list[str]:
         """Why the attachment points (l, 3) [m] in {P} of the legs named are not where the platform can hold them."""

@@ -22,9 +22,10 @@ class Friction(Data):
     """Friction of one joint, opposing its rate: viscous, dry by reaction, and a constant drag.
 
     ``viscous`` N s/m or N m s/rad; ``coulomb`` times the reaction (a coefficient for a slider, an arm in m
-    for a rotary joint); ``drag`` N or N m whatever the load (a ball screw's preload divided by its lead). Dry friction
-    at rest holds up to ``static`` times what it resists with in motion (static over kinetic coefficient). It falls to
-    that as soon as the joint moves, or over ``stribeck_speed`` v: 1 + (static - 1) exp(-(w/v)^2) times at a rate w.
+    for a rotary joint); ``drag`` N or N m, independent of the load (a ball screw's preload torque
+    divided by its lead). ``static`` is the ratio of static to kinetic dry friction. Friction drops to the kinetic value
+    as soon as the joint moves, or gradually with ``stribeck_speed`` v: by the factor 1 + (static - 1) exp(-(w/v)^2) at
+    a rate w.
     """
 
     viscous: Annotated[
@@ -52,7 +53,7 @@ class Friction(Data):
 
 
 class ConeLimit(Data):
-    """A joint's range: the leg stays within ``half_angle`` of ``axis``.
+    """Cone limit of a joint: the leg stays within ``half_angle`` of ``axis``.
 
     The angle is that between ``axis`` and the direction n of the leg (of the link, if its length is fixed) from its
     joint at the base or slider towards its joint at the platform, at both ends: acos(n . axis) <= half_angle.
@@ -87,27 +88,117 @@ class LegData(Data):
         LegData.registry[kind] = cls
 
     def at_home(self, position: Any, rotation: Any, like: Any = None) -> LegData:
-        """The leg as part of a robot whose home is a pose; kinds that are stated at home keep it.
+        """The leg as part of a robot with a given home pose; kinds that are stated at home keep it.
 
-        With symbols for its numbers, ``like`` is the same leg in numbers, by which all choices were made.
+        Parameters
+        ----------
+        position : array_like, shape (3,)
+            Position of the platform at home [m].
+        rotation : array_like, shape (3, 3)
+            Its rotation at home.
+        like : LegData, optional
+            For a leg with symbols as parameters, the same leg in numbers, by which all choices are made.
+
+        Returns
+        -------
+        LegData
+            The leg.
         """
         return self
 
     def following(self, joint: str) -> tuple[LegData, str]:
-        """The leg that also states the coordinate of a joint, and what that is: ``rotation`` or ``translation``."""
+        """The leg that also states the coordinate of a joint, which is then a coordinate of the robot.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        leg : LegData
+            The leg.
+        motion : str
+            What the coordinate is: ``rotation`` or ``translation``.
+
+        Raises
+        ------
+        InputError
+            If the leg has no such joint coordinate.
+        """
         raise InputError(f"{self.name} is a leg of kind {self.kind}; only chains have joint coordinates")
 
     def attachment(self, position: Any, rotation: Any) -> Any:
-        """Attachment point (3) in the platform frame of a robot with this home pose, in numbers or symbols."""
+        """Attachment point of the leg in the platform frame.
+
+        Parameters
+        ----------
+        position : array_like, shape (3,)
+            Position of the platform at home [m].
+        rotation : array_like, shape (3, 3)
+            Its rotation at home.
+
+        Returns
+        -------
+        ndarray or casadi.SX, shape (3,)
+            The point [m].
+        """
         return self.platform if not isinstance(self.platform, tuple) else np.array(self.platform)
 
     def points(self) -> list[tuple[float, float, float]]:
-        """Points of the leg's data [m], by which its size is known."""
+        """Points of the leg's data, from which its size is known.
+
+        Returns
+        -------
+        list of (float, float, float)
+            Points [m].
+        """
         values = (getattr(self, name) for name, schema in field_schemas(type(self)).items() if schema.unit == "m")
         return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
 
-    def passive_springs(self) -> tuple[str, ...]:
-        """Names of passive joints with a stiffness about or along them."""
+    def joint_kinds(self) -> dict[str, str]:
+        """Kinds of the leg's joints; leg kinds know them, plain data do not.
+
+        Returns
+        -------
+        dict of str to str
+            Kinds by name of the joint.
+        """
+        return {}
+
+    def limits_joint(self, joint: str) -> bool:
+        """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know it, plain data do not.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        bool
+            Whether it has.
+        """
+        return False
+
+    def spin_lines(self) -> dict[str, tuple[Array, Array]]:
+        """Bodies that spin freely, with the line about which they do.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            Two points (3,) of the line at home, by name of the body [m].
+        """
+        return {}
+
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the leg's bodies; leg kinds know them, plain data do not.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+        """
         return ()
 
     @property
@@ -121,31 +212,105 @@ class LegData(Data):
         return ""
 
     def actuator_names(self) -> tuple[str, ...]:
-        """Names of the leg's actuators; leg kinds know, plain data do not."""
+        """Names of the leg's actuators; leg kinds know them, plain data do not.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+        """
         return ()
 
     def drive(self, actuator: str = "") -> Drive:
-        """What an actuator can do, by its name (which a leg with one actuator may leave out); by default unlimited."""
+        """Limits, screw or gear and motor of an actuator; unlimited by default.
+
+        Parameters
+        ----------
+        actuator : str, optional
+            Name of the actuator; a leg with one actuator may leave it out.
+
+        Returns
+        -------
+        Drive
+            The drive.
+        """
         return Drive()
 
     def states_rotor(self, actuator: str = "") -> bool:
-        """Whether the data say how much inertia an actuator's motor has, none included; plain data do not."""
+        """Whether the data state the inertia of an actuator's motor, even if it is zero.
+
+        Parameters
+        ----------
+        actuator : str, optional
+            Name of the actuator; a leg with one actuator may leave it out.
+
+        Returns
+        -------
+        bool
+            Whether they do; plain data do not.
+        """
         return False
 
     def bearing(self, joint: str) -> Bearing:
-        """The rating of a joint's bearing, by the joint's name; none by default."""
+        """Rating of a joint's bearing.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        Bearing
+            The rating; none by default.
+        """
         return Bearing()
 
     def coordinate_rows(self, pose: Any) -> Array:
-        """dq/d(twist) (a, 6) of the leg's actuators at a pose (4, 4); leg kinds know, plain data do not."""
+        """Rows of the Jacobian of the leg's actuators: dq/d(twist). Leg kinds know them, plain data do not.
+
+        Parameters
+        ----------
+        pose : array_like, shape (4, 4)
+            Pose of {P} in {B}.
+
+        Returns
+        -------
+        ndarray, shape (a, 6)
+            Rows, for twists of the origin of {P} in base axes.
+        """
         return np.zeros((0, 6))
 
     def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
-        """Why the leg does not close when the platform is at a pose; leg kinds know, plain data do not."""
+        """Why the leg does not close at a pose; leg kinds know it, plain data do not.
+
+        Parameters
+        ----------
+        position : sequence of float
+            Position of the platform [m].
+        rotation : array_like, shape (3, 3)
+            Its rotation.
+
+        Returns
+        -------
+        list of str
+            The reasons; empty if the leg closes.
+        """
         return []
 
     def consistency_faults(self, poses: Sequence[Any]) -> list[str]:
-        """What of the leg does not hang together when the platform moves; leg kinds know, plain data do not."""
+        """What is inconsistent in the leg's description when the platform moves; leg kinds know it, plain data do not.
+
+        Parameters
+        ----------
+        poses : sequence of array_like, shape (4, 4)
+            Poses of {P} in {B}.
+
+        Returns
+        -------
+        list of str
+            The faults; empty if there are none.
+        """
         return []
 
     @model_validator(mode="after")
@@ -168,7 +333,8 @@ def parse_leg(value: Any) -> LegData:
         raise ValueError(f"a leg must be a mapping with a 'kind', got {short_repr(value)}")
     kind = value.get("kind")
     if kind is None:
-        raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")
+        every = ", ".join((*LegData.registry, *SHORT_KINDS))
+        raise InputError(f"kind: missing: a leg needs one of {every}", code="missing")
     if not isinstance(kind, str) or kind not in LegData.registry:
         known = (*LegData.registry, *SHORT_KINDS)
         own = "For a kind of your own import its module first."

@@ -59,11 +59,22 @@ def pose(
     pitch: ArrayLike = 0.0,
     yaw: ArrayLike = 0.0,
 ) -> Array:
-    """Poses (..., 4, 4) of the platform frame {P} in the base frame {B}, from numbers or arrays that broadcast.
+    """Poses of the platform frame {P} in the base frame {B}, from position and roll, pitch, yaw.
 
-    x, y, z [m] are the origin of {P}. roll, pitch, yaw [rad] are angles about x, y and z in the order ZYX,
-    R = Rz(yaw) Ry(pitch) Rx(roll): first roll about the base x, then pitch about the base y, then yaw about the base z
-    (the same as yaw, pitch, roll about the platform's own axes).
+    R = Rz(yaw) Ry(pitch) Rx(roll): first roll about the base x axis, then pitch about the base y axis, then yaw about
+    the base z axis (the same as yaw, pitch, roll about the platform's own axes).
+
+    Parameters
+    ----------
+    x, y, z : array_like, optional
+        Origin of {P} [m]. All arguments broadcast against each other.
+    roll, pitch, yaw : array_like, optional
+        Angles about x, y and z [rad].
+
+    Returns
+    -------
+    ndarray, shape (..., 4, 4)
+        Homogeneous matrices.
 
     Examples
     --------

@@ -80,7 +80,13 @@ class Data(BaseModel):
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
-        """Names of the fields that a file may give."""
+        """Names of the fields that a file may give.
+
+        Returns
+        -------
+        tuple of str
+            Names.
+        """
         return tuple(cls.model_fields)
 
 

@@ -15,11 +15,14 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
 from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
+from .drive import PlatformLimits
+from .element import ElementData, parse_element
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
 from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of
+from .shapes import BaseShape, Floor
 
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
@@ -29,6 +32,7 @@ EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 Positive = Annotated[Number, Field(gt=0)]
 Platform = Annotated[SerializeAsAny[Body | FlexiblePlatform], BeforeValidator(parse_platform)]
 Leg = Annotated[SerializeAsAny[LegData], BeforeValidator(parse_leg)]
+Element = Annotated[SerializeAsAny[ElementData], BeforeValidator(parse_element)]
 
 
 _BASE = "3 stiffnesses [N/m] and 3 rotational ones [N m/rad]"
@@ -47,7 +51,9 @@ class Robot(Data):
     robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
     (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given.
+    is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies. ``platform_limits``
+    says how fast the platform may move. ``base`` says what the base looks like, ``floor`` is a plane that nothing may
+    reach beyond.
     """
 
     name: str = Field(min_length=1)
@@ -60,7 +66,11 @@ class Robot(Data):
     dof: tuple[DegreeOfFreedom, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
+    elements: tuple[Element, ...] = ()
     base_stiffness: BaseStiffness | None = None
+    platform_limits: PlatformLimits | None = None
+    base: BaseShape | None = None
+    floor: Floor | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")
@@ -121,7 +131,20 @@ class Robot(Data):
             faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
+        self._check_elements()
         return self
+
+    def _check_elements(self) -> None:
+        """Raise for elements whose names repeat, or whose bodies, joints or units cannot be."""
+        met: set[str] = set()
+        for number, element in enumerate(self.elements):
+            if element.name in met:
+                raise ValueError(f"elements.{number}.name: names must be unique, got {element.name!r} twice")
+            met.add(element.name)
+            try:
+                element.check(self.legs)
+            except (InputError, UnknownNameError) as error:
+                raise ValueError(f"elements.{number}.{error}") from error
 
     def _at_home(self, number: int, leg: LegData) -> LegData:
         try:
@@ -147,8 +170,14 @@ class Robot(Data):
         self._complete(legs=tuple(legs), dof=tuple(dof))
 
     def coordinate_joints(self) -> list[tuple[int, int]]:
-        """For each degree of freedom that is a joint's coordinate its leg and its number among those that the leg
-        follows."""
+        """Joints whose coordinates are degrees of freedom of the robot.
+
+        Returns
+        -------
+        list of (int, int)
+            For each such degree of freedom, the index of its leg and its index among the coordinates that this leg
+            states.
+        """
         names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
         for coordinate in self.dof:
             if coordinate.joint:
@@ -239,20 +268,36 @@ class Robot(Data):
 
     @property
     def plate_edge(self) -> Array | None:
-        """Corners (k, 3) [m] of a platform that is a plate, platform frame; None if it is none."""
+        """Corners (k, 3) [m] of a platform that is a plate, platform frame; None for other platforms."""
         plate = getattr(self.platform, "plate", None)  # only a flexible platform may have one
         return None if plate is None else np.pad(np.array(plate.outline, dtype=np.float64), ((0, 0), (0, 1)))
 
     @property
     def rigid(self) -> Robot:
-        """The same robot on a platform that does not bend; itself if it does not anyway."""
+        """The same robot with a rigid platform; the robot itself if its platform is rigid."""
         if not self.flexible:
             return self
         fields = {name: getattr(self.platform, name) for name in Body.model_fields}
         return self.model_copy(update={"platform": Body(**fields)})
 
     def on_modes(self, modes: Modes) -> Robot:
-        """The same robot on a flexible platform with given modes, whose attachment points are the legs'."""
+        """The same robot on a flexible platform with given modes.
+
+        Parameters
+        ----------
+        modes : Modes
+            Modes of the platform; their attachment points must be those of the legs.
+
+        Returns
+        -------
+        Robot
+            The flexible robot.
+
+        Raises
+        ------
+        InputError
+            If the modes do not fit, or the robot has a payload or fewer than six degrees of freedom.
+        """
         if not isinstance(modes, Modes):
             raise InputError(f"modes: must be a polypod.description.Modes, got {type(modes).__name__}")
         if self.dof:
@@ -275,18 +320,6 @@ class Robot(Data):
         return {path: body.unphysical for path, body in self.bodies() if body.unphysical}
 
     @property
-    def springs_left_out(self) -> str:
-        """A sentence on passive joints with a stiffness, which dynamics leaves out; empty if there are none."""
-        names = [f"{leg.name}.{spring}" for leg in self.legs for spring in leg.passive_springs()]
-        if not names:
-            return ""
-        more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-        return (
-            f"the stiffness of passive joints ({', '.join(names[:3])}{more}) counts in stiffness and resonances only: "
-            "actuator forces, reactions, direct dynamics and simulations leave these springs out"
-        )
-
-    @property
     def farthest(self) -> float:
         """Largest coordinate of home and of any point of the legs [m]."""
         points = [self.home.position]
@@ -295,7 +328,15 @@ class Robot(Data):
         return float(np.abs(np.array(points)).max())
 
     def bodies(self) -> Iterator[tuple[str, Body]]:
-        """Every body of the description with its path, the platform first."""
+        """Every body of the description with its path, the platform first.
+
+        Yields
+        ------
+        path : str
+            Dotted path, such as ``leg1.rod``.
+        body : Body
+            The body.
+        """
         yield "platform", self.platform
         yield from self.payloads.items()
         for leg in self.legs:
@@ -309,14 +350,31 @@ class Robot(Data):
                             yield f"{leg.name}.{field}.{name}", body
 
     def source_of(self, path: str) -> str | None:
-        """Where the number at a dotted path (``legs.2.axis``) comes from; None if the file does not say."""
+        """Where a value of the robot file comes from.
+
+        Parameters
+        ----------
+        path : str
+            Dotted path of the value, such as ``legs.2.axis``.
+
+        Returns
+        -------
+        str or None
+            The source that the file states; None if it states none.
+        """
         for pattern, text in self.sources.items():
             if fnmatchcase(path, pattern) or fnmatchcase(path, pattern + ".*"):
                 return text
         return None
 
     def numbers(self) -> Iterator[str]:
-        """Dotted paths of all numeric fields, vectors and tensors counting as one."""
+        """Dotted paths of all numeric fields; a vector or tensor counts as one.
+
+        Yields
+        ------
+        str
+            Path, such as ``platform.mass``.
+        """
         yield from _numeric_paths(self, "")
 
 

@@ -21,11 +21,15 @@ UNITS: dict[str, tuple[float, str]] = {
     "N": (1.0, "N"), "kN": (1e3, "N"), "N m": (1.0, "N m"), "kN m": (1e3, "N m"), "N mm": (1e-3, "N m"),
     "W": (1.0, "W"), "kW": (1e3, "W"), "N/A": (1.0, "N/A"), "N m/A": (1.0, "N m/A"), "mN m/A": (1e-3, "N m/A"),
     "Pa": (1.0, "Pa"), "MPa": (1e6, "Pa"), "GPa": (1e9, "Pa"), "N/m": (1.0, "N/m"), "N/um": (1e6, "N/m"),
-    "N/mm": (1e3, "N/m"), "N m/rad": (1.0, "N m/rad"), "kN m/rad": (1e3, "N m/rad"),
-    "N s/m": (1.0, "N s/m"), "N s/mm": (1e3, "N s/m"),
+    "N/mm": (1e3, "N/m"), "kN/m": (1e3, "N/m"), "kN/mm": (1e6, "N/m"),
+    "N m/rad": (1.0, "N m/rad"), "kN m/rad": (1e3, "N m/rad"), "N mm/rad": (1e-3, "N m/rad"),
+    "N s/m": (1.0, "N s/m"), "N s/mm": (1e3, "N s/m"), "kN s/m": (1e3, "N s/m"),
     "N m s/rad": (1.0, "N m s/rad"), "N m s": (1.0, "N m s/rad"), "N mm s/rad": (1e-3, "N m s/rad"),
 }  # fmt: skip
 """Factor to SI and the SI unit, by the spelling in a file."""
+
+STANDARD_GRAVITY = 9.80665
+"""m/s^2: what an acceleration of ``1 g`` is."""
 
 SPELLINGS = {"°": "deg", "degree": "deg", "degrees": "deg", "sec": "s", "meter": "m", "metre": "m", "kgs": "kg"}
 """Other spellings of units, which messages correct."""
@@ -33,8 +37,9 @@ SPELLINGS = {"°": "deg", "degree": "deg", "degrees": "deg", "sec": "s", "meter"
 _WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,].*?)\s*")
 
 
-_OF_SLIDES = {"m", "m/s", "m/s^2", "N", "N/m", "N s/m", "kg"}
-_OF_HINGES = {"rad", "rad/s", "rad/s^2", "N m", "N m/rad", "N m s/rad", "kg m^2"}
+OF_SLIDES = {"m", "m/s", "m/s^2", "N", "N/m", "N s/m", "kg"}
+OF_HINGES = {"rad", "rad/s", "rad/s^2", "N m", "N m/rad", "N m s/rad", "kg m^2"}
+"""SI units of what slides, and of what turns."""
 
 _NEEDED = {
     (True, False): "a prismatic joint needs units of length and force (m, N, ...)",
@@ -51,12 +56,18 @@ def unit_mismatch(fields: dict[str, Any], slides: bool) -> str:
     """
     for name, value in fields.items():
         arm = name.rpartition(".")[2] == "coulomb"
-        strange = ({"m"} if arm else _OF_HINGES) if slides else _OF_HINGES | _OF_SLIDES - {"m"} if arm else _OF_SLIDES
+        strange = ({"m"} if arm else OF_HINGES) if slides else OF_HINGES | OF_SLIDES - {"m"} if arm else OF_SLIDES
         for text in value if isinstance(value, (list, tuple)) else (value,):
             written = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
             if written is not None and UNITS.get(written[2], (0.0, ""))[1] in strange:
                 return f"{name}: {_NEEDED[slides, arm]}, got {text!r}"
     return ""
+
+
+def written_unit(text: Any) -> str:
+    """The SI unit that a text such as ``60 mm`` is of; empty for a plain number or an unknown unit."""
+    written = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
+    return UNITS.get(written[2], (0.0, ""))[1] if written is not None else ""
 
 
 def in_si(value: Any, unit: str) -> Any:
@@ -76,6 +87,8 @@ def in_si(value: Any, unit: str) -> Any:
     if isinstance(value, (list, tuple)):
         return [in_si(item, unit) for item in value]
     written = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
+    if written is not None and written[2] == "g" and unit == "m/s^2":  # of an acceleration, not a gram
+        return float(written[1]) * STANDARD_GRAVITY
     if written is None or UNITS.get(written[2], (0.0, ""))[1] != unit:
         return value
     factor = UNITS[written[2]][0]

@@ -28,6 +28,8 @@ from ..kernels import Expression, Kernel, Port, port
 from ..kernels.reduction import Fold, Folds, ReductionKernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import ROUNDING
+from ..limits.symbols import range_uses
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..mechanism.dependent_coordinates import motion
@@ -38,7 +40,8 @@ from ..model.kernels import FUNCTIONS
 from ..motion import Task
 from ..parameters.paths import matching_paths, unit_at, value_at
 from .patterns import PATTERNS
-from .quantities import QUANTITIES, SOURCES, Quantity
+from .quantities import QUANTITIES, SOURCES, Quantity, share
+from .robot_limits import LimitQuantity, limit_quantities, of_platform
 from .study import Study, Varied, Workspace, in_unit, scaled
 
 IN_CACHE = 4096
@@ -58,14 +61,32 @@ REASONS = (
 
 @dataclass(frozen=True)
 class Results:
-    """Quantities (D, motions) by name, and numbers (D, motions) of ``REASONS`` for what has no answer (NaN)."""
+    """Quantities of designs.
+
+    Attributes
+    ----------
+    values : dict of str to ndarray, shape (D, motions)
+        Quantities by name; NaN where there is no answer.
+    reason : ndarray of int, shape (D, motions)
+        Index in ``REASONS`` of why there is no answer.
+    """
 
     values: dict[str, Array]
     reason: NDArray[np.int8]
 
 
 class Evaluator:
-    """What a study asks of its designs, ready for any values of its varied numbers."""
+    """Evaluates the quantities of a study for any values of its varied parameters.
+
+    Parameters
+    ----------
+    study : Study
+        The study.
+    model : Model
+        Model of the robot.
+    tasks : tuple of Task
+        Its motions, sampled.
+    """
 
     def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
         if model.robot.flexible:
@@ -75,7 +96,12 @@ class Evaluator:
         self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)
         self._paths = varied_paths(study, model.robot)
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
+        self.own = model.robot_limits
+        varied = [path for paths in self._paths for path in paths]
+        self.judged = limit_quantities(self.own, varied) if study.robot_limits else {}
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
+        self.targets = {name: self._target(name, value) for name, value in study.target.items()}
+        self.limits |= dict.fromkeys(self.judged, 1.0)
         check_quantities(study, model)
         self._own_buffers = threading.local()
 
@@ -86,18 +112,104 @@ class Evaluator:
             raise InputError(f"vary.{k}.{error}") from error
 
     def unit(self, k: int) -> str:
-        """Unit of a varied number."""
+        """Unit of a varied parameter.
+
+        Parameters
+        ----------
+        k : int
+            Its index in the study.
+
+        Returns
+        -------
+        str
+            Unit; empty if it has none.
+        """
         own = PATTERNS[self.study.vary[k].pattern].unit
         unit = unit_at(self.model.robot, self._paths[k][0]) if own is None else own
         return "" if unit == "1" else unit
 
     def quantity_unit(self, name: str) -> str:
-        """Unit of a quantity, of this robot's actuators."""
+        """Unit of a quantity, for this robot's actuators.
+
+        Parameters
+        ----------
+        name : str
+            Name in ``polypod.design.QUANTITIES``.
+
+        Returns
+        -------
+        str
+            Unit; empty if it has none.
+        """
         coordinates, forces = units(self.model)
         moving = 3 if not self.model.robot.dof else sum(f.motion != "rotation" for f in self.model.robot.dof)
         volumes = "m" if moving == 1 else f"m^{moving}"
-        unit = QUANTITIES[name].unit.format(f=forces, q=coordinates, v=volumes)
+        unit = self.quantity(name).unit.format(f=forces, q=coordinates, v=volumes)
         return "" if unit == "1" else unit
+
+    def quantity(self, name: str) -> Quantity | LimitQuantity:
+        """A quantity of the study, or the use of a limit of the robot file.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Quantity or LimitQuantity
+            The quantity.
+        """
+        return self.judged[name] if name in self.judged else QUANTITIES[name]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All that is computed of a design: the study's quantities, and uses of the robot file's limits."""
+        return (*self.study.quantities, *self.judged)
+
+    def label(self, name: str) -> str:
+        """What a limit is called: a quantity of the study, or the verdict's name of one of the robot file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+
+        Returns
+        -------
+        str
+            The label.
+        """
+        return self.judged[name].label if name in self.judged else name
+
+    def share(self, name: str, value: Array) -> Array:
+        """Use of a limit: above 1 it is exceeded. Rounding is taken off, as in the verdict.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+        value : ndarray, shape (D,)
+            Its values.
+
+        Returns
+        -------
+        ndarray, shape (D,)
+            Uses.
+        """
+        if name not in self.judged:
+            return share(name, value, self.limits[name])
+        return np.where((value > 1) & (value <= 1 + ROUNDING), 1.0, value)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Limits of the robot file that the study does not judge, by their quantity, and why."""
+        if not self.study.robot_limits:
+            return dict.fromkeys(self.own.quantities, "the study says robot_limits: false")
+        if any(not case.within for case in self.load_cases):
+            return {}
+        reason = "workspaces are poses at rest; give motions"
+        return {one.label: reason for one in self.judged.values() if one.of_motion}
 
     def _limit(self, name: str, value: Any) -> float:
         limit = in_unit(value, self.quantity_unit(name), f"limits.{name}")
@@ -105,8 +217,17 @@ class Evaluator:
             raise InputError(f"limits.{name}: must be greater than 0, got {value!r}")
         return limit
 
+    def _target(self, name: str, value: Any) -> float:
+        return in_unit(value, self.quantity_unit(name), f"target.{name}")
+
     def nominal(self) -> Array:
-        """Values (v,) that the robot itself has."""
+        """Values of the varied parameters that the robot itself has.
+
+        Returns
+        -------
+        ndarray, shape (v,)
+            Values.
+        """
         result = []
         for varied, paths in zip(self.study.vary, self._paths, strict=True):
             numbers = np.array([value_at(self.model.robot, path) for path in paths], dtype=np.float64)
@@ -114,7 +235,18 @@ class Evaluator:
         return np.array(result)
 
     def parameters(self, designs: Array) -> dict[str, Array]:
-        """Numbers of the robot by path, (D, ...) each, for values (D, v) of the varied ones."""
+        """Robot parameters of designs, as ``parameters=`` of model functions.
+
+        Parameters
+        ----------
+        designs : ndarray, shape (D, v)
+            Values of the varied parameters.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (D, ...)
+            Values by path.
+        """
         numbers: dict[str, Array] = {}
         for k, (varied, paths) in enumerate(zip(self.study.vary, self._paths, strict=True)):
             old = np.stack([numbers.get(path, self._own(path, len(designs))) for path in paths], axis=1)
@@ -134,13 +266,29 @@ class Evaluator:
         return DesignFunctions(self.model, self.parameters(scaled(self.study, self.bounds, shares)))
 
     def designs(self, values: Array) -> Designs:
-        """Designs with values (D, v) of the varied numbers."""
+        """Designs with given values of the varied parameters.
+
+        Parameters
+        ----------
+        values : ndarray, shape (D, v)
+            Values of the varied parameters.
+
+        Returns
+        -------
+        Designs
+            The designs.
+        """
         return self.functions.designs(self.parameters(values))
 
     @lazy
-    def _sourced(self) -> dict[str, Quantity]:
+    def _sourced(self) -> dict[str, Quantity | LimitQuantity]:
         """The quantities over states by name."""
-        return {name: QUANTITIES[name] for name in self.study.quantities if QUANTITIES[name].source}
+        return {name: self.quantity(name) for name in self.columns if self.quantity(name).functions}
+
+    @lazy
+    def _of_motions(self) -> dict[str, LimitQuantity]:
+        """What the motion alone decides: limits of the platform."""
+        return {name: one for name, one in self.judged.items() if not one.functions}
 
     @lazy
     def _foldings(self) -> tuple[Folding, ...]:
@@ -148,12 +296,10 @@ class Evaluator:
 
         Conditioning does not say whether the legs close; the first of them does.
         """
-        asked = {name: q for name, q in self._sourced.items() if SOURCES[q.source].symbols is not None}
-        names = dict.fromkeys(
-            name for source in {q.source for q in asked.values()} for name in SOURCES[source].functions
-        )
+        asked = {name: q for name, q in self._sourced.items() if q.symbolic}
+        names = dict.fromkeys(function for q in asked.values() for function in q.functions)
         alone = "conditioning"
-        first = {name: q for name, q in asked.items() if alone not in SOURCES[q.source].functions}
+        first = {name: q for name, q in asked.items() if alone not in q.functions}
         second = {name: q for name, q in asked.items() if name not in first}
         known = (*FUNCTIONS, *OWN_FUNCTIONS)
         motion = [name for name in known if name in names and name != alone] or ["inverse_kinematics"]
@@ -161,12 +307,27 @@ class Evaluator:
         return tuple(Folding(self.functions, functions, group, self.study.friction) for functions, group in groups)
 
     @lazy
-    def _others(self) -> dict[str, Quantity]:
+    def _others(self) -> dict[str, Quantity | LimitQuantity]:
         """The quantities that arrays are reduced to."""
-        return {name: q for name, q in self._sourced.items() if SOURCES[q.source].of is not None}
+        return {name: q for name, q in self._sourced.items() if not q.symbolic}
 
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
-        """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
+        """Quantities of a range of designs; the results do not depend on the range, to the bit.
+
+        Parameters
+        ----------
+        designs : Designs
+            The designs.
+        start : int, optional
+            First design.
+        stop : int, optional
+            End of the range, exclusive. Default: all.
+
+        Returns
+        -------
+        Results
+            Quantities by name, and why a design has none.
+        """
         stop = designs.count if stop is None else stop
         parts = [self._motion(designs, start, stop, case) for case in self.load_cases]
         values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}
@@ -174,13 +335,16 @@ class Evaluator:
         for number in designs.impossible:
             if start <= number < stop:
                 reason[number - start] = 1
+        for name, one in self._of_motions.items():
+            rows = [of_platform(one, case.inputs) for case in self.load_cases]
+            values[name] = np.broadcast_to(np.array(rows), reason.shape).copy()
         for name in self.study.quantities:
             if name not in self._sourced:
                 found = self._of_designs(name, designs.values[start:stop])
                 values[name] = np.broadcast_to(found[:, None], reason.shape).copy()
         for value in values.values():
             value[reason > 0] = np.nan
-        return Results({name: values[name] for name in self.study.quantities}, reason)
+        return Results({name: values[name] for name in self.columns}, reason)
 
     def _of_designs(self, name: str, values: Array) -> Array:
         """A quantity (D,) of designs alone."""
@@ -198,10 +362,16 @@ class Evaluator:
         for folding in self._foldings:
             outputs |= folding(designs.values[start:stop], case.inputs, case.shares)
         columns = {name: outputs[name][:, None] for name in self._sourced if name not in self._others}
+        if case.within:  # poses at rest have no mean over time
+            for name in columns:
+                if name in self.judged and self.judged[name].of_motion:
+                    columns[name] = np.zeros_like(columns[name])
         reason = _judged(outputs, stop - start)[:, None]
         if self._others:
             found = self._reduced(designs, start, stop, case)
             columns |= found.values
+            if case.within:
+                columns |= {n: 0.0 * columns[n] for n in self._others if n in self.judged and self.judged[n].of_motion}
             reason = np.where(reason == 0, found.reason, reason)
         return Results(columns, reason)
 
@@ -236,8 +406,8 @@ class Evaluator:
     def _piece(self, designs: Designs, start: int, stop: int, case: LoadCase, chunk: int) -> Results:
         """A few designs at all states, some states at a time."""
         follows = self.functions.kernels.mechanism.platform.is_constrained
-        sources = {q.source: SOURCES[q.source] for q in self._others.values()}
-        called = dict.fromkeys(name for source in sources.values() for name in source.functions)
+        called = dict.fromkeys(function for q in self._others.values() for function in q.functions)
+        sources = {q.source: SOURCES[q.source] for q in self._others.values() if isinstance(q, Quantity)}
         kernels = {n: designs.kernel(n, self.study.friction, start, stop, verdict=follows) for n in called}
         reductions = {name: Reduction(quantity.reduce) for name, quantity in self._others.items()}
         count, states = stop - start, len(case.shares)
@@ -252,9 +422,16 @@ class Evaluator:
             reason = np.maximum(reason, _judged(outputs, count))
             numbers = {name: source.of(outputs) for name, source in sources.items() if source.of is not None}
             for name, quantity in self._others.items():
-                reductions[name].add(numbers[quantity.source], case.shares[first:last], self._space)
-        values = {name: self._others[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
+                rows = numbers[quantity.source] if isinstance(quantity, Quantity) else quantity.loads(outputs)
+                reductions[name].add(rows, case.shares[first:last], self._space)
+        values = {name: _worst(self._others[name], r.finish())[:, None] for name, r in reductions.items()}
         return Results(values, reason[:, None])
+
+
+def _worst(quantity: Quantity | LimitQuantity, values: Array, ranges: Array | None = None) -> Array:
+    """The worst (D,) of values (D, k) of actuators or joints; ``ranges`` (D, all, 2) are those of designs."""
+    found = quantity.uses(values, ranges) if isinstance(quantity, LimitQuantity) else values
+    return np.asarray(quantity.worst(found, axis=1))
 
 
 def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
@@ -363,13 +540,15 @@ _DOUBLINGS = 5
 
 
 def ranges(mechanism: Mechanism) -> Expression:
-    """Largest use of a range or cone of a pose: 0 in the middle of all, 1 at the edge of one."""
+    """Values (1 + k) of ranges and cones at a pose, after a zero, and the largest use, 1 at the edge of one."""
     pose = mechanism.inputs().pose
     found = Quantities.at(mechanism, pose.symbols)
-    use = ca.SX(0)
-    for requirement in found.requirements:
-        use = ca.fmax(use, 1 - requirement.margin)
-    outputs = port("use", use, ()), port("quality", found.closing, ())
+    values = ca.vertcat(*[r.value for r in found.requirements], ca.SX(0, 1))
+    uses = range_uses(mechanism, values)
+    largest = ca.SX(0)
+    for k in range(uses.numel()):
+        largest = ca.fmax(largest, uses[k])
+    outputs = (port("values", ca.vertcat(0, values)), port("use", largest, ()), port("quality", found.closing, ()))
     return Expression("ranges", (pose,), outputs, mechanism.port)
 
 
@@ -477,7 +656,10 @@ class Inside:
 # ----------------------------------------------------------------------------------------------------------------------
 # The quantities of a study as one compiled function, reduced over the states of a motion where they are computed.
 
-_SOURCES = "design/evaluate.py", "design/quantities.py", "analysis/workspace/quantities.py"
+_SOURCES = (
+    "design/evaluate.py", "design/quantities.py", "design/robot_limits.py", "analysis/workspace/quantities.py",
+    "limits/kinds.py", "limits/symbols.py",
+)  # fmt: skip
 OWN_FUNCTIONS = {"ranges": ranges}
 """Functions of a state that studies have beside those of models."""
 _ABOUT: dict[str, Fold] = {"quality": "least", "converged": "least", "verdict": "most"}
@@ -508,9 +690,21 @@ class Folding:
     """Quantities ``asked`` for, by name, of the functions ``names`` of designs."""
 
     def __init__(
-        self, functions: DesignFunctions, names: Sequence[str], asked: Mapping[str, Quantity], friction: bool
+        self,
+        functions: DesignFunctions,
+        names: Sequence[str],
+        asked: Mapping[str, Quantity | LimitQuantity],
+        friction: bool,
     ) -> None:
         self._asked = dict(asked)
+        self._ranges = functions.kernels.mechanism.limit_ranges_of
+        folded = {q.key: name for name, q in asked.items() if isinstance(q, Quantity)}
+        self._shared = {
+            name: folded[q.folded_as]
+            for name, q in asked.items()
+            if isinstance(q, LimitQuantity) and q.folded_as in folded
+        }
+        self._ratings = {name: rows for q in asked.values() for name, rows in q.inputs.items()}
         kernels, mechanism = functions.kernels.kernels, functions.kernels.mechanism
         verdict = mechanism.platform.is_constrained
 
@@ -519,21 +713,27 @@ class Folding:
             own = [OWN_FUNCTIONS[name](mechanism) for name in names if name in OWN_FUNCTIONS]
             function = kernels.merged(mechanism, theirs, friction, verdict, own)
             known = {p.name: p.symbols for p in function.outputs}
+            given = {
+                name: Port(name, ca.SX.sym(name.replace(" ", "_"), rows.size), rows.shape)
+                for name, rows in self._ratings.items()
+            }
             outputs, folds = [], []
             for name, quantity in asked.items():
-                symbols = SOURCES[quantity.source].symbols
-                assert symbols is not None
+                if name in self._shared:
+                    continue
+                value = quantity.expression(known, mechanism, given)
                 for number, (fold, of) in enumerate(_REDUCED[quantity.reduce].folds):
-                    outputs.append(port(f"{name} {number}", ca.densify(of(symbols(known)))))
+                    outputs.append(port(f"{name} {number}", ca.densify(of(value))))
                     folds.append(fold)
             for p in function.outputs:
                 fold_ = _ABOUT.get(p.name.rpartition(".")[2])
                 if fold_ is not None:
                     outputs.append(p)
                     folds.append(fold_)
-            return Folds(replace(function, outputs=tuple(outputs)), tuple(folds))
+            inputs = (*function.inputs, *given.values())
+            return Folds(replace(function, inputs=inputs, outputs=tuple(outputs)), tuple(folds))
 
-        what = repr((tuple(names), friction, verdict, [(name, *q[2:4]) for name, q in asked.items()]))
+        what = repr((tuple(names), friction, verdict, [(name, q.key) for name, q in asked.items()]))
         cache_key = kernels.cache_key(what, mechanism)
         if cache_key is not None:
             cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES)).digest()
@@ -541,15 +741,20 @@ class Folding:
 
     def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:
         """Quantities (D,) by name, and what is known of the answers (D, 1), of designs (D, k) at states."""
-        rows = dict(inputs)
+        rows = dict(inputs) | {name: ratings[None] for name, ratings in self._ratings.items()}
         for p in self._folded.inputs:  # weights are one and a preload is zero
             rows.setdefault(p.name, np.full((1, *p.shape), 1.0 if p.name == "weights" else 0.0))
         found = self._folded(values, rows, shares)
         result = {}
         for name, quantity in self._asked.items():
             reduced = _REDUCED[quantity.reduce]
-            parts = [found[f"{name} {number}"] for number in range(len(reduced.folds))]
-            result[name] = quantity.worst(reduced.finish(*parts), axis=1)
+            own = self._shared.get(name, name)
+            parts = [found[f"{own} {number}"] for number in range(len(reduced.folds))]
+            folded = reduced.finish(*parts)
+            if own != name and isinstance(quantity, LimitQuantity):
+                folded = folded[:, np.array([one.index for one in quantity.limits])]
+            cones = isinstance(quantity, LimitQuantity) and quantity.kind == "cone" and not quantity.alike
+            result[name] = _worst(quantity, folded, self._ranges(values) if cones else None)
         return result | {name: found[name][:, None] for name in found if name.rpartition(".")[2] in _ABOUT}
 
 
@@ -584,8 +789,8 @@ class Reduction:
     def add(self, values: Array, shares: Array, space: Callable[[tuple[int, ...]], Array] = np.empty) -> None:
         """Take further states into the reduction."""
         work = space(values.shape)
-        if self.kind == "rms":
-            np.multiply(values, values, out=work)
+        if self.kind in ("rms", "mean"):
+            np.multiply(values, values if self.kind == "rms" else 1.0, out=work)
             work *= np.repeat(shares, values.shape[2]).reshape(values.shape[1:])  # whole rows: long inner loops
             part = folded(work, np.add)
             self._high = part if self._high is None else self._high + part
@@ -599,9 +804,9 @@ class Reduction:
 
     def finish(self) -> Array:
         """The reduced values (D, k) of D designs and k columns."""
-        if self.kind == "rms":
+        if self.kind in ("rms", "mean"):
             assert self._high is not None
-            return np.sqrt(self._high)
+            return np.sqrt(self._high) if self.kind == "rms" else self._high
         if self.kind == "span":
             assert self._high is not None
             assert self._low is not None
@@ -617,6 +822,13 @@ class Reduction:
 
 def varied_paths(study: Study, robot: Robot) -> list[list[str]]:
     """Paths of the robot's numbers that each varied one sets; errors for what its pattern is not about."""
+    for k, varied in enumerate(study.vary):
+        if varied.numbers.partition(".")[0] == "home":
+            raise InputError(
+                f"vary.{k}.numbers: {varied.numbers!r} moves the motions and workspaces of the study too, which are "
+                "made once, for the robot as it is; to change a height vary 'legs.*.base' with the pattern z, or make "
+                "a robot file for each home and compare them"
+            )
     paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
     for k, varied in enumerate(study.vary):
         _check_pattern(robot, k, paths[k], varied.numbers, varied.pattern)

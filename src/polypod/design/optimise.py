@@ -14,7 +14,7 @@ from ..errors import InputError, MissingPackageError
 from ..parameters.changed_robots import with_numbers
 from .evaluate import REASONS, Evaluator
 from .prepared import prepare
-from .quantities import QUANTITIES, share
+from .quantities import QUANTITIES
 from .sensitivity import COUNTED, gradients
 from .study import MOST_DESIGNS, Study
 
@@ -52,10 +52,11 @@ class _Problem:
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
-        self.names = evaluator.study.minimise
+        self.goals = goals(evaluator)
+        self.names = tuple(one.name for one in self.goals)
         self.low, self.high = (np.array([pick(values) for values in evaluator.bounds]) for pick in (min, max))
         self.count = 0
-        self.violations = dict.fromkeys((*REASONS[1:], *evaluator.limits), 0)
+        self.violations = dict.fromkeys((*REASONS[1:], *map(evaluator.label, evaluator.limits)), 0)
         self._asked: Array | None = None
         self._answer: tuple[Array, Array] = (np.empty(0), np.empty(0))
 
@@ -65,7 +66,7 @@ class _Problem:
         lost = results.reason.max(axis=1, initial=0)
         for k in range(1, len(REASONS)):
             self.violations[REASONS[k]] += int((lost == k).sum())
-        return {name: QUANTITIES[name].worst(value, axis=1) for name, value in results.values.items()}
+        return {name: self.evaluator.quantity(name).worst(value, axis=1) for name, value in results.values.items()}
 
     def __call__(self, designs: Array) -> tuple[Array, Array]:
         """Objectives (D, m), to be small, and constraints (D, c), to be at most 0, of values (D, v)."""
@@ -74,11 +75,11 @@ class _Problem:
         if self._asked is None or not np.array_equal(self._asked, designs):
             found = self.quantities(designs)
             self.count += len(designs)
-            objectives = np.stack([sign(name) * found[name] for name in self.names], axis=1)
+            objectives = np.stack([one.objective(found[one.name]) for one in self.goals], axis=1)
             limits = self.evaluator.limits
-            shares = [share(name, found[name], limit) - 1.0 for name, limit in limits.items()]
+            shares = [self.evaluator.share(name, found[name]) - 1.0 for name in limits]
             for name, part in zip(limits, shares, strict=True):
-                self.violations[name] += int((part > 0).sum())
+                self.violations[self.evaluator.label(name)] += int((part > 0).sum())
             answer = np.isnan(objectives).any(axis=1) * 1.0
             constraints = np.stack([answer, *(np.nan_to_num(part, nan=1.0) for part in shares)], axis=1)
             self._asked = designs.copy()
@@ -94,9 +95,32 @@ class _Problem:
         )
 
 
-def sign(name: str) -> float:
-    """-1 for a quantity that should be large."""
-    return -1.0 if QUANTITIES[name].reduce == "least" else 1.0
+class Goal(NamedTuple):
+    """What is sought of a quantity: small (``sign`` 1), large (-1), or near a ``target``."""
+
+    name: str
+    sign: float
+    target: float | None = None
+
+    def objective(self, value: Array) -> Array:
+        """What is to be small."""
+        return self.sign * value if self.target is None else np.abs(value - self.target)
+
+    def derivative(self, value: float) -> float:
+        """Its derivative by the value."""
+        return self.sign if self.target is None else float(np.sign(value - self.target))
+
+    @property
+    def better(self) -> str:
+        """Which values are better, in words."""
+        return "larger" if self.sign < 0 else "smaller" if self.target is None else "nearer to its target"
+
+
+def goals(evaluator: Evaluator) -> tuple[Goal, ...]:
+    """The goals of a study in their order: minimise, maximise, target."""
+    study = evaluator.study
+    near = [Goal(name, 1.0, value) for name, value in evaluator.targets.items()]
+    return (*(Goal(n, 1.0) for n in study.minimise), *(Goal(n, -1.0) for n in study.maximise), *near)
 
 
 def optimise(
@@ -115,27 +139,30 @@ def optimise(
     programming with the derivatives of ``polypod.design.sensitivity.gradients``. Two: NSGA-II, more: NSGA-III, by
     pymoo. The same ``seed`` gives the same answer. ``settings`` are other values of the robot's numbers, by path.
     """
+    if generations < 1 or (population is not None and population < 8):
+        raise InputError(f"generations, population: must be at least 1 and 8, got {generations}, {population}")
+    if population is not None and population > MOST_DESIGNS:
+        raise InputError(f"population: the limit is {MOST_DESIGNS} designs, got {population}")
     prepared, evaluator = prepare(study, settings)
     read = prepared.study
-    if not read.minimise:
-        raise InputError(f"minimise: missing: name one or more of {', '.join(QUANTITIES)}")
+    wanted = goals(evaluator)
+    if not wanted:
+        raise InputError(
+            f"minimise: missing: name one or more of {', '.join(QUANTITIES)}; 'maximise' and 'target' are possible too"
+        )
     listed = [varied.name or varied.numbers for varied in read.vary if varied.values is not None]
     if listed:
         raise InputError(
             f"vary: an optimisation takes ranges, and {', '.join(map(str, listed))} has a list of values, which is for "
             "sweeps; give it a range, or leave it out and set it in settings="
         )
-    if generations < 1 or (population is not None and population < 8):
-        raise InputError(f"generations, population: must be at least 1 and 8, got {generations}, {population}")
-    if population is not None and population > MOST_DESIGNS:
-        raise InputError(f"population: the limit is {MOST_DESIGNS} designs, got {population}")
     problem = _Problem(evaluator)
-    if len(read.minimise) == 1:
+    if len(wanted) == 1:
         values = _one(problem, generations, population or max(32, 8 * len(read.vary)), seed, polish, progress)
     else:
         values = _several(problem, generations, population or 64, seed, progress)
     found = problem.quantities(values)
-    order = np.argsort(sign(read.minimise[0]) * found[read.minimise[0]], kind="stable")
+    order = np.argsort(wanted[0].objective(found[wanted[0].name]), kind="stable")
     return Optimum(evaluator, values[order], {name: value[order] for name, value in found.items()}, problem.count)
 
 
@@ -154,7 +181,7 @@ def _one(
         nonlocal step
         step += 1
         if progress is not None:
-            best = sign(problem.names[0]) * float(getattr(intermediate_result, "fun", np.nan))
+            best = problem.goals[0].sign * float(getattr(intermediate_result, "fun", np.nan))
             progress(step, generations, f"{problem.names[0]} {best:.5g}")
 
     found = differential_evolution(
@@ -177,7 +204,7 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
     from scipy.optimize import minimize
 
     evaluator, span = problem.evaluator, problem.high - problem.low
-    name, limits = problem.names[0], evaluator.limits
+    goal, limits = problem.goals[0], evaluator.limits
     scale = abs(reached) or 1.0
     known: dict[bytes, dict[str, Array]] = {}
 
@@ -186,23 +213,29 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
 
     def derivatives(z: Array) -> dict[str, Array]:
         if z.tobytes() not in known:
-            known[z.tobytes()] = gradients(evaluator, at(z))
+            known[z.tobytes()] = gradients(evaluator, at(z), limits=True)
         return known[z.tobytes()]
 
     def limit_derivatives(z: Array) -> Array:
         found, values = derivatives(z), problem.quantities(at(z)[None])
         rows = []
         for limited, limit in limits.items():
-            least = QUANTITIES[limited].reduce == "least"
+            least = limited in QUANTITIES and QUANTITIES[limited].more_is_better
             factor = -limit / values[limited][0] ** 2 if least else 1.0 / limit
             rows.append(-factor * found[limited] * span)
         return np.array(rows)
 
+    def _slope(z: Array) -> float:
+        return (
+            goal.sign if goal.target is None else goal.derivative(float(problem.quantities(at(z)[None])[goal.name][0]))
+        )
+
     constraint = {"type": "ineq", "fun": lambda z: -problem(at(z)[None])[1][0, 1:], "jac": limit_derivatives}
     found = minimize(
         lambda z: problem(at(z)[None])[0][0, 0] / scale, (start - problem.low) / span,
-        jac=lambda z: sign(name) * derivatives(z)[name] * span / scale, method="SLSQP", bounds=[(0.0, 1.0)] * len(span),
-        constraints=[constraint] if limits else [], options={"maxiter": 12, "ftol": 1e-9},
+        jac=lambda z: _slope(z) * derivatives(z)[goal.name] * span / scale, method="SLSQP",
+        bounds=[(0.0, 1.0)] * len(span), constraints=[constraint] if limits else [],
+        options={"maxiter": 12, "ftol": 1e-9},
     )  # fmt: skip
     objective, constraints = problem(at(found.x)[None])
     better = objective[0, 0] < reached and constraints.max() <= 0

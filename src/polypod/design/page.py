@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..description import Robot
+from ..drawing import posed
 from ..files import dumps
 from ..pages import html_page, template_text
-from ..results.figures.skeleton import skeleton
 from ..tables import practical_unit
-from .optimise import Optimum, sign
+from .optimise import Optimum, goals
+from .quantities import QUANTITIES
 
 _DIGITS = 4
 
@@ -22,7 +23,8 @@ _DIGITS = 4
 def page(found: Optimum) -> str:
     """The page as one HTML text, without a network; robots are drawn as lines and turned by dragging."""
     study, evaluator = found.evaluator.study, found.evaluator
-    names = [*study.minimise, *(name for name in found.quantities if name not in study.minimise)]
+    sought = {one.name: one.better for one in goals(evaluator)}
+    names = [*sought, *(name for name in study.quantities if name not in sought)]
     varied = [practical_unit(evaluator.unit(i)) for i in range(len(study.vary))]
     measured = {name: practical_unit(evaluator.quantity_unit(name)) for name in names}
     points = []
@@ -40,10 +42,11 @@ def page(found: Optimum) -> str:
     data = {
         "varied": [[one.label, unit] for one, (_, unit) in zip(study.vary, varied, strict=True)],
         "quantities": [[name, unit] for name, (_, unit) in measured.items()],
-        "better": ["larger" if sign(name) < 0 else "smaller" for name in names],
+        "better": [sought.get(name, "larger" if QUANTITIES[name].more_is_better else "smaller") for name in names],
         "limits": {
             name: _short(practical_unit(evaluator.quantity_unit(name))[0] * limit)
             for name, limit in evaluator.limits.items()
+            if name not in evaluator.judged
         },
         "points": points,
     }
@@ -63,9 +66,9 @@ def _short(value: float) -> float:
 
 def _lines(robot: Robot) -> list[Any]:
     """Lines of the robot at home, [kind, x1, y1, z1, x2, y2, z2]: base, leg, platform."""
-    drawn = skeleton(robot, robot.home.matrix[None])
-    lines = [("leg", *bone.ends[0]) for bone in drawn.bones]
-    lines += [("base", *rail.ends) for rail in drawn.rails]
+    drawn = posed(robot, robot.home.matrix[None])
+    lines = [("leg", *ends[0]) for _, ends in drawn.lines()]
+    lines += [("base", *ends) for _, ends in drawn.rails()]
     for kind, ring in (("platform", drawn.platform[0]), ("base", drawn.roots[0])):
         middle = ring.mean(axis=0)
         order = np.argsort(np.arctan2(ring[:, 1] - middle[1], ring[:, 0] - middle[0]))

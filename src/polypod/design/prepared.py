@@ -23,7 +23,21 @@ from .study import Study, designs_of, load_study, study_fault
 
 @dataclass(frozen=True)
 class Prepared:
-    """A study with its robot and motions read: all that another machine needs to evaluate a block of its designs."""
+    """A study with its robot and motions read: all that another machine needs to evaluate a block of its designs.
+
+    Attributes
+    ----------
+    study : Study
+        The study.
+    model : Model
+        Model of its robot.
+    tasks : tuple of Task
+        Its motions, sampled.
+    values : ndarray, shape (D, v)
+        Values of the varied parameters of all designs.
+    block : int
+        Number of designs in a block.
+    """
 
     study: Study
     model: Model
@@ -42,11 +56,30 @@ class Prepared:
         return -(-len(self.values) // self.block)
 
     def span(self, number: int) -> tuple[int, int]:
-        """First design of a block, and the one after its last."""
+        """Range of designs of a block.
+
+        Parameters
+        ----------
+        number : int
+            Index of the block.
+
+        Returns
+        -------
+        start : int
+            First design.
+        stop : int
+            End, exclusive.
+        """
         return number * self.block, min((number + 1) * self.block, len(self.values))
 
     def fingerprint(self) -> str:
-        """What results depend on: results of another study do not fit this one."""
+        """Digest of everything that results depend on: results of another study do not fit this one.
+
+        Returns
+        -------
+        str
+            Digest.
+        """
         digest = hashlib.sha256(self.study.model_dump_json().encode() + dumps(self.model.robot).encode())
         for task in self.tasks:
             for array in (task.time, *task.motion[1:], task.wrench):
@@ -56,9 +89,26 @@ class Prepared:
 
 
 def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None) -> tuple[Prepared, Evaluator]:
-    """Read a study, its robot and its motions, and draw its designs; faults are the study file's, with their lines.
+    """Read a study, its robot and its motions, and draw its designs.
 
-    ``settings`` are other values of the robot's numbers, by path, see ``polypod.load``; not of those that vary.
+    Parameters
+    ----------
+    study : Study, str or Path
+        The study or its file.
+    settings : mapping of str to value, optional
+        Values that replace parameters of the robot, as in ``polypod.load``; not those that vary.
+
+    Returns
+    -------
+    prepared : Prepared
+        The study, ready to run.
+    evaluator : Evaluator
+        Evaluates its designs.
+
+    Raises
+    ------
+    StudyFileError
+        If the study has faults: all of them, with their lines.
     """
     origin = study if isinstance(study, (str, Path)) else None
     read = load_study(study) if isinstance(study, (str, Path)) else study

@@ -77,11 +77,20 @@ def _frequencies(stiffness: Array, mass: Array) -> Array:
 
 
 class Quantity(NamedTuple):
-    """A quantity: what it is, its unit ({f} that of forces, {q} of coordinates, {v} of volumes), source and reduction.
+    """A quantity that a study evaluates.
 
-    ``reduce`` is peak (largest size), mean square, most, least or span over the states. ``worst`` over actuators is the
-    largest, or the least of what should be large. A quantity without a source is one of the designs alone: ``of`` their
-    numbers, or of their workspace.
+    Attributes
+    ----------
+    text : str
+        What it is.
+    unit : str
+        Its unit; ``{f}`` stands for that of forces, ``{q}`` of coordinates, ``{v}`` of volumes.
+    source : str
+        Function that it comes from; empty for a quantity of the design alone.
+    reduce : str
+        Reduction over states: peak (largest magnitude), mean square, most, least or span.
+    of : callable or None
+        Computes a quantity of the design alone from its parameters.
     """
 
     text: str
@@ -91,9 +100,55 @@ class Quantity(NamedTuple):
     of: Callable[[Mechanism, Array], Array] | None = None
 
     @property
+    def functions(self) -> tuple[str, ...]:
+        """Functions of a state that it needs; none of a quantity of designs alone."""
+        return SOURCES[self.source].functions if self.source else ()
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether it is compiled with the functions."""
+        return bool(self.source) and SOURCES[self.source].symbols is not None
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        """Further inputs of the compiled function: none."""
+        return {}
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What determines its expression."""
+        return self.source, self.reduce
+
+    def expression(self, known: Mapping[str, ca.SX], mechanism: Mechanism, given: Mapping[str, Any]) -> ca.SX:
+        """Values at a state in symbols, from the outputs of its functions.
+
+        Parameters
+        ----------
+        known : mapping of str to casadi.SX
+            Outputs by name.
+        mechanism : Mechanism
+            The robot in symbols.
+        given : mapping of str to object
+            Further inputs.
+
+        Returns
+        -------
+        casadi.SX, shape (k,)
+            Values.
+        """
+        symbols = SOURCES[self.source].symbols
+        assert symbols is not None
+        return symbols(known)
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether it should be large: what is reduced to the least."""
+        return self.reduce == "least"
+
+    @property
     def worst(self) -> Any:
-        """How the worst of several is found: what is reduced to the least should be large."""
-        return np.min if self.reduce == "least" else np.max
+        """How the worst of several is found: the least of what should be large."""
+        return np.min if self.more_is_better else np.max
 
 
 def _moving_mass(mechanism: Mechanism, values: Array) -> Array:
@@ -128,4 +183,4 @@ QUANTITIES = {
 def share(name: str, value: Array, limit: float) -> Array:
     """How much of a limit a quantity uses: above 1 it is broken."""
     with np.errstate(divide="ignore"):
-        return limit / value if QUANTITIES[name].reduce == "least" else value / limit
+        return limit / value if QUANTITIES[name].more_is_better else value / limit

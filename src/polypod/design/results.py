@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..files import dumps
+from ..limits import LEAST_NORM, within_all
 from ..tables import Table, table
 from .evaluate import REASONS, Evaluator
-from .quantities import QUANTITIES, share
+from .quantities import QUANTITIES
 from .sensitivity import Indices
 
 if TYPE_CHECKING:
@@ -42,25 +43,30 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
     }
     for name, value in values.items():
         unit = evaluator.quantity_unit(name)
-        variables[variable(name)] = (("design", "motion"), value, {"long_name": QUANTITIES[name].text, "units": unit})
+        variables[variable(name)] = (
+            ("design", "motion"),
+            value,
+            {"long_name": evaluator.quantity(name).text, "units": unit},
+        )
     coordinates: dict[str, Any] = {
         "varied": [varied.label for varied in study.vary],
         "varied_unit": ("varied", [evaluator.unit(k) for k in range(len(study.vary))]),
         "motion": list(prepared.load_case_names),
     }
-    about = {
+    attributes = {
         "title": study.title or study.name,
         "study": study.model_dump_json(),
         "robot": prepared.model.robot.name,
         "robot_file": dumps(prepared.model.robot),
         "fingerprint": prepared.fingerprint(),
     }
-    return xr.Dataset(variables, coordinates, about)
+    return xr.Dataset(variables, coordinates, attributes)
 
 
 def worst(result: xr.Dataset, name: str) -> Array:
-    """A quantity (D,) of the worst motion; NaN where one has no answer."""
-    return np.asarray(QUANTITIES[name].worst(result[variable(name)].values, axis=1))
+    """A quantity (D,) of the worst motion; NaN where one has no answer. Uses of limits are worst at their largest."""
+    find = QUANTITIES[name].worst if name in QUANTITIES else np.max
+    return np.asarray(find(result[variable(name)].values, axis=1))
 
 
 def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
@@ -74,13 +80,14 @@ def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
     binding = np.array(REASONS)[lost].astype(object)
     kept = lost == 0
     if limits:
-        shares = np.stack([share(name, worst(result, name), limit) for name, limit in limits.items()], axis=1)
+        shares = np.stack([evaluator.share(name, worst(result, name)) for name in limits], axis=1)
+        labels = [evaluator.label(name) for name in limits]
         result["share"] = (("design", "limit"), shares, {"long_name": "share of the limit that is used", "units": "1"})
-        result = result.assign_coords(limit=list(limits), limit_value=("limit", list(limits.values())))
+        result = result.assign_coords(limit=labels, limit_value=("limit", list(limits.values())))
         largest = np.where(np.isnan(shares), np.inf, shares)
-        binding[kept] = np.array(list(limits), dtype=object)[largest[kept].argmax(axis=1)]
+        binding[kept] = np.array(labels, dtype=object)[largest[kept].argmax(axis=1)]
         kept &= (largest <= 1.0).all(axis=1)
-    result["feasible"] = ("design", kept, {"long_name": "whether it meets all limits"})
+    result["feasible"] = ("design", kept, {"long_name": "whether it is within all limits"})
     result["binding"] = ("design", binding.astype(str), {"long_name": "the most used limit"})
     return result
 
@@ -129,7 +136,7 @@ def spread_table(result: xr.Dataset, evaluator: Evaluator) -> Table:
             continue
         best, number = float("nan"), "-"
         if feasible.any():
-            pick = np.nanargmax if QUANTITIES[name].reduce == "least" else np.nanargmin
+            pick = np.nanargmax if QUANTITIES[name].more_is_better else np.nanargmin
             k = int(np.flatnonzero(feasible)[pick(value[feasible])])
             best, number = float(value[k]), str(k)
         rows.append((name, evaluator.quantity_unit(name), *map(float, np.quantile(known, [0, 0.5, 1])), best, number))
@@ -141,12 +148,35 @@ def best_table(found: Optimum) -> Table:
     """The best designs of an optimisation: varied parameters and quantities of each."""
     evaluator = found.evaluator
     columns = [("robot", ""), *((v.label, evaluator.unit(k)) for k, v in enumerate(evaluator.study.vary))]
-    columns += [(name, evaluator.quantity_unit(name)) for name in found.quantities]
+    shown = [name for name in found.quantities if name not in evaluator.judged]
+    columns += [(name, evaluator.quantity_unit(name)) for name in shown]
+    columns += [("most used limit of the robot", ""), ("use", "1")] if evaluator.judged else []
     rows = [
-        (found.point_name(k), *map(float, found.values[k]), *(float(v[k]) for v in found.quantities.values()))
+        (
+            found.point_name(k),
+            *map(float, found.values[k]),
+            *(float(found.quantities[name][k]) for name in shown),
+            *_most_used(found, k),
+        )
         for k in range(len(found.values))
     ]
     return table("Best designs", columns, rows)
+
+
+def _most_used(found: Optimum, k: int) -> tuple[Any, ...]:
+    """The limit of the robot file that a best design uses most, and by how much."""
+    uses = {found.evaluator.label(name): float(found.quantities[name][k]) for name in found.evaluator.judged}
+    return max(uses.items(), key=lambda pair: pair[1]) if uses else ()
+
+
+def limits_text(evaluator: Evaluator) -> str:
+    """The sentence "within all N limits" of a study: those that it states, and those of the robot file."""
+    own = evaluator.own.limits if evaluator.judged else ()
+    count = len(evaluator.study.limits) + len(own)
+    if not count and not evaluator.left_out:
+        return "within all limits: neither the study nor the robot file gives any"
+    text = within_all(count, evaluator.own.not_given if evaluator.judged else (), evaluator.left_out)
+    return f"{text}; {LEAST_NORM}" if evaluator.own.redundant else text
 
 
 def nearest_text(result: xr.Dataset) -> str:

@@ -20,17 +20,19 @@ COUNTED = frozenset({"workspace volume"})
 """Quantities that count points: they jump, and have no derivatives."""
 
 
-def gradients(evaluator: Evaluator, at: Array) -> dict[str, Array]:
+def gradients(evaluator: Evaluator, at: Array, limits: bool = False) -> dict[str, Array]:
     """d(quantity)/d(varied number) (v,) by name at a design (v,), of the worst motion and actuator there.
 
     Those of forces are exact, d force/d number by the compiled derivatives, at the state and of the actuator that has
-    the peak; the others are central differences, all designs in one call. ``COUNTED`` quantities are left out.
+    the peak; the others are central differences, all designs in one call. ``COUNTED`` quantities are left out. With
+    ``limits`` there are those of the uses of the robot file's limits too.
     """
     result = _differences(evaluator, at)
     wanted = [name for name in evaluator.study.quantities if name in EXACT]
     if wanted and not (np.isnan(result[wanted[0]]).any() and _lost(evaluator, at)):
         result |= _exact(evaluator, at, wanted)
-    return {name: result[name] for name in evaluator.study.quantities if name not in COUNTED}
+    names = evaluator.columns if limits else evaluator.study.quantities
+    return {name: result[name] for name in names if name not in COUNTED}
 
 
 def _lost(evaluator: Evaluator, at: Array) -> bool:
@@ -44,8 +46,8 @@ def _differences(evaluator: Evaluator, at: Array) -> dict[str, Array]:
     designs = evaluator.designs(np.vstack([at + shifts, at - shifts]))
     results, count = evaluator.evaluate(designs), len(at)
     found = {}
-    for name in evaluator.study.quantities:
-        value = QUANTITIES[name].worst(results.values[name], axis=1)
+    for name in evaluator.columns:
+        value = evaluator.quantity(name).worst(results.values[name], axis=1)
         found[name] = (value[:count] - value[count:]) / (2 * shifts.diagonal())
     return found
 

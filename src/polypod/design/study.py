@@ -116,8 +116,10 @@ class Study(Data):
 
     Designs are judged along ``motions``, and at rest in all poses of ``workspaces``, which are within their ranges and
     cones or the design is none. ``limits`` are the largest values allowed (of condition, force and so on), the least of
-    dexterity, shortest, stiffness, natural frequency and workspace volume. ``minimise`` names one quantity, or several
-    of which the best compromises are found; those that should be large are made large.
+    dexterity, shortest, stiffness, natural frequency and workspace volume. ``minimise`` and ``maximise`` name
+    quantities, ``target`` gives values that quantities should have; of several goals the best compromises are found.
+    Limits of the robot file (drives, ranges, cones, bearings, platform) are judged too, unless ``robot_limits`` is
+    false.
     """
 
     name: str = Field(min_length=1)
@@ -131,20 +133,23 @@ class Study(Data):
     sample: Sampling = Sampling()
     report: tuple[str, ...] = ("peak force", "rms force", "peak speed", "peak power", "stroke", "condition")
     limits: dict[str, Any] = Field(default_factory=dict)
+    robot_limits: bool = True
     minimise: tuple[str, ...] = ()
+    maximise: tuple[str, ...] = ()
+    target: dict[str, Any] = Field(default_factory=dict)
     block: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
-    @field_validator("motions", "workspaces", "minimise", "report", mode="before")
+    @field_validator("motions", "workspaces", "minimise", "maximise", "report", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
         return [value] if isinstance(value, (str, dict)) else value
 
-    @field_validator("report", "minimise")
+    @field_validator("report", "minimise", "maximise")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_quantity(name) for name in names)
 
-    @field_validator("minimise")
+    @field_validator("minimise", "maximise")
     @classmethod
     def _once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         twice = [name for name in names if names.count(name) > 1]
@@ -152,13 +157,40 @@ class Study(Data):
             raise ValueError(f"{twice[0]!r} is given twice; objectives must be different")
         return names
 
-    @field_validator("limits")
+    @field_validator("minimise")
+    @classmethod
+    def _smaller_is_better(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if QUANTITIES[name].more_is_better:
+                raise ValueError(
+                    f"{name!r} is better the larger it is ({QUANTITIES[name].text}); write maximise: {name}"
+                )
+        return names
+
+    @field_validator("maximise")
+    @classmethod
+    def _larger_is_better(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if not QUANTITIES[name].more_is_better:
+                raise ValueError(
+                    f"{name!r} is better the smaller it is ({QUANTITIES[name].text}); write minimise: {name}, or give "
+                    "a target for it"
+                )
+        return names
+
+    @field_validator("limits", "target")
     @classmethod
     def _known_limits(cls, limits: dict[str, Any]) -> dict[str, Any]:
         return {_quantity(name): value for name, value in limits.items()}
 
     @model_validator(mode="after")
     def _own_names(self) -> Study:
+        sought = (*self.minimise, *self.maximise, *self.target)
+        again = [name for name in sought if sought.count(name) > 1]
+        if again:
+            raise ValueError(
+                f"{again[0]!r} is minimised, maximised or given a target twice; objectives must be different"
+            )
         if not self.vary:
             raise ValueError("vary: at least one parameter to vary is needed")
         labels = [varied.label for varied in self.vary]
@@ -169,18 +201,53 @@ class Study(Data):
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """All that must be known of a design: reported, limited, minimised."""
-        return tuple(dict.fromkeys((*self.report, *self.limits, *self.minimise)))
+        """All that must be known of a design: reported, limited, sought."""
+        return tuple(dict.fromkeys((*self.report, *self.limits, *self.minimise, *self.maximise, *self.target)))
 
 
 def load_study(path: str | Path) -> Study:
-    """Read a study file; raises ``StudyFileError`` with every fault and its line."""
+    """Read a study file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    StudyFileError
+        If the file has faults: all of them, with their lines.
+    """
     path = Path(path)
     return loads_study(read(path, StudyFileError), str(path), path.parent)
 
 
 def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> Study:
-    """Read a study from YAML text; files it names are below ``folder``.
+    """Read a study from YAML text.
+
+    Parameters
+    ----------
+    text : str
+        Text of a study file.
+    origin : str, optional
+        What messages call it.
+    folder : str or Path, optional
+        Folder of the files that the text names.
+
+    Returns
+    -------
+    Study
+        The study.
+
+    Raises
+    ------
+    StudyFileError
+        If the text has faults: all of them, with their lines.
 
     Examples
     --------

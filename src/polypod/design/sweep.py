@@ -39,11 +39,34 @@ def sweep(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """Evaluate every design of a study: quantities (design, motion) by name, with what its limits say of each design.
+    """Evaluate every design of a study.
 
-    Blocks of designs are evaluated on ``threads`` (all cores unless given), or by the workers of the Dask ``scheduler``
-    at that address; bits are the same anywhere. A ``store`` (a Zarr folder) keeps every block that is done: a sweep
-    that was stopped goes on with the blocks that are missing. ``settings`` are other values of the robot's numbers.
+    Blocks of designs are evaluated on threads or by Dask workers; results are the same to the bit.
+
+    Parameters
+    ----------
+    study : Study, str or Path
+        The study or its file.
+    settings : mapping of str to value, optional
+        Values that replace parameters of the robot, as in ``polypod.load``; not those that vary.
+    store : str or Path, optional
+        Zarr folder that keeps every finished block: an interrupted sweep continues with the missing ones.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers evaluate the blocks.
+    threads : int, optional
+        Number of threads. Default: all cores.
+    progress : callable, optional
+        Called with the number of finished blocks, their total and the time left [s].
+
+    Returns
+    -------
+    xarray.Dataset
+        Quantities (design, motion) by name, and whether each design keeps the limits of the study.
+
+    Raises
+    ------
+    StudyFileError
+        If the study has faults: all of them, with their lines.
     """
     return run(*prepare(study, settings), store=store, scheduler=scheduler, threads=threads, progress=progress)
 
@@ -57,10 +80,31 @@ def run(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> xr.Dataset:
-    """``sweep`` of a study that has been read."""
+    """Evaluate every design of a prepared study, as ``sweep``.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The study.
+    evaluator : Evaluator
+        Evaluates its designs.
+    store : str or Path, optional
+        Zarr folder that keeps every finished block: an interrupted run continues with the missing ones.
+    scheduler : str, optional
+        Address of a Dask scheduler whose workers evaluate the blocks.
+    threads : int, optional
+        Number of threads. Default: all cores.
+    progress : callable, optional
+        Called with the number of finished blocks, their total and the time left [s].
+
+    Returns
+    -------
+    xarray.Dataset
+        Quantities (design, motion) by name.
+    """
     kept = None if store is None else Store(Path(store), prepared, evaluator)
     shape = len(prepared.values), len(prepared.load_case_names)
-    values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
+    values = {name: np.full(shape, np.nan) for name in evaluator.columns}
     reason = np.zeros(shape, dtype=np.int8)
     missing = list(range(prepared.blocks)) if kept is None else kept.missing()
     started, done, total = time.monotonic(), 0, sum(np.subtract(*prepared.span(k)[::-1]) for k in missing)
@@ -211,9 +255,9 @@ class Store:
 
     def __init__(self, path: Path, prepared: Prepared, evaluator: Evaluator) -> None:
         _needed()
-        self.path, self.prepared = path, prepared
         if path.is_symlink() and not path.exists():
             raise InputError(f"store: {path} is a broken link; name another store, or remove it", code="broken_link")
+        self.path, self.prepared, self._columns = path, prepared, evaluator.columns
         if not path.exists():
             self._create(evaluator)
         elif self._open().attrs.get("fingerprint") != prepared.fingerprint():
@@ -228,7 +272,7 @@ class Store:
 
         prepared = self.prepared
         shape = len(prepared.values), len(prepared.load_case_names)
-        values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
+        values = {name: np.full(shape, np.nan) for name in evaluator.columns}
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})
         # a bit that flips on disk is found when a block is read
@@ -264,7 +308,7 @@ class Store:
             return [number for number in range(self.prepared.blocks) if not self._whole(opened, number)]
 
     def _whole(self, opened: xr.Dataset, number: int) -> bool:
-        names = [*map(variable, self.prepared.study.quantities), "reason"]
+        names = [*map(variable, self._columns), "reason"]
         try:
             for name in names:
                 _ = opened[name].variable[slice(*self.prepared.span(number))].values

@@ -14,7 +14,17 @@ from .to_robot import Imported, ImportOptions, to_robot
 
 
 class Reader(NamedTuple):
-    """The module here with ``read``, ``read_embedded`` and ``CARRIED``; suffixes of its files; what they are."""
+    """A format that robots can be imported from.
+
+    Attributes
+    ----------
+    module : str
+        Module of ``polypod.exchange`` with ``read``, ``read_embedded`` and ``CARRIED``.
+    suffixes : tuple of str
+        Suffixes of its files.
+    about : str
+        What they are.
+    """
 
     module: str
     suffixes: tuple[str, ...]
@@ -27,14 +37,29 @@ class Reader(NamedTuple):
         return function
 
     def embedded(self, path: Path, loops: Path | None) -> tuple[EmbeddedRobot | None, tuple[str, ...]]:
-        """The robot file that is embedded in a file, and the names of fields that the file's elements carry too."""
+        """The robot file embedded in a file that polypod wrote.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        loops : Path or None
+            File with the loops of a URDF.
+
+        Returns
+        -------
+        robot : EmbeddedRobot or None
+            The robot; None if the file has none.
+        carried : tuple of str
+            Names of fields that the elements of the file state too.
+        """
         module = import_module(f".{self.module}", __name__)
         return module.read_embedded(path, loops), module.CARRIED
 
 
 READERS = {
     "mjcf": Reader("mjcf", (".xml", ".mjcf"), "MuJoCo's MJCF; loops by connect and weld equalities"),
-    "urdf": Reader("urdf", (".urdf",), "URDF; loops in a file robot.yaml beside it, or as loop elements (URDF+)"),
+    "urdf": Reader("urdf", (".urdf",), "URDF; loops in a file robot.yaml next to it, or as loop elements (URDF+)"),
 }
 """Formats that robots are read from."""
 
@@ -50,15 +75,40 @@ def import_robot(
     at: Mapping[str, float] | None = None,
     close: bool = False,
 ) -> Imported:
-    """A robot from another program's file, as legs of kind ``chain``.
+    """Convert a model of another program (MJCF, URDF, SDF) to a robot with legs of kind ``chain``.
 
-    ``platform`` names a body, or a frame on one, which then is {P}; without it the body is proposed that most joints of
-    loops are on, of several the farthest from the base. ``loops`` is the file with the loops of a URDF if it is not
-    ``robot.yaml`` beside it. Joints in ``hold`` are fixed where they are. ``actuated`` are the driven joints, if the
-    file does not say. ``at`` says by how much [m or rad] joints are moved to where they are at home. Loops that are a
-    little open there are closed by moving bodies, any with ``close``. A file that polypod wrote and nobody changed
-    gives the very robot that was exported, unless one of these is given. Returns the robot and remarks on what was
-    changed or left out; ``polypod.errors.InputError`` says why there is no robot.
+    An unchanged file that polypod wrote gives the robot that was exported, unless one of the options is given.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    platform : str, optional
+        Body, or frame on one, that becomes {P}. Default: the body with most joints of loops, of several the farthest
+        from the base.
+    format : str, optional
+        Name in ``polypod.exchange.READERS``. Default: by the file's suffix.
+    loops : str or Path, optional
+        File with the loops of a URDF. Default: ``robot.yaml`` beside it.
+    hold : sequence of str, optional
+        Joints that are fixed where they are.
+    actuated : sequence of str, optional
+        Driven joints, if the file does not say.
+    at : mapping of str to float, optional
+        Displacements of joints at home [m or rad].
+    close : bool, optional
+        Whether to close loops that are far open at home by moving bodies; loops that are slightly open are always
+        closed.
+
+    Returns
+    -------
+    Imported
+        The robot, and remarks on what was changed or left out.
+
+    Raises
+    ------
+    InputError
+        If the file gives no robot; says why.
     """
     path = Path(path)
     if format is not None and format not in READERS:

@@ -29,16 +29,34 @@ UNCHANGED = "the robot as polypod wrote it: the file is unchanged"
 
 
 class EmbeddedRobot(NamedTuple):
-    """The robot of an embedded robot file, or why it is no robot, and whether all else is as polypod wrote it."""
+    """The robot file embedded in a file that polypod wrote.
+
+    Attributes
+    ----------
+    robot : Robot or None
+        The robot; None if it cannot be read.
+    unchanged : bool
+        Whether the rest of the file is as polypod wrote it.
+    fault : str
+        Why there is no robot.
+    """
 
     robot: Robot | None
     unchanged: bool
     fault: str = ""
 
     def remarks(self, carried: Collection[str]) -> list[str]:
-        """Why the file's own elements are read instead, and what they do not say.
+        """Why the elements of the file are read instead, and what they do not state.
 
-        ``carried`` are fields of joints and drives that the elements do say.
+        Parameters
+        ----------
+        carried : collection of str
+            Fields of joints and drives that the elements do state.
+
+        Returns
+        -------
+        list of str
+            The remarks.
         """
         if self.robot is None:
             return [f"{self.fault}; its elements were read instead"]
@@ -80,6 +98,10 @@ _DRIVE = {
     "torque_constant": "torque constant (torque_constant)",
     "lead": "lead of the screw (lead)",
     "gear": "gear between motor and coordinate (gear)",
+    "efficiency": "efficiency of screw and gear (efficiency)",
+    "max_motor_torque": "largest motor torque (max_motor_torque)",
+    "rms_motor_torque": "continuous motor torque (rms_motor_torque)",
+    "max_motor_speed": "largest motor speed (max_motor_speed)",
 }
 
 
@@ -98,6 +120,7 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
         *_limits(model),
         *_springs(model),
         *_whole(model),
+        *_elements(model, carried),
     ]
 
 
@@ -174,8 +197,17 @@ def _whole(model: Model) -> Iterator[str]:
     """What the robot itself says."""
     if model.robot.base_stiffness is not None:
         yield "left out: stiffness of the base (base_stiffness)"
+    if model.robot.platform_limits is not None:
+        yield "left out: speed and acceleration limits of the platform (platform_limits)"
     if model.robot.payloads:
         yield "left out: which part of the platform is payload (merged into its body)"
+
+
+def _elements(model: Model, carried: Collection[str]) -> Iterator[str]:
+    """Springs, dampers and other elements."""
+    if model.robot.elements and "elements" not in carried:
+        named = ", ".join(f"{one.name} ({one.kind})" for one in model.robot.elements)
+        yield f"left out: the elements {named}; forces and motions differ from the robot's by what they do"
 
 
 def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:

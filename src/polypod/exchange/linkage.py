@@ -16,6 +16,8 @@ from pydantic import ValidationError
 from ..arrays import Array
 from ..description import Body, Robot
 from ..description.body import parallel_axis
+from ..description.shapes import Shapes, mapped
+from ..drawing.shapes import as_file_shape, samples_of, shapes_of
 from ..errors import AS_RIGID, InputError, UnknownNameError, plain
 from ..legs import Chain
 from ..legs.chain import ChainJoint
@@ -36,13 +38,31 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Linkage:
-    """Bodies (``com`` and ``inertia`` about it in base axes) and joints of a robot at home, base frame.
+    """Bodies and joints of a robot at home, in the base frame.
 
-    ``seats`` gives, for joints whose two halves do not meet or whose axes are not the same at home, the frame (4, 4)
-    of each half there: axis first, or for a universal joint the axis of that half. ``marks`` are named frames, the
-    bodies' own among them. ``platform`` is the body or mark that the file itself calls so, if it does. ``origin`` is
-    what the numbers come from, ``remarks`` say what a reader left out or found odd, ``odd_actuators`` which of the
-    file's actuators no joint can have, and why.
+    Attributes
+    ----------
+    name : str
+        Name of the robot.
+    bodies : mapping of str to Body
+        Bodies, with ``com`` and ``inertia`` about it in base axes.
+    joints : tuple of ChainJoint
+        Joints.
+    marks : mapping of str to Mark
+        Named frames, those of the bodies among them.
+    seats : mapping of str to (ndarray, ndarray)
+        For joints whose two halves do not meet or whose axes differ at home, the frame (4, 4) of each half: axis first,
+        or for a universal joint the axis of that half.
+    gravity : tuple of float
+        Gravity in base axes [m/s^2].
+    platform : str or None
+        Body or mark that the file itself calls so.
+    origin : str
+        Where the values come from.
+    remarks : tuple of str
+        What a reader left out or found unusual.
+    odd_actuators : tuple of str
+        Actuators of the file that no joint can have, and why.
     """
 
     name: str
@@ -57,15 +77,48 @@ class Linkage:
     odd_actuators: tuple[str, ...] = ()
 
     def joint(self, name: str) -> ChainJoint:
-        """A joint by its name."""
+        """A joint by its name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+
+        Returns
+        -------
+        ChainJoint
+            The joint.
+        """
         return next(joint for joint in self.joints if joint.name == name)
 
     def with_remarks(self, *texts: str) -> Linkage:
-        """The linkage with further remarks."""
+        """The linkage with further remarks.
+
+        Parameters
+        ----------
+        *texts : str
+            The remarks.
+
+        Returns
+        -------
+        Linkage
+            The linkage.
+        """
         return replace(self, remarks=(*self.remarks, *texts))
 
     def with_joints(self, joints: Iterable[ChainJoint]) -> Linkage:
-        """The linkage with other joints."""
+        """The linkage with other joints.
+
+        Parameters
+        ----------
+        joints : iterable of ChainJoint
+            The joints.
+
+        Returns
+        -------
+        Linkage
+            The linkage.
+        """
         return replace(self, joints=tuple(joints))
 
 
@@ -115,11 +168,15 @@ def _triple(values: Iterable[float]) -> tuple[float, float, float]:
     return x, y, z
 
 
-def body(mass: float, com: Array, tensor: Array) -> Body:
-    """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name."""
+def body(mass: float, com: Array, tensor: Array, shapes: Shapes | None = None) -> Body:
+    """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name.
+
+    ``shapes`` say what it looks like, if known.
+    """
     even = 0.5 * (tensor + tensor.T)
     try:
-        return Body(mass=float(mass), com=_triple(com), inertia=tuple(_triple(row) for row in even), check="none")  # type: ignore[arg-type]
+        inertia: Any = tuple(_triple(row) for row in even)
+        return Body(mass=float(mass), com=_triple(com), inertia=inertia, check="none", shapes=shapes)
     except ValidationError as error:
         fault = error.errors()[0]
         field = ".".join(map(str, fault["loc"]))
@@ -132,19 +189,23 @@ EMPTY_BODY = body(0.0, np.zeros(3), np.zeros((3, 3)))
 
 def moved(one: Body, displacement: Array) -> Body:
     """A body after a displacement (4, 4) of the base frame."""
-    turn = displacement[:3, :3]
-    return body(one.mass, turn @ np.array(one.com) + displacement[:3, 3], turn @ one.central_inertia @ turn.T)
+    turn, shift = displacement[:3, :3], displacement[:3, 3]
+    shapes = None
+    if one.shapes is not None:
+        shapes = tuple(mapped(shape, lambda points: points @ turn.T + shift) for shape in one.shapes)
+    return body(one.mass, turn @ np.array(one.com) + shift, turn @ one.central_inertia @ turn.T, shapes)
 
 
 def combined(parts: Iterable[Body]) -> Body:
     """One body of several that are fixed to each other."""
     listed = list(parts)
     mass = sum(part.mass for part in listed)
+    shapes = tuple(shape for part in listed for shape in part.shapes or ()) or None
     if mass == 0.0:
-        return body(0.0, np.array(listed[0].com), np.sum([part.central_inertia for part in listed], axis=0))
+        return body(0.0, np.array(listed[0].com), np.sum([part.central_inertia for part in listed], axis=0), shapes)
     com = np.sum([part.first_moment for part in listed], axis=0) / mass
     about = [part.central_inertia + parallel_axis(part.mass, np.array(part.com) - com) for part in listed]
-    return body(mass, com, np.sum(about, axis=0))
+    return body(mass, com, np.sum(about, axis=0), shapes)
 
 
 def massless(one: Body) -> bool:
@@ -171,7 +232,22 @@ _LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power
 
 
 def linkage_of(robot: Robot) -> Linkage:
-    """Bodies and joints of a rigid robot at home; those of a leg have its name in front (``leg1-rod``).
+    """Bodies and joints of a rigid robot at home; names of a leg's parts start with its name (``leg1-rod``).
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    Linkage
+        Bodies and joints.
+
+    Raises
+    ------
+    InputError
+        If the platform is flexible.
 
     Examples
     --------
@@ -204,6 +280,19 @@ def linkage_of(robot: Robot) -> Linkage:
         gravity=robot.gravity,
         platform=PLATFORM,
     )
+
+
+def with_shapes(linkage: Linkage, robot: Robot) -> Linkage:
+    """The linkage of a robot, its bodies with the shapes that drawings of the robot have, base frame at home."""
+    frames, bodies = samples_of(robot).frames[0], dict(linkage.bodies)
+    found: dict[str, list[Any]] = {}
+    for shape in shapes_of(robot):
+        leg = robot.legs[shape.leg].name if shape.body > 1 else ""
+        name = f"{leg}-{shape.name[len(leg) + 1 :]}" if leg else shape.name
+        found.setdefault(name, []).append(as_file_shape(shape, frames[shape.body]))
+    for name, one in bodies.items():
+        bodies[name] = one.model_copy(update={"shapes": tuple(found.get(name, ())), "radius": None})
+    return replace(linkage, bodies=bodies)
 
 
 def chain_parts(leg: Chain) -> tuple[dict[str, Body], list[ChainJoint]]:

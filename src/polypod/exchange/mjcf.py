@@ -295,8 +295,7 @@ class _File:
         friction |= self._beyond(BEYOND_FRICTION, name)
         if any(friction.values()):
             data["friction"] = friction
-        if model.jnt_stiffness[number].any():
-            self.remarks.append(f"joint {name}: its spring was left out")
+        self._spring(number, data, drive is not None)
         armature = float(model.dof_armature[dof])
         if kind == "spherical":
             if drive is not None:
@@ -322,6 +321,20 @@ class _File:
         elif armature:
             self.passive_armatures[name] = armature
         return checked_joint(data)
+
+    def _spring(self, number: int, data: dict[str, Any], driven: bool) -> None:
+        """A joint's spring, if it is one that a passive joint has: relaxed at home."""
+        model, stiffness = self.model, float(np.ravel(self.model.jnt_stiffness[number])[0])
+        if not stiffness:
+            return
+        start = int(model.jnt_qposadr[number])
+        count = 4 if data["kind"] == "spherical" else 1
+        rest = model.qpos_spring[start : start + count] - model.qpos0[start : start + count]
+        if driven or np.abs(rest).max() > 1e-12:
+            why = "the joint is actuated" if driven else f"it is relaxed {np.abs(rest).max():.4g} from home"
+            self.remarks.append(f"joint {data['name']}: its spring was left out, as {why}; add it under 'elements'")
+            return
+        data["stiffness"] = stiffness
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 

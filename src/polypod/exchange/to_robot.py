@@ -51,13 +51,32 @@ _HEAVY = 100.0
 
 
 class Imported(NamedTuple):
-    """A robot, and what was left out, changed or found odd on the way."""
+    """An imported robot.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    remarks : tuple of str
+        What was left out, changed or found unusual.
+    """
 
     robot: Robot
     remarks: tuple[str, ...]
 
     def text(self, source: str) -> str:
-        """The robot file, with where it comes from (``source``) and all remarks on top."""
+        """The robot file, with its source and all remarks on top.
+
+        Parameters
+        ----------
+        source : str
+            Where the robot comes from.
+
+        Returns
+        -------
+        str
+            YAML text.
+        """
         lines = [f"Imported from {source} with 'polypod import'."]
         for remark in self.remarks:
             lines += textwrap.wrap(f"- {' '.join(remark.split())}", 116, subsequent_indent="  ")

@@ -18,10 +18,18 @@ from .urdf import export_urdf, urdf_files
 
 
 class Export(NamedTuple):
-    """Files by name of a model function, for ``(model, function, friction)``; what they are; what to do with them.
+    """A format of model functions.
 
-    ``options`` are further arguments that the call takes: ``parameters`` (paths of parameters of the robot that are
-    inputs of the function), ``precision`` ("double" or "float"), ``iterations`` (a fixed number of iterations).
+    Attributes
+    ----------
+    files : callable
+        Gives the files by name for ``(model, function, friction)``.
+    about : str
+        What they are.
+    hint : str
+        What to do with them.
+    options : tuple of str
+        Further arguments that ``files`` takes: ``parameters``, ``precision``, ``iterations``.
     """
 
     files: Callable[..., dict[str, str]]
@@ -53,7 +61,17 @@ EXPORTS = {
 
 
 class RobotExport(NamedTuple):
-    """Files by name of a whole robot, for its model; what they are; what to do with them."""
+    """A format of whole robots.
+
+    Attributes
+    ----------
+    files : callable
+        Gives the files by name for a model.
+    about : str
+        What they are.
+    hint : str
+        What to do with them.
+    """
 
     files: Callable[[Model], dict[str, str]]
     about: str
@@ -68,7 +86,7 @@ ROBOT_EXPORTS = {
     ),
     "urdf": RobotExport(
         urdf_files,
-        "The robot as URDF, a tree, with its loops and motors in a file beside it.",
+        "The robot as URDF, a tree, with its loops and motors in a second file.",
         "Read it with Pinocchio, or back with: polypod import {source}",
     ),
     "sdf": RobotExport(

@@ -75,17 +75,38 @@ def export_c(
     parameters: Sequence[str] = (),
     iterations: int | None = None,
 ) -> tuple[str, str, str]:
-    """Name, header and source of a model function in C99.
+    """A model function as C99 source that needs only the mathematics library.
 
-    The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
-    but the mathematics library. The robot's numbers are constants in it, but for those that ``parameters`` name
-    (``platform.mass``, ``legs.*.base``; ``all`` for every number that is not zero): these are members of a struct, of
-    which the function takes a pointer. Every function of ``polypod.model.kernels.FUNCTIONS`` that the robot has can
-    be exported, and ``control_step``, which chains four of them. A function without friction says so in its name.
+    The C function takes a pointer to each input and output of one state, arrays by rows, SI units. Parameters that are
+    inputs are members of a struct, to which it takes a pointer. Every function of ``polypod.model.kernels.FUNCTIONS``
+    that the robot has can be exported, and ``control_step``, which chains four of them. A function without friction
+    says so in its name.
 
-    With ``iterations`` iterations (forward kinematics, loads of dry friction, legs that close by iterating) take that
-    many iterations in every call, so that none takes longer than another; ``residual`` and ``converged`` say whether
-    they were enough. Functions that do not iterate stay as they are.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    function : str, optional
+        Name of the model function.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    precision : {'double', 'float'}, optional
+        Floating-point type.
+    parameters : sequence of str, optional
+        Paths of robot parameters that are inputs of the function (``platform.mass``, ``legs.*.base``; ``all`` for every
+        value that is not zero). Default: all parameter values are constants.
+    iterations : int, optional
+        Fixed number of iterations of functions that iterate, so that every call takes the same time; ``residual`` and
+        ``converged`` say whether they were enough. Default: until convergence.
+
+    Returns
+    -------
+    name : str
+        Name of the C function.
+    header : str
+        Text of the header.
+    source : str
+        Text of the source.
 
     Examples
     --------
@@ -141,7 +162,30 @@ def c_files(
     precision: Precision = "double",
     iterations: int | None = None,
 ) -> dict[str, str]:
-    """Header and source of a model function by file name."""
+    """Header and C source of a model function.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    function : str
+        Name of the model function.
+    friction : bool
+        Whether friction in the joints is included.
+    parameters : sequence of str, optional
+        Paths of robot parameters that are inputs of the function (``platform.mass``, ``legs.*.base``; ``all`` for every
+        value that is not zero). Default: all parameter values are constants.
+    precision : {'double', 'float'}, optional
+        Floating-point type.
+    iterations : int, optional
+        Fixed number of iterations of functions that iterate, so that every call takes the same time; ``residual`` and
+        ``converged`` say whether they were enough. Default: until convergence.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     name, header, source = export_c(model, function, friction, precision, parameters, iterations)
     return {f"{name}.h": header, f"{name}.c": source}
 
@@ -214,7 +258,7 @@ def control_step(
         )
     name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
     struct = None if numbers is None else Struct(name, dialect, numbers)
-    parts = {part: named_expression(model, part, friction, numbers or False)[1] for part in _PARTS}
+    parts = {part: named_expression(model, part, friction, numbers or False, search=False)[1] for part in _PARTS}
     number = number_type(dialect)
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}

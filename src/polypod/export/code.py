@@ -16,13 +16,19 @@ import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
+from ..limits.symbols import uses_expression
 from ..mechanism import Mechanism
+from ..mechanism.acting_elements import has_elements
+from ..mechanism.closing import closed
+from ..mechanism.forward_kinematics import forward_kinematics
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
+LIMITS = "limits"
+"""The use of every limit of a state, which is no kernel of the model."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _FORMS = {
@@ -31,6 +37,8 @@ _FORMS = {
     ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
     SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
+_STARTS = 48
+"""Poses about the guess where forward kinematics begins again if it found nothing."""
 _SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
 # C's names of functions, and three that C lacks.
 _CALLS = {
@@ -75,11 +83,12 @@ class Dialect:
 
 
 def named_expression(
-    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False
+    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False, search: bool = True
 ) -> tuple[str, Expression | Iteration]:
     """Name of a model function in exported code, and its expression.
 
-    The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen.
+    The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen. With ``search``
+    forward kinematics looks about the guess too, as ``Model.forward_kinematics`` does; a controller's step must not.
     """
     known = available_functions(model)
     if function not in known:
@@ -87,9 +96,21 @@ def named_expression(
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
         mechanism = mechanism_of(model, parameters)
-        return name, chosen_inputs(model.kernels.expression(mechanism, function, friction), mechanism, parameters)
+        expression = _expression(model, model.kernels, mechanism, function, friction, search)
+        return name, chosen_inputs(expression, mechanism, parameters)
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
-    return name, kernels.expression(kernels.mechanism, function, friction)
+    return name, _expression(model, kernels, kernels.mechanism, function, friction, search)
+
+
+def _expression(
+    model: Model, kernels: Kernels, mechanism: Mechanism, function: str, friction: bool, search: bool
+) -> Expression | Iteration:
+    """A function of the model, or the use of its limits, whose bounds are constants."""
+    if function == LIMITS:
+        return uses_expression(kernels, mechanism, model.robot_limits, friction)
+    if function == "forward_kinematics" and search:
+        return closed(mechanism, forward_kinematics(mechanism, _STARTS))
+    return kernels.expression(mechanism, function, friction)
 
 
 def mechanism_of(model: Model, numbers: ChosenNumbers) -> Mechanism:
@@ -125,9 +146,12 @@ def available_functions(model: Model) -> tuple[str, ...]:
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.is_constrained:
         missing += ("motion", "follow", "rate_map")
+    if not has_elements(model.kernels.mechanism):
+        missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
-    return tuple(name for name in FUNCTIONS if name not in missing)
+    own = () if model.robot.flexible else (LIMITS,)
+    return (*(name for name in FUNCTIONS if name not in missing), *own)
 
 
 def identifier(text: str) -> str:

@@ -45,10 +45,31 @@ def export_cpp(
     precision: Precision = "double",
     parameters: Sequence[str] = (),
 ) -> tuple[str, str]:
-    """Name and text of a C++17 header of a model function, in a namespace of the robot.
+    """A model function as a C++17 header, in a namespace of the robot.
 
-    The robot's numbers are constants in it, but for those that ``parameters`` name (paths, ``all``): these are members
-    of a struct FUNCTION_parameters, the function's last argument, the robot's own (FUNCTION_defaults) if not given.
+    Parameters that are inputs are members of a struct FUNCTION_parameters, the function's last argument; its default is
+    FUNCTION_defaults, the robot's values.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    function : str, optional
+        Name of the model function.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    precision : {'double', 'float'}, optional
+        Floating-point type.
+    parameters : sequence of str, optional
+        Paths of robot parameters that are inputs of the function (``platform.mass``, ``legs.*.base``; ``all`` for every
+        value that is not zero). Default: all parameter values are constants.
+
+    Returns
+    -------
+    name : str
+        Name of the header, without suffix.
+    header : str
+        Its text.
 
     Examples
     --------
@@ -91,7 +112,27 @@ def export_cpp(
 def cpp_files(
     model: Model, function: str, friction: bool, parameters: Sequence[str] = (), precision: Precision = "double"
 ) -> dict[str, str]:
-    """The header of a model function by file name."""
+    """C++ header of a model function.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    function : str
+        Name of the model function.
+    friction : bool
+        Whether friction in the joints is included.
+    parameters : sequence of str, optional
+        Paths of robot parameters that are inputs of the function (``platform.mass``, ``legs.*.base``; ``all`` for every
+        value that is not zero). Default: all parameter values are constants.
+    precision : {'double', 'float'}, optional
+        Floating-point type.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     name, text = export_cpp(model, function, friction, precision, parameters)
     return {f"{name}.hpp": text}
 

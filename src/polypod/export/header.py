@@ -12,6 +12,8 @@ import numpy as np
 
 from ..datasets import units
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import left_out_text
+from ..limits.symbols import state_limits
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..symbols.expression import Expression, Iteration, Port
@@ -167,21 +169,25 @@ _WIDTH = 110
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
-    "conditioning": "how far a pose is from singular: gears do not count, rotations are arcs at the platform's size",
-    "rates": "rates of the actuators in a motion of the platform",
-    "accelerations": "coordinates, rates and accelerations of the actuators in a motion of the platform",
+    "conditioning": "distance of a pose from singularity: gear ratios have no effect, rotations are arcs at the "
+    "platform's size",
+    "rates": "rates of the actuators for a twist of the platform",
+    "accelerations": "coordinates, rates and accelerations of the actuators for a motion of the platform",
     "bodies": "poses of all bodies of the legs",
-    "margins": "how far each leg is from where it no longer closes",
+    "margins": "margins of each leg to where it no longer closes",
     "limited": "values of all quantities that the robot limits",
-    "forward_kinematics": "the pose with given actuated coordinates, by Newton's iteration from a guess",
-    "forward_kinematics_along": "the same along a log of coordinates, with the guess for its next row",
+    "limits": "the use of every limit of a state, 1 where it is reached",
+    "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess, "
+    "and from poses about it if that finds none",
+    "forward_kinematics_along": "the pose for given actuated coordinates, by Newton's method from a guess, "
+    "with the guess for the next row of a log",
     "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
-    "follow": "the parts of a motion that the robot can make at a pose",
-    "joint_coordinates": "coordinates of the joints that are among the robot's own, at a pose",
+    "follow": "the components of a motion that the constraints allow at a pose",
+    "joint_coordinates": "joint coordinates among the generalized coordinates, at a pose",
     "rate_map": "the map from rates of the robot's generalized coordinates to u of Jacobian and mass matrix",
     "mass_matrix": "mass matrix of the whole robot",
     "energy": "kinetic and potential energy of the whole robot",
-    "bias": "generalized force of all but the acceleration",
+    "bias": "generalized bias force: all terms without acceleration",
     "direct_dynamics": "acceleration of the platform from actuator forces",
     "inverse_dynamics": "actuator forces for a motion of the platform",
     "base_wrench": "wrench of the robot on its base for a motion of the platform",
@@ -190,8 +196,8 @@ ABOUT = {
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
     "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
-    "stiffness": "stiffness of the platform from those of drives, legs and joints, without a preload",
-    "steady_shape": "the shape that a motion bends the platform to if it does not vibrate, and its actuator forces",
+    "stiffness": "stiffness of the platform from those of drives, legs and joints, without preload",
+    "steady_shape": "quasi-static deflection of the platform along a motion (no vibration), and its actuator forces",
 }
 INPUTS = {
     "pose": "platform frame {P} in the base frame {B}, homogeneous matrix: rotation R in columns 0 to 2 of rows 0 to "
@@ -200,29 +206,30 @@ INPUTS = {
     "acceleration": "acceleration of the origin of {P} [m/s^2], then angular acceleration [rad/s^2], base axes",
     "wrench": "external wrench on the platform at the origin of {P}, base axes: force [N] first, then moment [N m], "
     "as they act on the platform; six zeros for none (gravity on the robot is not part of it)",
-    "force": "actuator forces [{f}]; positive pushes towards a growing coordinate q",
+    "force": "actuator forces [{f}]; positive in the direction of increasing q",
     "q": "actuated coordinates [{q}]",
     "qdot": "rates of the actuated coordinates [{q}/s]",
     "qddot": "accelerations of the actuated coordinates [{q}/s^2]",
-    "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal shares",
-    "preload": "forces p [{f}] that those of the actuators are to be near; zeros for none",
-    "parameters": "numbers of the robot (geometry [m], directions [1], moments of its bodies [kg, kg m, kg m^2] and so "
-    "on); its own, with their names, are below under this name",
-    "drive": "stiffness of every actuator [{f}/{q}]; infinite for a stiff one",
+    "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal weights",
+    "preload": "preload forces p [{f}]; zeros for none",
+    "parameters": "parameters of the robot (geometry [m], directions [1], inertial parameters [kg, kg m, kg m^2] and "
+    "so on); those of the file, with their names, are listed below",
+    "drive": "stiffness of every actuator [{f}/{q}]; infinite if rigid",
     "x": "the robot's generalized coordinates [m or rad]: components of the displacement from home",
     "xdot": "their rates [m/s or rad/s]",
     "xddot": "their accelerations [m/s^2 or rad/s^2]",
     "base_twist": "velocity [m/s] of the base frame's origin in space and its angular velocity [rad/s], base axes",
     "base_acceleration": "acceleration [m/s^2] of the base frame's origin in space and angular acceleration [rad/s^2], "
     "base axes",
-    "elastic": "elastic coordinates, one a mode, in the units of the modes' shapes",
+    "elastic": "elastic coordinates, one per mode, in the units of the mode shapes",
     "elastic_rate": "rates of the elastic coordinates [1/s]",
     "elastic_acceleration": "accelerations of the elastic coordinates [1/s^2]",
 }
 OUTPUTS = {
     **{name: INPUTS[name] for name in ("q", "qdot", "qddot", "force", "twist", "acceleration")},
     "stiffness": "K with wrench = K times a small displacement u [N/m, N/rad, N m/m, N m/rad]; {u}",
-    "compliances": "compliance of every spring of the legs in turn, along itself [m/N or rad/(N m)]",
+    "compliances": "compliance of every spring of the legs, in order, along its own axis [m/N or rad/(N m)]",
+    "beside": "part of K by springs and other elements that act beside the drives [units of K]",
     "motions": "twists of the platform for a unit of each of u, [m/s; rad/s] in columns; {u}",
     "bodies": "pose of each body's frame in the base frame, laid out as the input. Bodies: {bodies}",
     "jacobian": "J with qdot = J u [unit of the coordinate per m for columns of a translation, per rad for those of a "
@@ -237,28 +244,28 @@ OUTPUTS = {
     "kinetic": "kinetic energy [J]",
     "potential": "potential energy [J], -sum m g.r with r from the origin of {B}",
     "wrenches": "for each joint force [N] and moment [N m] that its parent puts on its child, at the joint's centre, "
-    "base axes; not a number where inner stresses leave it open. Rows: {joints}",
+    "base axes; NaN where internal forces leave it undetermined. Rows: {joints}",
     "base": "wrench of the whole robot on its base: force [N] and moment [N m] about the origin of {B}, base axes",
-    "axes": "for each joint its free directions, two of three numbers [1], base axes; zeros where it has fewer",
+    "axes": "for each joint its two axes, three components each [1], base axes; zeros if it has fewer",
     "margins": "for each condition its margin [1], about 1 in a good pose and 0 at the edge, and by how much it is "
     "exceeded [m or 1]. Rows: {conditions}",
     "values": "an unused 0, then {limits}",
+    "use": "an unused 0, then shares of what is allowed [1] of: {uses}. {not_judged}",
     "pose": "the pose found, laid out as the guess",
     "residual": "largest difference between q and the coordinates of the pose found [{q}]; above {residual} there "
-    "is no answer: test !(residual[0] <= {residual})",
-    "next": "guess for the next coordinates, laid out as the guess: the pose found, else the guess before",
+    "is no solution: test !(residual[0] <= {residual})",
+    "next": "guess for the next coordinates, laid out as the guess: the pose found, or the previous guess",
     "steps": "iterations taken [1]",
     "quality": "smallest margin of the state [1], of the legs' conditions and of linear equations, about 1 in a good "
     "state and 0 where a leg no longer closes or the equations are singular. Below "
-    f"{LEAST}, or not a number, there is no answer: test !(quality[0] > {LEAST})",
-    "possible_twist": "the twist nearest by its chosen components that the robot can have [m/s, then rad/s]",
-    "possible_acceleration": "the acceleration in the same way [m/s^2, then rad/s^2]",
-    "joints": "coordinates of joints that are the robot's own [m or rad], displacements from home",
+    f"{LEAST}, or NaN, there is no solution: test !(quality[0] > {LEAST})",
+    "possible_twist": "the nearest possible twist, by its independent components [m/s, then rad/s]",
+    "possible_acceleration": "the nearest possible acceleration likewise [m/s^2, then rad/s^2]",
+    "joints": "joint coordinates among the generalized coordinates [m or rad], displacements from home",
     "elastic": INPUTS["elastic"],
     "elastic_acceleration": INPUTS["elastic_acceleration"],
     "elastic_energy": "energy of the deformed platform [J]",
-    "converged": "1 if the iteration (of {iterated}) came to rest, 0 if it gave up: then the other numbers are not an "
-    "answer",
+    "converged": "1 if the iteration (of {iterated}) converged, 0 if not: the other outputs are then invalid",
 }
 # What the platform's bending makes of the same arrays.
 _FLEXIBLE = {
@@ -267,13 +274,13 @@ _FLEXIBLE = {
     "bias": "b in M udot + b = J^T force, u = (twist, elastic rates), stiffness and damping in it "
     "[N, N m, units of the modes]",
 }
-_CONVERGED = "The output converged is there for the dry friction in the joints; without friction there is none."
+_CONVERGED = "The output converged refers to the dry friction in the joints; without friction it is absent."
 
 _CLOSED = {"double": 1e-12, "float": 1e-5}
 """Residual of forward kinematics, over the robot's size, above which there is no answer."""
 _STRUCT = (
-    "numbers of the robot, a struct {name}_parameters. The robot's own are in {name}_defaults: copy that and change "
-    "what differs. Numbers that are not here are constants. Directions need not be of length 1. Members:"
+    "parameters of the robot, a struct {name}_parameters. The values of the file are in {name}_defaults: copy it and "
+    "change what differs. All other parameters are constants. Directions need not be of length 1. Members:"
 )
 
 
@@ -303,7 +310,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     function = expression.name
     inputs, outputs = ports(expression)
     known = _facts(model, _CLOSED[target.precision]) | {
-        "iterated": "the shape" if function == "steady_shape" else "loads that dry friction depends on"
+        "iterated": "the deflection" if function == "steady_shape" else "the joint loads that dry friction depends on"
     }
     has_friction = takes_friction(function) or function == "control_step"
     with_friction = f", {'with' if friction else 'without'} friction in its joints" if has_friction else ""
@@ -314,7 +321,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
             lines += ["  parameters", *_wrapped(_STRUCT.format(name=target.struct or name), "      ")]
             lines += (line for member in target.members for line in _wrapped(member, "        "))
             continue
-        guess = "where the iteration starts, near the pose wanted: " if label == "pose" and "q" in dict(inputs) else ""
+        guess = "initial guess, near the expected pose: " if label == "pose" and "q" in dict(inputs) else ""
         text = INPUTS[port.name].format_map(known) + (_unknown(model) if label == "wrench" else "")
         lines += _entry(label, port, guess + text)
     lines += ["", "Output:"]
@@ -324,7 +331,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     for note in (
         *([_CONVERGED] if "converged" in dict(outputs) and function != "steady_shape" else []),
         f"{target.arrays} They must not overlap. SI units and radians. Actuators: {known['actuators']}.",
-        f"Input is not checked: the pose must be one and every number finite. {target.input}",
+        f"Inputs are not checked: the pose must be valid and all numbers finite. {target.input}",
         *target.notes,
         target.use,
     ):
@@ -375,6 +382,13 @@ def _u_text(model: Model) -> str:
     return f"u are {' and '.join(parts)}{order}{other if turns else ''}"
 
 
+def _uses(model: Model) -> dict[str, str]:
+    """Which limits ``limits`` judges, in their order, and which it does not."""
+    judged, left = state_limits(model.robot_limits)
+    names = ", ".join(f"{one.quantity} of {one.where}" for one in judged.limits) or "nothing"
+    return {"uses": names, "not_judged": f"Not judged: {left_out_text(left)}" if left else "These are all limits"}
+
+
 def _facts(model: Model, closed: float) -> dict[str, str]:
     """What depends on the robot: units, its velocity u, and the order of bodies, joints, conditions and limits."""
     mechanism = model.kernels.mechanism
@@ -392,4 +406,5 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
         "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),
         "limits": ", ".join(f"{name} [{'1, its cosine' if one.angle else one.unit}]" for name, one in limits)
         or "nothing [1]",
+        **_uses(model),
     }  # fmt: skip

@@ -38,10 +38,28 @@ _TARGET = Target(
 def export_js(
     model: Model, function: str = "inverse_dynamics", friction: bool = True, parameters: bool = False
 ) -> tuple[str, str]:
-    """Name and source of a model function as an ECMAScript module.
+    """A model function as an ECMAScript module.
 
-    The function takes a ``Float64Array`` for each input and output of one state, as the C function does. The robot's
-    numbers are constants in it, or with ``parameters`` its last input; the module then also exports those of the robot.
+    The function takes a ``Float64Array`` for each input and output of one state, as the C function does.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    function : str, optional
+        Name of the model function.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    parameters : bool, optional
+        Whether the robot's parameters are the last input; the module then also exports those of the robot. Default:
+        they are constants.
+
+    Returns
+    -------
+    name : str
+        Name of the function.
+    source : str
+        Text of the module.
 
     Examples
     --------
@@ -58,14 +76,42 @@ def export_js(
 
 
 def js_function(name: str, expression: Expression | Iteration) -> str:
-    """The text of a function in symbols as a JavaScript function of ``Float64Array`` inputs and outputs."""
+    """A symbolic function as a JavaScript function of ``Float64Array`` inputs and outputs.
+
+    Parameters
+    ----------
+    name : str
+        Name of the function.
+    expression : Expression or Iteration
+        The function in symbols.
+
+    Returns
+    -------
+    str
+        Text of the function.
+    """
     inputs, outputs = ports(expression)
     arguments = ", ".join(label for label, _ in (*inputs, *outputs))
     return f"function {name}({arguments}) {{\n{body(expression, JAVASCRIPT)}}}\n"
 
 
 def js_files(model: Model, function: str, friction: bool) -> dict[str, str]:
-    """The module of a model function by file name."""
+    """ECMAScript module of a model function.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    function : str
+        Name of the model function.
+    friction : bool
+        Whether friction in the joints is included.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     name, source = export_js(model, function, friction)
     return {f"{name}.js": source}
 

@@ -21,43 +21,62 @@ from ..description import Friction
 from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
-from ..exchange.linkage import BASE, massless
+from ..exchange.linkage import BASE, massless, with_shapes
 from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, embed_robot
 from ..files import dumps
 from ..kernels.kernel import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .header import LEAST
+from .mjcf_elements import Law, MjcfElements
 from .text import add, document, file_name, numbers
-from .tree import Node, Tree, bars, elementary_joints, tree_of
+from .tree import Node, Tree, elementary_joints, prism, shapes_in, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
 
 
 def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0.9999) -> str:
-    """MJCF text of a rigid robot.
+    """A rigid robot as MJCF text for MuJoCo.
 
-    Loops close again with ``time_constant`` [s] after a disturbance (critically damped), and take the part
-    ``impedance`` of what disturbs them: the nearer to 1, the nearer MuJoCo's accelerations are to exact ones. Steps of
-    MuJoCo must be shorter than half the time constant.
+    Steps of MuJoCo must be shorter than half the time constant.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    time_constant : float, optional
+        Time constant with which loops close after a disturbance, critically damped [s].
+    impedance : float, optional
+        Share of a disturbance that loops take up, between 0 and 1: the closer to 1, the more exact MuJoCo's
+        accelerations.
+
+    Returns
+    -------
+    str
+        MJCF text.
     """
     if not 0.0 < impedance < 1.0:
         raise InputError(f"impedance: must be between 0 and 1, got {impedance}")
     if not time_constant > 0.0:
         raise InputError(f"time_constant: must be positive, got {time_constant}")
-    tree = tree_of(linkage_of(model.robot))
-    return _Writer(tree, model, time_constant, impedance).text()
+    elements = MjcfElements.of(model)
+    tree = tree_of(with_shapes(linkage_of(model.robot), model.robot), acting=elements.joints)
+    return _Writer(tree, model, elements, time_constant, impedance).text()
 
 
 class _Writer:
     """Elements of one robot."""
 
-    def __init__(self, tree: Tree, model: Model, time_constant: float, impedance: float) -> None:
-        self.tree, self.model = tree, model
-        self.remarks = left_out(model)
+    def __init__(
+        self, tree: Tree, model: Model, elements: MjcfElements, time_constant: float, impedance: float
+    ) -> None:
+        self.tree, self.model, self.elements = tree, model, elements
+        self.remarks = [*left_out(model, ("stiffness", "elements")), *elements.remarks]
+        self.written = {BASE}
         self.home_positions: list[str] = []
         self.armatures: dict[str, float] = {}
+        self.assets: ET.Element | None = None
         self.root = ET.Element("mujoco", model=tree.name)
         self._options(time_constant, impedance)
 
@@ -77,11 +96,12 @@ class _Writer:
     def text(self) -> str:
         """The whole file."""
         world = add(self.root, "worldbody")
-        for point in self.tree.joint_points(BASE):
-            radius = 0.02 * self.tree.size
-            add(world, "geom", type="sphere", pos=point, size=radius, rgba="0.4 0.4 0.4 1")
+        self._looks(world, BASE)
+        self._sites(world, BASE)
         for node in self.tree.children(BASE):
             self._body(world, node, [])
+        self.elements.check_bodies(self.written)
+        self._tendons()
         self._loops()
         self._motors()
         self._home()
@@ -115,8 +135,26 @@ class _Writer:
             self._joints(element, name, joint)
         self._inertial(element, name)
         self._looks(element, name)
+        self.written.add(name)
+        self._sites(element, name)
         for child in tree.children(name):
             self._body(element, child, [])
+
+    def _sites(self, element: ET.Element, name: str) -> None:
+        """Points of a body that elements act on."""
+        for site, point in self.elements.sites.get(name, ()):
+            add(element, "site", name=site, pos=self.tree.point_in_body(name, point))
+
+    def _tendons(self) -> None:
+        if not self.elements.tendons:
+            return
+        tendons = add(self.root, "tendon")
+        for tendon in self.elements.tendons:
+            law = tendon.law
+            spring = {"stiffness": law.stiffness, "springlength": law.rest} if law.stiffness else {}
+            element = add(tendons, "spatial", name=tendon.name, **spring, damping=law.damping)
+            for site in tendon.sites:
+                add(element, "site", site=site)
 
     def _spin(self, node: Node) -> float:
         """The moment [kg m^2] of a body that only turns about a hinge on the base and has no other; 0 for others.
@@ -149,17 +187,31 @@ class _Writer:
         add(self.custom, "numeric", name=custom_name(field, part), data=values)
 
     def _looks(self, element: ET.Element, name: str) -> None:
-        colour = "0.85 0.45 0.2 1" if name == self.tree.platform else "0.35 0.5 0.7 1"
-        for bar in bars(self.tree, name):
-            ends = {"fromto": [*bar.start, *bar.end], "size": bar.radius, "rgba": colour}
-            add(element, "geom", type="capsule", **ends)
+        own = {self.tree.platform: "0.85 0.45 0.2 1", BASE: "0.6 0.6 0.6 1"}
+        colour = own.get(name, "0.35 0.5 0.7 1")
+        for number, shape in enumerate(shapes_in(self.tree, name)):
+            if shape.kind == "sphere":
+                add(element, "geom", type="sphere", pos=shape.points[0], size=shape.radius, rgba=colour)
+            elif shape.kind == "capsule":
+                ends = [*shape.points[0], *shape.points[1]]
+                add(element, "geom", type="capsule", fromto=ends, size=shape.radius, rgba=colour)
+            else:
+                outline, normal = prism(shape)
+                if self.assets is None:
+                    self.assets = ET.Element("asset")
+                    self.root.insert(list(self.root).index(self.custom), self.assets)
+                label = f"{name}-plate{number + 1}"
+                corners = np.concatenate([outline - shape.radius * normal, outline + shape.radius * normal])
+                add(self.assets, "mesh", name=label, vertex=corners)
+                add(element, "geom", type="mesh", mesh=label, rgba=colour)
 
     # -- joints --------------------------------------------------------------------------------------------------------
 
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
         where = self.tree.point_in_body(name, joint.at)
         if joint.kind == "spherical":
-            add(element, "joint", name=joint.name, type="ball", pos=where, **_damping(joint.friction))
+            own = self.elements.joints.get(joint.name, {}).get("x", Law())
+            add(element, "joint", name=joint.name, type="ball", pos=where, **_passive(joint.friction, own))
             self._dry(joint.friction, joint.name)
             self.home_positions.append("1 0 0 0")
             return
@@ -172,7 +224,8 @@ class _Writer:
             data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
-            add(element, "joint", name=part.name, **data, **_damping(part.friction))
+            own = self.elements.joints.get(joint.name, {}).get(part.motion, Law())
+            add(element, "joint", name=part.name, **data, **_passive(part.friction, own, reference))
             self._dry(part.friction, part.name)
             self.home_positions.append(repr(reference))
 
@@ -237,9 +290,12 @@ def _holding(model: Model) -> Array:
     return found["force"]
 
 
-def _damping(friction: Friction) -> dict[str, float]:
-    """What MuJoCo's joints have of a friction."""
-    return {name: value for name, value in (("damping", friction.viscous), ("frictionloss", friction.drag)) if value}
+def _passive(friction: Friction, law: Law, reference: float = 0.0) -> dict[str, float]:
+    """What MuJoCo's joints have of a friction and of an element in them; ``reference`` is their position at home."""
+    numbers_of = {"damping": friction.viscous + law.damping, "frictionloss": friction.drag, "stiffness": law.stiffness}
+    if law.stiffness and reference + law.rest:
+        numbers_of["springref"] = reference + law.rest
+    return {name: value for name, value in numbers_of.items() if value}
 
 
 def _six(tensor: Array) -> list[float]:
@@ -248,5 +304,16 @@ def _six(tensor: Array) -> list[float]:
 
 
 def mjcf_files(model: Model) -> dict[str, str]:
-    """The file by its name."""
+    """MJCF file of a robot.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     return {f"{file_name(model)}.xml": export_mjcf(model)}

@@ -11,16 +11,27 @@ from typing import Any
 
 import numpy as np
 
+from ..description.shapes import Plate
 from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
-from ..exchange.linkage import BASE
+from ..exchange.linkage import BASE, axes_about, with_shapes
 from ..exchange.simplify import simplified
 from ..exchange.urdf import INERTIA_ENTRIES
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .text import add, document, file_name, numbers
-from .tree import ElementaryJoint, Tree, bars, elementary_joints, reversed_joint, roll_pitch_yaw, tree_of
+from .tree import (
+    ElementaryJoint,
+    Tree,
+    elementary_joints,
+    line_pose,
+    prism,
+    reversed_joint,
+    roll_pitch_yaw,
+    shapes_in,
+    tree_of,
+)
 
 _KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
 _FREE = 1e16
@@ -30,13 +41,36 @@ principal moments are good to 1e-6."""
 
 
 def export_sdf(model: Model) -> str:
-    """SDF text of a rigid robot."""
-    tree = tree_of(simplified(linkage_of(model.robot)), whole_cuts=True, platform_frame=False)
+    """A rigid robot as SDF text.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    str
+        SDF text.
+    """
+    linkage = with_shapes(linkage_of(model.robot), model.robot)
+    tree = tree_of(simplified(linkage), whole_cuts=True, platform_frame=False)
     return _Writer(tree, model).text()
 
 
 def sdf_files(model: Model) -> dict[str, str]:
-    """The file by its name."""
+    """SDF file of a robot.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     return {f"{file_name(model)}.sdf": export_sdf(model)}
 
 
@@ -80,12 +114,30 @@ class _Writer:
         inertia, tensor = add(inertial, "inertia"), self._tensor(name)
         for key, place in INERTIA_ENTRIES.items():
             add(inertia, key, [tensor[place]])
-        for number, bar in enumerate(bars(tree, name)):
-            visual = add(link, "visual", name=f"bar{number + 1}")
-            add(visual, "pose", [*bar.middle, *bar.angles])
-            cylinder = add(add(visual, "geometry"), "cylinder")
-            add(cylinder, "radius", [bar.radius])
-            add(cylinder, "length", [bar.length])
+        for number, shape in enumerate(shapes_in(tree, name)):
+            visual = add(link, "visual", name=f"shape{number + 1}")
+            if shape.kind == "sphere":
+                add(visual, "pose", [*shape.points[0], 0, 0, 0])
+                add(add(add(visual, "geometry"), "sphere"), "radius", [shape.radius])
+            elif shape.kind == "capsule":
+                middle, angles, length = line_pose(*shape.points)
+                add(visual, "pose", [*middle, *angles])
+                capsule = add(add(visual, "geometry"), "capsule")
+                add(capsule, "radius", [shape.radius])
+                add(capsule, "length", [length])
+            else:
+                self._plate(visual, shape)
+
+    def _plate(self, visual: ET.Element, plate: Plate) -> None:
+        """An outline in the plane z = 0 of the visual's frame, as high as the plate is thick."""
+        outline, normal = prism(plate)
+        turn = axes_about(normal)[:, [1, 2, 0]]
+        origin = outline[0] - plate.radius * normal
+        add(visual, "pose", [*origin, *roll_pitch_yaw(turn)])
+        polyline = add(add(visual, "geometry"), "polyline")
+        for corner in (outline - outline[0]) @ turn[:, :2]:
+            add(polyline, "point", corner)
+        add(polyline, "height", [plate.thickness])
 
     def _tensor(self, name: str) -> Any:
         """A body's tensor (3, 3), a little larger where it is thin or flat: Gazebo refuses what rounding may spoil."""

@@ -8,7 +8,7 @@ the tree, and the halves are fixed together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Friction
+from ..description.shapes import FileShape, Plate, mapped
+from ..drawing.shapes import plate_normal
 from ..exchange.linkage import BASE, Linkage, body, changed, extent, joint_distances
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
@@ -59,15 +61,6 @@ class Tree:
         """Nodes that hang on a body."""
         return (node for node in self.nodes if node.parent == name)
 
-    def joint_points(self, name: str) -> list[Array]:
-        """Where joints are on a body at home (3), base frame, each place once."""
-        points: list[Array] = []
-        for joint in (*(node.joint for node in self.nodes), *self.cuts):
-            at = np.array(joint.at)
-            if name in joint.between and not any(np.allclose(at, other, atol=1e-9) for other in points):
-                points.append(at)
-        return points
-
     @property
     def size(self) -> float:
         """Diagonal [m] of the bounding box of the joints."""
@@ -88,8 +81,10 @@ class Tree:
         return np.asarray(turn.T @ self.bodies[name].central_inertia @ turn)
 
 
-def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = True) -> Tree:
-    """The tree of a robot's linkage.
+def tree_of(
+    linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = True, acting: Collection[str] = ()
+) -> Tree:
+    """The tree of a robot's linkage; joints named in ``acting`` do more than constrain, and stay whole.
 
     With ``whole_cuts`` no body is halved: cuts are joints of any kind. Without ``platform_frame`` the platform's frame
     is like the others'.
@@ -97,19 +92,20 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
     order = tuple(joint.name for joint in linkage.joints if joint.actuated)
     linkage = rigid_bodies(linkage)
     platform = str(linkage.platform)
-    kept, cut = _spanning(linkage.joints)
+    kept, cut = _spanning(linkage.joints, acting)
     bodies = dict(linkage.bodies)
     welds: list[tuple[str, str]] = []
     cuts: list[ChainJoint] = []
     for joint in cut:
-        if whole_cuts or (joint.kind in ("spherical", "revolute") and _ideal(joint)):
+        if whole_cuts or (joint.kind in ("spherical", "revolute") and _ideal(joint, acting)):
             cuts.append(joint)
             continue
         first, second = joint.between
         split = second if first == BASE or (second != BASE and bodies[second].mass >= bodies[first].mass) else first
         half = f"{split}-half{sum(weld[0] == split for weld in welds) + 1}"
         one = bodies[split]
-        bodies[split] = bodies[half] = body(0.5 * one.mass, np.array(one.com), 0.5 * one.central_inertia)
+        bodies[half] = body(0.5 * one.mass, np.array(one.com), 0.5 * one.central_inertia)
+        bodies[split] = bodies[half].model_copy(update={"shapes": one.shapes})
         kept.append(changed(joint, between=tuple(half if name == split else name for name in joint.between)))
         welds.append((split, half))
     joints = _outward(kept)
@@ -133,19 +129,24 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
     )
 
 
-def _ideal(joint: ChainJoint) -> bool:
-    """Whether a joint does nothing but constrain: it has no actuator, friction or range."""
-    if joint.actuated:
+def _ideal(joint: ChainJoint, acting: Collection[str]) -> bool:
+    """Whether a joint does nothing but constrain: it has no actuator, spring, friction or range."""
+    if joint.actuated or joint.name in acting:
         return False
     return all(one == Friction() for one in joint.friction_by_motion.values()) and not (joint.range or joint.ranges)
 
 
-def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
+def _spanning(joints: tuple[ChainJoint, ...], acting: Collection[str]) -> tuple[list[ChainJoint], list[ChainJoint]]:
     """Joints that join all bodies without a loop, and the others."""
     far = joint_distances(joints)
     order = sorted(
         joints,
-        key=lambda j: (not j.actuated, _ideal(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
+        key=lambda j: (
+            not j.actuated,
+            _ideal(j, acting),
+            -_CUT_FIRST.index(j.kind),
+            min(far[name] for name in j.between),
+        ),
     )
     tree, _ = spanning(order, [joint.between for joint in order])
     kept = {joint.name for joint in tree}
@@ -190,6 +191,7 @@ class ElementaryJoint(NamedTuple):
     friction: Friction
     range: tuple[float, float] | None
     has_coordinate: bool
+    motion: str
 
 
 def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
@@ -219,39 +221,12 @@ def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
         has_coordinate = len(axes) == 1 or motion == own
         name = joint.name if has_coordinate else f"{joint.name}-{number + 1}"
         kind, friction = ("prismatic", "translation") if slides else ("revolute", "rotation")
-        found.append(ElementaryJoint(name, kind, axis, frictions[friction], ranges.get(motion), has_coordinate))
+        found.append(ElementaryJoint(name, kind, axis, frictions[friction], ranges.get(motion), has_coordinate, motion))
     return found
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# What exported bodies look like: bars from joint to joint, or from the middle of several.
-
-_THICK = 0.012
-"""Radius of a bar over the robot's size."""
-
-
-class Bar(NamedTuple):
-    """Ends (3) of a bar in its body's frame and its radius [m]."""
-
-    start: Array
-    end: Array
-    radius: float
-
-    @property
-    def length(self) -> float:
-        """Its length [m]."""
-        return float(np.linalg.norm(self.end - self.start))
-
-    @property
-    def middle(self) -> Array:
-        """Its middle (3)."""
-        return np.asarray(0.5 * (self.start + self.end))
-
-    @property
-    def angles(self) -> Array:
-        """Roll, pitch and yaw (fixed axes x, y, z) that turn the z axis along it."""
-        x, y, z = (self.end - self.start) / self.length
-        return np.array([0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)])
+# What exported bodies look like: the shapes of drawings.
 
 
 def roll_pitch_yaw(turn: Array) -> Array:
@@ -263,13 +238,33 @@ def roll_pitch_yaw(turn: Array) -> Array:
     return np.array([np.arctan2(turn[2, 1], turn[2, 2]), pitch, np.arctan2(turn[1, 0], turn[0, 0])])
 
 
-def bars(tree: Tree, name: str) -> list[Bar]:
-    """Bars of a body."""
-    points = [tree.point_in_body(name, point) for point in tree.joint_points(name)]
-    if len(points) == 2:
-        pairs = [(points[0], points[1])]
-    else:
-        middle = tree.point_in_body(name, tree.bodies[name].com) if len(points) < 2 else np.mean(points, axis=0)
-        pairs = [(middle, point) for point in points]
-    found = [Bar(a, b, _THICK * tree.size) for a, b in pairs]
-    return [bar for bar in found if bar.length > 1e-6 * tree.size]
+def shapes_in(tree: Tree, name: str) -> list[FileShape]:
+    """Shapes of a body in its own frame."""
+    frame = np.linalg.inv(tree.frames[name])
+    return [
+        mapped(shape, lambda points: points @ frame[:3, :3].T + frame[:3, 3])
+        for shape in tree.bodies[name].shapes or ()
+    ]
+
+
+def line_pose(start: Any, end: Any) -> tuple[Array, Array, float]:
+    """Middle (3) of a line, roll, pitch and yaw (fixed axes x, y, z) that turn the z axis along it, and its length."""
+    a, b = np.array(start), np.array(end)
+    length = float(np.linalg.norm(b - a))
+    x, y, z = (b - a) / length
+    return 0.5 * (a + b), np.array([0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)]), length
+
+
+def prism(plate: Plate) -> tuple[Array, Array]:
+    """Corners (k, 3) of a plate with its edges moved outwards by half its thickness, and its normal (3).
+
+    Formats without rounded plates have the prism of this outline and of the plate's thickness.
+    """
+    corners = np.array(plate.corners)
+    normal = plate_normal(corners)
+    edges = np.roll(corners, -1, axis=0) - corners
+    along = edges / np.linalg.norm(edges, axis=1)[:, None]
+    outward = np.cross(along, normal)  # of the edge after each corner
+    before = np.roll(outward, 1, axis=0)
+    sharp = 1.0 + np.einsum("ij,ij->i", before, outward)
+    return corners + plate.radius * (before + outward) / np.maximum(sharp, 0.3)[:, None], normal

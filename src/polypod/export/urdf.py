@@ -8,33 +8,59 @@ other cut joint ends in a massless link that is fixed (``6d``) to the body it jo
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
-from ..exchange.linkage import BASE, massless
+from ..exchange.linkage import BASE, massless, with_shapes
 from ..exchange.urdf import INERTIA_ENTRIES, SUFFIX, Motor, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
 from .text import add, document, file_name
-from .tree import ElementaryJoint, Tree, bars, elementary_joints, roll_pitch_yaw, tree_of
+from .tree import ElementaryJoint, Tree, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""
 
 
 def export_urdf(model: Model) -> tuple[str, str]:
-    """URDF text of a rigid robot, and the text of the file with its loops and motors."""
-    writer = _Writer(tree_of(linkage_of(model.robot), whole_cuts=True, platform_frame=False), model)
+    """A rigid robot as URDF text, with a second file for its loops and motors.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    tree : str
+        URDF text.
+    side : str
+        Text of the file with loops and motors.
+    """
+    linkage = with_shapes(linkage_of(model.robot), model.robot)
+    writer = _Writer(tree_of(linkage, whole_cuts=True, platform_frame=False), model)
     return writer.tree_text(), writer.side_text()
 
 
 def urdf_files(model: Model) -> dict[str, str]:
-    """Both files by name; the tree is the last."""
+    """URDF of a robot, and the file with its loops and motors; the URDF comes last.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by file name.
+    """
     tree, side = export_urdf(model)
     name = file_name(model)
     return {f"{name}{SUFFIX}": side, f"{name}.urdf": tree}
@@ -48,7 +74,7 @@ class _Writer:
         self.root = ET.Element("robot", name=tree.name)
         self.pairs: list[list[str]] = []
         self.kinds: list[str] = []
-        add(self.root, "link", name=BASE)
+        self._looks(add(self.root, "link", name=BASE), BASE)
         for node in tree.nodes:
             self._chain(node.joint, node.parent, node.body, np.array(node.joint.at))
             self._link(node.body)
@@ -67,11 +93,21 @@ class _Writer:
             add(inertial, "mass", value=one.mass)
             tensor = tree.tensor(name)
             add(inertial, "inertia", **{key: tensor[ij] for key, ij in INERTIA_ENTRIES.items()})
-        for bar in bars(tree, name):
-            visual = add(link, "visual")
-            add(visual, "origin", xyz=bar.middle, rpy=bar.angles)
-            shape = add(visual, "geometry")
-            add(shape, "cylinder", radius=bar.radius, length=bar.length)
+        self._looks(link, name)
+
+    def _looks(self, link: ET.Element, name: str) -> None:
+        """Shapes of a link. URDF has no capsules and no plates: cylinders with a sphere at each corner, as a frame."""
+        for shape in shapes_in(self.tree, name):
+            for point in shape.points:
+                self._visual(link, point, np.zeros(3), "sphere", radius=shape.radius)
+            for start, end in pairwise([*shape.points, *(shape.points[:1] if shape.kind == "plate" else ())]):
+                middle, angles, length = line_pose(start, end)
+                self._visual(link, middle, angles, "cylinder", radius=shape.radius, length=length)
+
+    def _visual(self, link: ET.Element, at: Any, angles: Any, kind: str, **sizes: float) -> None:
+        visual = add(link, "visual")
+        add(visual, "origin", xyz=at, rpy=angles)
+        add(add(visual, "geometry"), kind, **sizes)
 
     def _frame(self, name: str, parent: str, pose: Any) -> None:
         """A massless link fixed to another, at a pose (4, 4) of the base frame."""

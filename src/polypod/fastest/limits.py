@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import limits as judge
 from ..arrays import Array
 from ..description import Drive
-from ..description.drive import curve_use
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """A limit's units for an actuator that slides and one that turns, and the field of a drive that states it."""
+    """A limit's units for an actuator that slides and one that turns, and what the judge calls it."""
 
     units: tuple[str, str]
-    field: str | None
+    judged: str | None
 
 
 KINDS = {
-    "force": _Kind(("N", "N m"), "max_force"),
-    "speed": _Kind(("m/s", "rad/s"), "max_speed"),
-    "acceleration": _Kind(("m/s^2", "rad/s^2"), "max_acceleration"),
-    "power": _Kind(("W", "W"), "max_power"),
-    "rms_force": _Kind(("N", "N m"), "rms_force"),
+    "force": _Kind(("N", "N m"), "force"),
+    "speed": _Kind(("m/s", "rad/s"), "speed"),
+    "acceleration": _Kind(("m/s^2", "rad/s^2"), "acceleration"),
+    "power": _Kind(("W", "W"), "power"),
+    "rms_force": _Kind(("N", "N m"), "continuous force"),
     "jerk": _Kind(("m/s^3", "rad/s^3"), None),
 }
 """Limits that each actuator has of its own."""
@@ -37,12 +37,26 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """Largest absolute values: one for all actuators or one each (n,); None where there is no limit.
+    """Largest magnitudes allowed, one number for all actuators or one each (n,); None where there is no limit.
 
-    ``force`` [N, N m], ``speed`` [m/s, rad/s], ``acceleration`` [m/s^2, rad/s^2], ``power`` [W], ``rms_force`` [N, N m]
-    over the whole motion; ``jerk`` [m/s^3, rad/s^3], which without a limit is unbounded: accelerations then jump.
-    ``reaction`` [N] is the largest force in any joint. ``force_speed`` are points [speed, force] (k, 2) of the drives'
-    envelope, straight lines between them.
+    Attributes
+    ----------
+    force : array_like, optional
+        Actuator force [N or N m].
+    speed : array_like, optional
+        Rate of the coordinate [m/s or rad/s].
+    acceleration : array_like, optional
+        Acceleration of the coordinate [m/s^2 or rad/s^2].
+    power : array_like, optional
+        Mechanical power [W].
+    rms_force : array_like, optional
+        Rms force over the whole motion [N or N m].
+    jerk : array_like, optional
+        Jerk of the coordinate [m/s^3 or rad/s^3]; without a limit accelerations jump.
+    reaction : float, optional
+        Force in any joint [N].
+    force_speed : array_like, shape (k, 2), optional
+        Points [speed, force] of the drives' envelope, with straight lines between them.
     """
 
     force: ArrayLike | None = None
@@ -55,14 +69,29 @@ class Limits:
     force_speed: ArrayLike | None = None
 
     def of(self, model: Model) -> dict[str, Array]:
-        """Arrays (n,) by name for a robot, its actuators' own where none is given; infinite where there is none."""
+        """Limits of a robot as arrays; the robot's own where none is given.
+
+        Parameters
+        ----------
+        model : Model
+            Model of the robot.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (n,)
+            Limits by name; infinite where an actuator has none.
+        """
         count = len(model.actuators)
         result: dict[str, Array] = {}
         for name, kind in KINDS.items():
             given = getattr(self, name)
-            own = [None if kind.field is None else getattr(a.drive, kind.field) for a in model.actuators]
-            if given is None and any(value is not None for value in own):
-                given = [np.inf if value is None else value for value in own]
+            if given is None and kind.judged is not None:
+                own = model.robot_limits.bounds(kind.judged)
+                if name == "speed":  # a motor's speed is the actuator's, times a ratio
+                    own = np.minimum(
+                        own, model.robot_limits.bounds("motor speed") / model.robot_limits.numbers["ratio"]
+                    )
+                given = own if np.isfinite(own).any() else None
             if given is not None:
                 result[name] = _checked(name, given, count)
         curves = self._curves(model)
@@ -104,24 +133,25 @@ def _checked(name: str, given: ArrayLike, count: int) -> Array:
     return np.broadcast_to(value, (count,)).copy()
 
 
-def curve_shares(curves: Array, speed: Array, force: Array) -> Array:
-    """Uses (..., n) of force-speed curves (n, k, 2) at speeds and forces (..., n); 0 for a drive without one."""
-    shares = np.zeros(force.shape)
-    for k, curve in enumerate(curves):
-        if np.isfinite(curve).all():
-            points = curve[np.insert(np.diff(curve[:, 0]) > 0, 0, True)]
-            shares[..., k] = curve_use(points, speed[..., k].ravel(), force[..., k].ravel()).reshape(force.shape[:-1])
-    return shares
+def shares(
+    limits: dict[str, Array], force: Array, rates: Array, changes: Array, peak: Array | None = None
+) -> dict[str, Array]:
+    """Uses (..., n) of limits by kind at forces, rates and accelerations (..., n) of actuators, by the judge.
 
-
-def long_strokes(model: Model, poses: Array) -> list[str]:
-    """What to say of actuators that poses (n, 4, 4) move further than their drives go."""
-    q = model.inverse_kinematics(poses)
-    found = []
-    for actuator, moved in zip(model.actuators, np.ptp(q, axis=0).tolist(), strict=True):
-        most = actuator.drive.max_stroke
-        if most is not None and moved > most:
-            found.append(
-                f"{actuator.name}: stroke {moved:.4g} {actuator.unit}, the limit is {most:.4g} {actuator.unit}"
-            )
+    ``peak`` are the largest sizes that forces may have where friction may go either way.
+    """
+    most = force if peak is None else peak
+    given = {"force": force, "qdot": rates, "qddot": changes}
+    found = {"force": most, "speed": rates, "acceleration": changes, "power": judge.KINDS["power"].value(given)}
+    found = {kind: np.abs(value) / limits[kind] for kind, value in found.items() if kind in limits}
+    if "force_speed" in limits:
+        use = np.zeros(force.shape)
+        for k, curve in enumerate(limits["force_speed"]):
+            if np.isfinite(curve).all():
+                use[..., k] = judge.curve_use(curve, rates[..., k], most[..., k])
+        found["force_speed"] = use
     return found
+
+
+HELD = ("force", "continuous force", "force at speed", "speed", "acceleration", "power", "motor speed")
+"""Kinds of ``polypod.limits`` that the fastest motion is held within; the others are judged when it is found."""

@@ -27,11 +27,30 @@ _JUDGED_AT = 4000
 
 @dataclass(frozen=True)
 class PathGrid:
-    """N + 1 places of a track: lengths (N + 1,), the steps (N,) between them and the smooth parts they belong to.
+    """Grid of N + 1 points on a path.
 
-    Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
-    speed must be zero. ``shares`` (s + 2,) of an interval, evenly from 0 to 1, say where limits are judged: ``between``
-    are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` the external one.
+    Where two smooth parts meet there are two points with no step between them, one for each side.
+
+    Attributes
+    ----------
+    path : ArcLengthPath
+        The path.
+    length : ndarray, shape (N + 1,)
+        Arc length at the grid points [m].
+    step : ndarray, shape (N,)
+        Length of the intervals [m].
+    stops : ndarray of bool, shape (N + 1,)
+        Where the speed must be zero.
+    samples : PathSample
+        The path at the grid points.
+    shares : ndarray, shape (s + 2,)
+        Shares of an interval, evenly from 0 to 1, at which limits are checked.
+    between : PathSample
+        The path at the points (s, N) inside the intervals.
+    along : Trajectory
+        The motion that the path comes from.
+    wrench : Wrench or None
+        External wrench along it.
     """
 
     path: ArcLengthPath
@@ -46,9 +65,25 @@ class PathGrid:
 
     @staticmethod
     def of(path: ArcLengthPath, points: int, along: Trajectory, wrench: Wrench | None) -> PathGrid:
-        """About ``points`` intervals, spread evenly over the path, at least a few on each smooth part.
+        """Grid of about so many intervals, spread evenly over the path, with at least a few on each smooth part.
 
-        Those in which the path turns much are halved until none does: a bend that an interval jumps over has no limit.
+        Intervals in which the path turns much are halved until none does.
+
+        Parameters
+        ----------
+        path : ArcLengthPath
+            The path.
+        points : int
+            Number of intervals.
+        along : Trajectory
+            The motion that the path comes from.
+        wrench : Wrench or None
+            External wrench along it.
+
+        Returns
+        -------
+        PathGrid
+            The grid.
         """
         spans = np.diff(path.breakpoints)
         least = max(_FEW, min(_LEAST, points // (2 * len(spans))))
@@ -83,7 +118,13 @@ class PathGrid:
         )  # fmt: skip
 
     def resting_at_bends(self) -> PathGrid:
-        """The way with stops where its curvature jumps: at any speed the accelerations would jump there."""
+        """The grid with stops where the path's curvature jumps: at any speed the accelerations would jump there.
+
+        Returns
+        -------
+        PathGrid
+            The grid.
+        """
         meeting = np.flatnonzero(self.step == 0)  # two places, one for each side
         mark = np.abs(self.path.breakpoints[:, None] - self.length[meeting]).argmin(axis=0)
         bends = meeting[self.path.bends[mark]]
@@ -92,20 +133,57 @@ class PathGrid:
         return replace(self, stops=stops)
 
     def times(self, x: Array) -> Array:
-        """When each place is reached (N + 1,) [s], from squares of speeds (N + 1,)."""
+        """When each grid point is reached.
+
+        Parameters
+        ----------
+        x : ndarray, shape (N + 1,)
+            Squares of the speeds at the grid points [m^2/s^2].
+
+        Returns
+        -------
+        ndarray, shape (N + 1,)
+            Times [s].
+        """
         speed = np.sqrt(x)
         both = speed[1:] + speed[:-1]
         spent = np.where(self.step > 0, 2 * self.step / np.where(both > 0, both, 1.0), 0.0)
         return np.concatenate([[0.0], np.cumsum(spent)])
 
     def time_inside(self, x: Array, interval: int, share: float) -> float:
-        """How long a share of an interval's length takes [s], from squares of speeds (N + 1,)."""
+        """How long a share of an interval takes.
+
+        Parameters
+        ----------
+        x : ndarray, shape (N + 1,)
+            Squares of the speeds at the grid points [m^2/s^2].
+        interval : int
+            Index of the interval.
+        share : float
+            Share of its length, 0 to 1.
+
+        Returns
+        -------
+        float
+            Time [s].
+        """
         here, there = x[interval], x[interval] + share * (x[interval + 1] - x[interval])
         both = float(np.sqrt(here) + np.sqrt(there))
         return float(2 * share * self.step[interval]) / both if both > 0 else 0.0
 
     def accelerations(self, x: Array) -> Array:
-        """The constant acceleration (N,) along the path in each interval; 0 where there is no step."""
+        """Constant acceleration along the path in each interval: (x_{k+1} - x_k)/(2 step).
+
+        Parameters
+        ----------
+        x : ndarray, shape (N + 1,)
+            Squares of the speeds at the grid points [m^2/s^2].
+
+        Returns
+        -------
+        ndarray, shape (N,)
+            Accelerations [m/s^2]; 0 where there is no step.
+        """
         return np.where(self.step > 0, np.diff(x) / (2 * np.where(self.step > 0, self.step, 1.0)), 0.0)
 
 

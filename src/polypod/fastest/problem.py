@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from .limits import curve_shares
+from .limits import shares
 from .path_grid import PathGrid, joint_forces, path_dynamics, wrench_at
 from .reach import AccelerationBounds, as_bounds
 
@@ -278,19 +278,9 @@ class Problem:
         self, force: Array, largest: Array, rates: Array, accelerations: Array, reaction: Array | None
     ) -> dict[str, Array]:
         """Shares (s, N, k) of the limits by kind from forces, their largest sizes, rates, accelerations, reactions."""
-        kinds, limits = dict[str, Array](), self.limits
-        if "force" in limits:
-            kinds["force"] = largest / limits["force"]
-        if "speed" in limits:
-            kinds["speed"] = np.abs(rates) / limits["speed"]
-        if "acceleration" in limits:
-            kinds["acceleration"] = np.abs(accelerations) / limits["acceleration"]
-        if "power" in limits:
-            kinds["power"] = np.abs(force * rates) / limits["power"]
-        if "force_speed" in limits:
-            kinds["force_speed"] = curve_shares(limits["force_speed"], rates, largest)
+        kinds = shares(self.limits, force, rates, accelerations, largest)
         if reaction is not None:
-            kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / limits["reaction"][0]
+            kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"][0]
         return {kind: share * self._real for kind, share in kinds.items()}
 
     @staticmethod

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..motion.trajectories.retimed import constant_jerk
-from .limits import curve_shares
+from .limits import shares
 from .path_grid import PathGrid, joint_forces, wrench_at
 
 if TYPE_CHECKING:
@@ -177,12 +177,10 @@ class _SpeedTest:
         rates, changes = model.rates(*motion[:2]), model.accelerations(*motion)
         time = self.time * factor
         mean = np.trapezoid(force**2, time, axis=0) / time[-1]
-        values = {"force": force, "speed": rates, "acceleration": changes, "power": force * rates}
-        values |= {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)[None]}
-        shares = {kind: np.abs(value) / limits[kind] for kind, value in values.items() if kind in limits}
-        if "force_speed" in limits:
-            shares["force_speed"] = curve_shares(limits["force_speed"], rates, force)
+        shown = shares(limits, force, rates, changes)
+        over = {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)[None]}
+        shown |= {kind: np.abs(value) / limits[kind] for kind, value in over.items() if kind in limits}
         if "reaction" in limits:
             found = joint_forces(model, *motion, self.wrench, self.friction)
-            shares["reaction"] = np.linalg.norm(found, axis=-1) / limits["reaction"][0]
-        return shares
+            shown["reaction"] = np.linalg.norm(found, axis=-1) / limits["reaction"][0]
+        return shown

@@ -13,10 +13,11 @@ from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
+from ..limits import LEAST_NORM, LimitReport, LimitUse, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from ..tables import Table, table
-from .limits import Limits
+from .limits import HELD, Limits
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
 from .reach import fastest_profile
@@ -32,6 +33,8 @@ _ROWS = 1000
 """Rows of a table of wrenches at least."""
 _MAX_LOWERINGS, _MIN_EXPONENT = 40, 0.2
 """How often peaks are lowered for an rms force, and the least exponent p of rms ~ peak^p that is believed."""
+_JUDGED = 2001
+"""Times at which all limits of the robot file are judged along the motion that was found."""
 _KEEP_AFTER = 4
 """Round from which the friction of earlier iterations counts too: answers that oscillate then settle."""
 _KEPT, _KEPT_SAMPLES = 4, 20_000
@@ -42,11 +45,27 @@ _LISTED = 6
 
 @dataclass(frozen=True, eq=False)
 class Fastest:
-    """The fastest motion: ``speeds`` [m/s] at ``lengths`` [m] along the path, and how long it lasts [s].
+    """The fastest motion along a path.
 
-    ``used`` is the largest share of each kind of limit, by the full model at the ends of all intervals and between,
-    with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
-    none, holds the motion back. With a limit of the jerk the law is ``smooth``.
+    Attributes
+    ----------
+    grid : PathGrid
+        The path and its grid points.
+    lengths : ndarray
+        Arc lengths [m].
+    speeds : ndarray
+        Speeds along the path there [m/s].
+    duration : float
+        Duration of the motion [s].
+    used : dict of str to (float, str, float)
+        Largest use of each kind of limit (1: at the limit), by the full model at and between grid points, with the
+        actuator or joint and the time [s].
+    binding : dict of str to float
+        Share of the time in which each kind of limit, or none, limits the motion.
+    iterations : int
+        Number of iterations.
+    smooth : JerkLimitedLaw or None
+        Time law if the jerk is limited.
     """
 
     grid: PathGrid
@@ -96,7 +115,20 @@ class Fastest:
         return table("Limits", columns, rows)
 
     def motion_file(self, name: str, robot: str | None = None) -> MotionFile:
-        """The motion with the wrench of the one it follows, as a motion file's content."""
+        """The motion, with the wrench of the one it follows, as the content of a motion file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the motion.
+        robot : str, optional
+            Name of the robot it is for.
+
+        Returns
+        -------
+        MotionFile
+            The content; ``polypod.motion.dumps_motion`` writes it.
+        """
         return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self._wrench())
 
     def _wrench(self) -> Wrench | None:
@@ -121,10 +153,33 @@ def fastest(
 ) -> Fastest:
     """The fastest motion from rest to rest along the path of a motion, within limits of actuators and joints.
 
-    ``motion`` only says where the platform goes; its corners are stops, and with a limit of the jerk so are the points
-    where its curvature jumps, as from a line into an arc. A wrench of its file acts at the same places.
-    Limits that are not given are those of the robot's actuators. Speed and acceleration along the path are found at
-    ``points`` places by reachability (``polypod.fastest.reach``); limits are kept by the full model to 0.1 %.
+    Speed and acceleration along the path are found by reachability analysis (``polypod.fastest.reach``); limits are
+    kept by the full model to 0.1 %. Corners of the path are stops and, with a limit of the jerk, so are points where
+    its curvature jumps, as from a line into an arc.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : PathGrid, MotionFile, Trajectory, str or Path, optional
+        Motion that says where the platform goes; the wrench of its file acts at the same positions. Default: the
+        robot's own motion.
+    limits : Limits, optional
+        Limits. Default for each that is not given: that of the robot's actuators.
+    points : int, optional
+        Number of grid points.
+    friction : bool, optional
+        Whether friction in the joints is included.
+
+    Returns
+    -------
+    Fastest
+        The motion, and what limits it.
+
+    Raises
+    ------
+    InputError
+        If there are no limits, or the platform is flexible.
 
     Examples
     --------
@@ -175,13 +230,55 @@ def fastest(
     )
 
 
+def judged(model: Model, found: Fastest, friction: bool = True) -> LimitReport:
+    """Use of every limit of the robot file along a fastest motion: also of those that it is not held within."""
+    time = np.linspace(0.0, found.duration, _JUDGED)
+    motion = found.trajectory.for_model(model).at(time)
+    wrench = None if found.grid.wrench is None else found.motion_file("judged").wrench
+    acting = None if wrench is None else wrench.at(motion)
+    return model.limits(motion.pose, motion.twist, motion.acceleration, acting, time=time, friction=friction)
+
+
+def limits_text(model: Model, report: LimitReport) -> str:
+    """A sentence on the robot file's own limits along a fastest motion: within all of them, or which it exceeds."""
+    beyond = [one for one in report.uses() if not (one.use <= 1 + TOLERANCE or np.isnan(one.use))]
+    kinds = {one.quantity: one.kind for one in model.robot_limits.limits}
+    own = model.robot_limits
+    tail = f"; {LEAST_NORM}" if own.redundant else ""
+    if not own.limits:
+        return ""
+    if not beyond:
+        return f"The motion is {within_all(len(own.limits), own.not_given, report.left_out)}, to 0.1 %{tail}."
+    worst: dict[str, LimitUse] = {}
+    for one in sorted(beyond, key=lambda one: -one.use):
+        worst.setdefault(one.quantity, one)
+    texts = [f"{q} {100 * one.use:.4g} % in {one.where}" for q, one in worst.items()]
+    loose = [quantity for quantity in worst if kinds[quantity] not in HELD]
+    why = f" It is not held within limits of {', '.join(loose)}, which are judged afterwards." if loose else ""
+    return f"The motion exceeds limits of the robot file: {'; '.join(texts)}.{why}{tail}"
+
+
 def prepare_grid(
     model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000
 ) -> PathGrid:
-    """The path of a motion at about ``points`` places, for ``fastest``.
+    """Grid points on the path of a motion, for repeated calls of ``fastest``.
 
-    The last few paths of a model are kept and serve again: for a motion that is the same object, or whose fields, as
-    those of a file that is read again, are the same. One that a program could change meanwhile is asked again.
+    The last few grids are kept with the model, and reused for a motion that is the same object or has the same fields.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : MotionFile, Trajectory, str or Path, optional
+        Motion: a motion file or its path, a trajectory, the name of a published motion, or ``around-home``. Default:
+        the robot's own motion.
+    points : int, optional
+        Number of grid points.
+
+    Returns
+    -------
+    PathGrid
+        The grid.
     """
     if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
         raise InputError(f"points: must be an integer from 10 to 1000000, got {points!r}")

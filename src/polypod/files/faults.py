@@ -62,7 +62,7 @@ def validation_faults(
         location, message = _message(details, location, document, models or robot_model_at)
         leg = location[:2]  # of the legs written out
         location = _in_defaults(in_file(location), lines)
-        code = _CODES.get(details["type"]) or getattr(details.get("ctx", {}).get("error"), "code", "")
+        code = _CODES.get(details["type"]) or str(getattr(details.get("ctx", {}).get("error"), "code", ""))
         fault = Fault(".".join(map(str, location)), message, _line(location, lines), code)
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
         missing = code in _CODES.values() and location[:1] == ("legs",) and len(location) == 3

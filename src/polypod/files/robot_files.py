@@ -45,18 +45,48 @@ _OF_LIBRARY = "library robot "
 
 
 def library() -> tuple[str, ...]:
-    """Names of the robots that come with polypod."""
+    """Names of the robots that come with polypod.
+
+    Returns
+    -------
+    tuple of str
+        Names, which ``load`` and ``Model`` take.
+
+    Examples
+    --------
+    >>> "kim-ryu" in library()
+    True
+    """
     return tuple(sorted(entry.name[:-5] for entry in _LIBRARY.iterdir() if entry.name.endswith(".yaml")))
 
 
 def load(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Robot:
     """Read a robot from the library by name, or from a file by path.
 
-    What has a suffix or a folder in it, or is a file and no library robot, is a path. ``settings`` are other values of
-    its numbers, by path (``platform.mass``, ``legs.*.base``), as a file would write them: ``"60 kg"``; and
-    ``platform.kind: rigid`` takes a flexible platform as rigid. Raises
-    ``polypod.errors.RobotFileError`` with every fault and its line,
-    ``polypod.errors.UnknownNameError`` with near matches.
+    Parameters
+    ----------
+    robot : str or Path
+        Name or path. A text with a suffix or a folder in it, or that names a file and no library robot, is a path.
+    settings : mapping of str to value, optional
+        Values that replace those of the file, by path (``platform.mass``, ``legs.*.base``), as a file would write them
+        (``"60 kg"``). ``platform.kind: rigid`` takes a flexible platform as rigid.
+
+    Returns
+    -------
+    Robot
+        The robot.
+
+    Raises
+    ------
+    RobotFileError
+        If the file has faults: all of them, with their lines.
+    UnknownNameError
+        If there is no such robot; names similar ones.
+
+    Examples
+    --------
+    >>> load("kim-ryu", {"platform.mass": "12 kg"}).platform.mass
+    12.0
     """
     text, origin = _source(robot)
     return loads(text, origin, Path(origin).parent, settings)
@@ -115,9 +145,28 @@ def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
 def loads(
     text: str, origin: str = "text", folder: str | Path = ".", settings: Mapping[str, Any] | None = None
 ) -> Robot:
-    """Read a robot from YAML text; ``origin`` is what messages call it, files it names are in ``folder``.
+    """Read a robot from YAML text.
 
-    ``settings`` are other values of its numbers, see ``load``.
+    Parameters
+    ----------
+    text : str
+        Text of a robot file.
+    origin : str, optional
+        What messages call it.
+    folder : str or Path, optional
+        Folder of the files that the text names.
+    settings : mapping of str to value, optional
+        Values that replace those of the text, as in ``load``.
+
+    Returns
+    -------
+    Robot
+        The robot.
+
+    Raises
+    ------
+    RobotFileError
+        If the text has faults: all of them, with their lines.
     """
     whole, node, robot = (_read_once if origin.startswith(_OF_LIBRARY) else _read)(text, origin, folder)
     if whole.remarks:
@@ -180,9 +229,19 @@ def _checked(whole: Expanded, node: Any, origin: str, folder: str | Path) -> Rob
 
 
 def dumps(robot: Robot, modes: str | None = None) -> str:
-    """A robot as YAML text; what all legs share goes to ``leg_defaults``.
+    """Write a robot as YAML text; what all legs share goes to ``leg_defaults``.
 
-    Modes of a flexible platform are written out, or named by the file ``modes`` that holds them.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    modes : str, optional
+        Name of the file that holds the modes of a flexible platform. Default: the modes are written out.
+
+    Returns
+    -------
+    str
+        The text; ``loads`` reads it back to the same robot.
     """
     data = robot.model_dump(mode="json", exclude_defaults=True)
     if modes is not None:
@@ -198,9 +257,14 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
 
 
 def save(robot: Robot, path: str | Path) -> None:
-    """Write a robot file that ``load`` reads back to the same robot; whole or not at all.
+    """Write a robot file that ``load`` reads back to the same robot; the file is written completely or not at all.
 
-    Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz`` for ``NAME.yaml``.
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    path : str or Path
+        File to write. Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz`` for ``NAME.yaml``.
     """
     path = Path(path)
     own = robot.platform.modes if isinstance(robot.platform, FlexiblePlatform) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
+from ..description.element import ElementData
 from ..description.leg import LegData
 from ..description.quantities import Data, unit_of
 from ..description.robot import Robot
@@ -26,6 +27,8 @@ def robot_model_at(location: Location, document: dict[str, Any]) -> type[Data]:
         if location[:1] == ("legs",) and depth == 1:
             legs: Any = document["legs"]
             model = LegData.registry[legs[part]["kind"]]
+        elif location[:1] == ("elements",) and depth == 1:
+            model = ElementData.registry[document["elements"][part]["kind"]]
         elif depth > 0 or part != "legs":
             # items of lists, and of mappings by name such as a leg's bodies, are of the class found already
             keyed = isinstance(part, int) or (part not in model.model_fields and location[depth - 1] == "bodies")

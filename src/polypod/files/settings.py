@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, get_args, get_origin
 
+from ..description.drive import TORQUE_NAMES
 from ..description.quantities import Data, unit_of
 from ..description.robot import Robot
 from ..errors import InputError, UnknownNameError
@@ -62,7 +63,7 @@ def setting_paths(robot: Robot, start: str = "") -> list[str]:
     chosen = one[1] if len(one) > 2 and one[0] == "legs" else "*"
     paths: dict[str, None] = {}
     for path in _known(robot):
-        form = _spellings(robot, path)[-1]  # with names
+        form = spellings(robot, path)[-1]  # with names
         parts = form.split(".")
         if parts[0] != "legs" or chosen == "*":
             paths[".".join(["legs", "*", *parts[2:]]) if parts[0] == "legs" else form] = None
@@ -92,19 +93,26 @@ def _known(robot: Robot) -> list[str]:
 
 
 def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
-    found = [path for path in known if any(fnmatchcase(form, pattern) for form in _spellings(robot, path))]
+    found = [path for path in known if any(fnmatchcase(form, pattern) for form in spellings(robot, path))]
     if not found:
         # near matches only among fields of the first leg: its neighbours have the same
         near = [path for path in known if not path.startswith("legs.") or path.startswith("legs.0.")]
-        raise UnknownNameError("parameter", pattern, tuple(_general(path, len(robot.legs)) for path in near))
+        named = [_named(robot, path) for path in near]
+        raise UnknownNameError("parameter", pattern, tuple(_general(path, len(robot.legs)) for path in named))
     return found
+
+
+def _named(robot: Robot, path: str) -> str:
+    """A path with its leg's number and the names of joints and limits as people write them."""
+    forms = spellings(robot, path)
+    return forms[(len(forms) - 1) // 2]
 
 
 def _general(path: str, legs: int) -> str:
     return path.replace("legs.0.", "legs.*.", 1) if legs > 1 else path
 
 
-def _spellings(robot: Robot, path: str) -> list[str]:
+def spellings(robot: Robot, path: str) -> list[str]:
     """A path with numbers, and with names, of its leg and of that leg's joint."""
     parts = path.split(".")
     if parts[0] != "legs":
@@ -115,7 +123,21 @@ def _spellings(robot: Robot, path: str) -> list[str]:
     if len(parts) > 3 and parts[2] == "joints":
         joints: Any = getattr(leg, "joints", ())
         rest.append(["joints", joints[int(parts[3])].name, *parts[4:]])
+    if parts[-1] in _OF_FORCES and _turns(leg, parts):
+        rest += [[*tail[:-1], _OF_FORCES[parts[-1]]] for tail in rest[:]]
+        rest = [*rest[len(rest) // 2 :], *rest[: len(rest) // 2]]  # what the file says last: messages take that
     return [".".join(head + tail) for head in heads for tail in rest]
+
+
+_OF_FORCES = {field: name for name, field in TORQUE_NAMES.items()}
+
+
+def _turns(leg: Any, parts: list[str]) -> bool:
+    """Whether a limit of force at a path is one of torque: of a leg whose drive turns, or of a joint that does."""
+    if len(parts) > 3 and parts[2] == "joints":
+        joint = leg.joints[int(parts[3])]
+        return joint.kind == "revolute" or joint.actuated == "rotation"
+    return bool(getattr(leg, "turns", False))
 
 
 def _left_out(value: Any, path: str) -> Iterator[str]:

@@ -28,6 +28,8 @@ _THICK = 0.25  # of the plate's width: a thin plate's equations are far off ther
 _SOFTEST, _STIFFEST = 1e6, 2e12  # Pa: soft foam, and above diamond
 _LIGHTEST, _HEAVIEST = 25.0, 2.3e4  # kg/m^3: light foam, and above osmium
 _MOST_DAMPED = 0.5
+_LONGEST_LEAD = 0.5  # m for a turn: a belt drive's pulley of 160 mm; screws have a tenth of it at most
+_HEAVIEST_ROTOR = 300.0  # reflected inertia of one motor over the mass of all bodies
 _DENSITY_UNITS = {"g/cm^3": 1e3, "g/mm^3": 1e6, "kg/mm^3": 1e9, "t/mm^3": 1e12}
 _INERTIA_UNITS = {"kg mm^2": 1e-6, "g mm^2": 1e-9}
 
@@ -41,7 +43,9 @@ def suspicious_numbers(robot: Robot) -> Iterator[str]:
     if isinstance(robot.platform, FlexiblePlatform):
         yield from _bending(robot, robot.platform)
     extreme = () if far > LARGEST else extreme_numbers(robot)  # millimetres make all else strange
-    yield from merge_remarks((*_bodies(robot), *_arms(robot), *extreme), [leg.name for leg in robot.legs])
+    yield from merge_remarks(
+        (*_bodies(robot), *_arms(robot), *_drives(robot), *extreme), [leg.name for leg in robot.legs]
+    )
 
 
 def _bending(robot: Robot, platform: FlexiblePlatform) -> Iterator[str]:
@@ -84,6 +88,33 @@ def _plate(plate: PlateData) -> Iterator[str]:
         unit, factor = next(fits, ("", 0.0))
         meant = f": write {plate.density * factor:g} if {unit} is meant" if unit else ""
         yield f"platform.plate.density: got {plate.density:g} kg/m^3; plastics have 1000, steel 7850 kg/m^3{meant}"
+
+
+def _drives(robot: Robot) -> Iterator[tuple[str, str]]:
+    """Screws and rotors beyond anything built: field and remark."""
+    if robot.farthest > LARGEST:
+        return
+    mass = sum(body.mass for _, body in robot.bodies())
+    for leg in robot.legs:
+        for actuator in leg.actuator_names():
+            drive = leg.drive(actuator)
+            turning = drive.lead is None
+            usual = _HEAVIEST_ROTOR * mass * (robot.farthest**2 if turning else 1.0)
+            own = f"{leg.name}.{actuator}" if len(leg.actuator_names()) > 1 else leg.name
+            if drive.lead is not None and drive.lead > _LONGEST_LEAD:
+                yield (
+                    f"{own}.lead",
+                    f"is {drive.lead:g} m for a turn; screws have 1 to 100 mm: write {drive.lead:g} mm, or "
+                    f"{1e-3 * drive.lead:g}, if mm are meant",
+                )
+            elif drive.rotor_inertia and drive.reflected > usual:
+                unit = "kg m^2" if turning else "kg"
+                yield (
+                    f"{own}.rotor_inertia",
+                    f"{drive.rotor_inertia:g} kg m^2 at the motor is {drive.reflected:.4g} {unit} at the actuator, in "
+                    f"a robot of {mass:.4g} kg; the unit is kg m^2: write {drive.rotor_inertia:g} kg cm^2 or "
+                    f"{drive.rotor_inertia:g} kg mm^2 if these are meant",
+                )
 
 
 def _bodies(robot: Robot) -> Iterator[tuple[str, str]]:

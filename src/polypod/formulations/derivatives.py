@@ -16,6 +16,7 @@ import casadi as ca
 from ..errors import InputError
 from ..friction import JointFriction, Loads, has_dry_friction, loaded_joints
 from ..mechanism import LegAtState, LegModel, Mechanism
+from ..mechanism.acting_elements import ActingElements, has_elements
 from ..mechanism.leg_frame import LegInLegFrame
 from ..platforms import Inputs, PlatformState, Tip
 from ..platforms.contract import tip_map
@@ -55,6 +56,8 @@ class _Residual:
     def value(self, force: ca.SX) -> ca.SX:
         """r (m) itself."""
         total = self.platform.required_wrench - self.platform.external(self.x.wrench.symbols)
+        if has_elements(self.mechanism):
+            total = total + _element_wrench(self.mechanism, self.platform)
         for one in self.legs(force):
             total = total + one.residual(one.leg, one.y)
         return self.platform.reduced(total)
@@ -70,6 +73,8 @@ class _Residual:
         platform = self.mechanism.platform.at(moved, twist, change)
         symbols, here = [move, twist, change], [ca.SX.zeros(6), x.twist.symbols, self.acceleration]
         required = platform.required_wrench - platform.external(x.wrench.symbols)
+        if has_elements(self.mechanism):
+            required = required + _element_wrench(self.mechanism, platform)
         by_platform = ca.substitute([ca.jacobian(required, u) for u in symbols], symbols, here)
         kept = ca.jacobian(platform.velocity, twist)  # what a platform of lower mobility reads of a motion
         by_motion = zip(MOTION, by_platform, _of_legs(legs, self.platform.motion), strict=True)
@@ -89,12 +94,19 @@ class _Residual:
         ``platform`` is at symbols of a motion: that of ``platform`` may follow from the numbers.
         """
         total = ca.jacobian(platform.required_wrench, self.numbers)
+        if has_elements(self.mechanism):
+            total = total + ca.jacobian(_element_wrench(self.mechanism, platform), self.numbers)
         for one, leg in zip(legs, self.mechanism.attach(platform), strict=True):
             y = ca.SX.sym("y", one.y.numel())
             put = one.residual(leg, y)
             inner = one.by_numbers + one.by_tip @ ca.jacobian(tip_numbers(leg), self.numbers)
             total = total + ca.substitute(ca.jacobian(put, self.numbers), y, one.y) + ca.jacobian(put, y) @ inner
         return self.platform.reduced(ca.substitute([total], symbols, here)[0])
+
+
+def _element_wrench(mechanism: Mechanism, platform: PlatformState) -> ca.SX:
+    """Generalized force (6) that overcomes the elements of a robot at a platform's state."""
+    return ActingElements.of(mechanism, platform, mechanism.attach(platform)).required_wrench
 
 
 def _of_legs(legs: Sequence[LegDerivatives], motion: FrameMotion) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -175,7 +187,8 @@ def _direct(
         "force": -rest.jacobian.T
     }
     columns = _solved(factor, wrt, [by_block[b] for b in wrt], -1.0)
-    outputs = [port(p.name, rest.platform.acceleration(_matrix(p)), None) for p in columns]
+    # of one actuator by_force is a matrix (6, 1) all the same
+    outputs = [port(p.name, rest.platform.acceleration(_matrix(p)), (6, p.shape[1])) for p in columns]
     inputs = (*x.state, x.force, x.wrench)
     quality = port("quality", solution.quality, ())
     return Expression("direct_dynamics_derivatives", inputs, (*outputs, quality), mechanism.port)
@@ -216,6 +229,8 @@ def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) 
     # A number acts through a wrench of few components: those are multiplied, not every column solved for.
     inverse, determined = _forces_of_wrenches(state.jacobian)
     matrix = inverse @ platform.reduced(ca.jacobian(platform.required_wrench, columns))
+    if state.elements.elements:
+        matrix = matrix + inverse @ platform.reduced(ca.jacobian(state.elements.required_wrench, columns))
     for one in residual.legs(ca.SX.zeros(len(mechanism.actuators))):
         y = ca.SX.sym("y", one.y.numel())
         put = platform.reduced(ca.jacobian(one.residual(one.leg, y), y))

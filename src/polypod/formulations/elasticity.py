@@ -1,16 +1,16 @@
 """Stiffness of the platform from the springs of its legs, and the inertia of a robot on a base that moves, in symbols.
 
 Springs in series with an actuator add up to the compliance c_i of its coordinate, c_i = d_i + sum load^2/k; springs
-about passive joints, whose motion is B u, act beside them: K = J^T diag(1/c) J + sum k B^T B.
+about passive joints and other elements, whose displacements s move with B u, act beside them:
+K = J^T diag(1/c) J - sum B^T (df/ds) B.
 """
 
 from __future__ import annotations
 
 import casadi as ca
 
-from ..legs import Joint
 from ..mechanism import Mechanism
-from ..mechanism.leg_at_state import joint_rate
+from ..mechanism.acting_elements import ActingElements, has_elements
 from ..platforms import PlatformState
 from ..platforms.lower_mobility import LowerMobilityState
 from ..platforms.motion import frame_of
@@ -33,24 +33,22 @@ def stiffness(mechanism: Mechanism) -> Expression:
     """K (m, m) of the robot's own velocity u at a pose, base axes, for further compliances d (n) of its drives.
 
     ``compliances`` (s) are those of all springs, at the coordinate of their actuator; of springs beside it, their 1/k.
-    ``motions`` (6, m) are the platform's twists for a unit of each of u, what follows from them included.
+    ``motions`` (6, m) are the platform's twists for a unit of each of u, what follows from them included, ``beside``
+    (m, m) is what elements are of K.
     """
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
     n, m = len(mechanism.actuators), mechanism.platform.count
     given = Port("drive", ca.SX.sym("drive", n), (n,))
     derivatives = state.to_base(mechanism.jacobian(legs).T).T
-    total, beside = ca.SX(given.symbols), ca.SX.zeros(m, m)
+    total, beside = ca.SX(given.symbols), _beside(mechanism, x.pose)
     parts, first = [], 0
     for leg in legs:
         placement = leg.model.placement
         for spring in placement.springs:
             load = leg.at_tip(ca.SX(spring.load))
             parts.append(load * load / spring.stiffness)
-            if spring.joint:
-                motion = _motion(mechanism, leg.number, placement.joint(spring.joint), x.pose)
-                beside = beside + spring.stiffness * (motion.T @ motion)
-            else:
+            if not spring.joint:
                 total[first + spring.actuator] += parts[-1]
         first += len(leg.model.actuators)
     weighted = derivatives * ca.repmat(1 / total, 1, m)
@@ -62,19 +60,24 @@ def stiffness(mechanism: Mechanism) -> Expression:
         port("stiffness", matrix, (m, m)),
         port("compliances", ca.vertcat(*parts, ca.SX(0, 1)), (len(parts),)),
         port("motions", _twists(state), (6, m)),
+        port("beside", beside, (m, m)),
         port("quality", mechanism.quality(legs), ()),
     )
     return Expression("stiffness", (*x.place, given), outputs, mechanism.port)
 
 
-def _motion(mechanism: Mechanism, number: int, joint: Joint, pose: Port) -> ca.SX:
-    """B with the rate of a passive joint of a leg = B u: one row of a slide, three of a joint that turns."""
-    x = mechanism.inputs()
+def _beside(mechanism: Mechanism, pose: Port) -> ca.SX:
+    """-sum B^T (df/ds) B (m, m) of all elements, whose displacements move with sdot = B u."""
+    x, m = mechanism.inputs(), mechanism.platform.count
+    if not has_elements(mechanism):
+        return ca.SX.zeros(m, m)
     x.pose = pose
     state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
-    leg = mechanism.attach(state)[number]
-    derivatives = ca.jacobian(joint_rate(leg, joint), x.twist.symbols)
-    return ca.substitute(derivatives, x.twist.symbols, ca.SX.zeros(6)) @ _twists(state)
+    total = ca.SX.zeros(m, m)
+    for one in ActingElements.of(mechanism, state, mechanism.attach(state)).elements:
+        motion = ca.jacobian(one.rate, x.twist.symbols) @ _twists(state)
+        total = total + motion.T @ one.stiffness @ motion
+    return ca.substitute(total, x.twist.symbols, ca.SX.zeros(6))
 
 
 def _twists(state: PlatformState) -> ca.SX:

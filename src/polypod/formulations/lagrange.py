@@ -20,6 +20,7 @@ from ..friction import JointFriction, Loads, actuator_friction
 from ..lazy import lazy
 from ..legs import PlacedBody
 from ..mechanism import LegAtState, Mechanism
+from ..mechanism.acting_elements import ActingElements
 from ..platforms import FrameMotion
 from ..symbols.expression import Expression, port
 from ..symbols.vectors import Frame, absent, axis_rotation, skew, symmetric, total
@@ -41,6 +42,9 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     twist, change = ca.vertcat(motion.v, motion.omega), ca.vertcat(motion.a, motion.alpha)
     required = platform_part(mechanism, motion).force(twist, change) - x.wrench.symbols
     frictions = [JointFriction.of(leg, friction, loads) for leg in attached]
+    elements = ActingElements.of(mechanism, platform, attached)
+    if elements.elements:
+        required = required + elements.required_wrench
     rows = []
     for leg, joints in zip(attached, frictions, strict=True):
         energies = LegEnergies(leg, mechanism.gravity)

@@ -5,7 +5,7 @@ Newton-Euler: actuator forces and every joint's reaction, by the balance that su
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from ..errors import InputError
 from ..friction import JointFriction, Loads
 from ..legs import Actuator, Joint
 from ..mechanism import LegAtState, Mechanism
-from ..mechanism.free_bodies import FreeBodies, JointTree, JointWrench, JointWrenches
+from ..mechanism.acting_elements import ActingElements
+from ..mechanism.free_bodies import Applied, FreeBodies, JointTree, JointWrench, JointWrenches
 from ..mechanism.samples import closed_around_home
 from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, Port, port
@@ -157,7 +158,8 @@ def flexible_wrenches(
         push = -state.tip_force(leg.number)
         for slope in leg.coordinate_gradients:
             push, number = push + force[number] * slope, number + 1
-        result += leg_wrenches(FreeBodies(leg, mechanism.gravity), push, state.frictions[leg.number])
+        bodies = FreeBodies(leg, mechanism.gravity, state.elements.on_bodies(leg.number))
+        result += leg_wrenches(bodies, push, state.frictions[leg.number])
     return result
 
 
@@ -260,8 +262,14 @@ def platform_balance(
 ) -> tuple[list[LegBalance], ca.SX, ca.SX]:
     """The legs, and A (6, 6) and b (6) of the platform's balance A mu = b, mu the legs' forces along their lines."""
     attached = mechanism.attach(platform)
-    legs = [_leg_balance(mechanism, leg, JointFriction.of(leg, friction, loads)) for leg in attached]
+    elements = ActingElements.of(mechanism, platform, attached)
+    legs = [
+        _leg_balance(mechanism, leg, JointFriction.of(leg, friction, loads), elements.on_bodies(leg.number))
+        for leg in attached
+    ]
     need = platform.required_wrench - wrench
+    if elements.overcoming_platform is not None:
+        need = need + elements.overcoming_platform
     lines = []
     for leg in legs:
         need = need - leg.leg.force(leg.fixed) - platform.moment(leg.leg.number, leg.friction.on_platform.moment)
@@ -269,8 +277,10 @@ def platform_balance(
     return legs, ca.horzcat(*lines), need
 
 
-def _leg_balance(mechanism: Mechanism, leg: LegAtState, friction: JointFriction) -> LegBalance:
-    bodies = FreeBodies(leg, mechanism.gravity)
+def _leg_balance(
+    mechanism: Mechanism, leg: LegAtState, friction: JointFriction, applied: Mapping[str, Sequence[Applied]]
+) -> LegBalance:
+    bodies = FreeBodies(leg, mechanism.gravity, applied)
     joint = _universal(bodies)
     centre = bodies.at_tip(joint.point)
     first, second = (bodies.at_tip(axis) for axis in joint.axes)
@@ -398,8 +408,10 @@ class GeneralBalance:
 class _LegUnknowns:
     """One leg with the unknowns of its loop-closing joints."""
 
-    def __init__(self, leg: LegAtState, gravity: ca.SX, friction: JointFriction) -> None:
-        self.bodies, self.friction = FreeBodies(leg, gravity), friction
+    def __init__(
+        self, leg: LegAtState, gravity: ca.SX, friction: JointFriction, applied: Mapping[str, Sequence[Applied]]
+    ) -> None:
+        self.bodies, self.friction = FreeBodies(leg, gravity, applied), friction
         self.leg, self.tree = leg, self.bodies.tree
         self.x: list[ca.SX] = []
         self.driving: dict[str, ca.SX] = {}
@@ -535,10 +547,16 @@ def general_balance(
     Statics leaves the forces of more actuators than degrees of freedom open: ``shared`` (n) are what they apply.
     """
     attached = mechanism.attach(platform)
-    legs = [_LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, friction, loads)) for leg in attached]
+    elements = ActingElements.of(mechanism, platform, attached)
+    legs = [
+        _LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, friction, loads), elements.on_bodies(leg.number))
+        for leg in attached
+    ]
     unknowns = ca.vertcat(*[part for leg in legs for part in leg.x])
     rows = [row for leg in legs for row in leg.conditions()]
     rest = platform.required_wrench - platform.external(x.wrench.symbols)
+    if elements.overcoming_platform is not None:
+        rest = rest + elements.overcoming_platform
     for leg in legs:
         pull = leg.on_platform()
         rest = rest + leg.fixed_to_platform() - ca.vertcat(pull.force, pull.moment)

@@ -17,6 +17,7 @@ import casadi as ca
 from ..friction import JointFriction, Loads, actuator_friction
 from ..lazy import lazy
 from ..mechanism import LegAtState, Mechanism
+from ..mechanism.acting_elements import ActingElements
 from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, port
 from ..symbols.linear import SymmetricFactor
@@ -24,32 +25,40 @@ from ..symbols.vectors import dot
 from .solution import ForceDistribution, actuator_forces, motion_inputs
 
 
-def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX) -> ca.SX:
-    """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40)."""
+def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX, elements: ca.SX | None = None) -> ca.SX:
+    """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40).
+
+    ``elements`` are forces (3, K) on its moving vectors that overcome those of springs and the like.
+    """
     forces = leg.model.inertia_forces(leg.absolute_vectors[2], gravity)
     if friction.by_joint:
         forces = forces + friction.overcoming()[0]
+    if elements is not None:
+        forces = forces + elements
     return leg.model.pull_back(leg.values, forces)
 
 
 @dataclass(frozen=True)
 class State:
-    """A robot at one state: platform, legs, friction."""
+    """A robot at one state: platform, legs, friction, elements."""
 
     mechanism: Mechanism
     platform: PlatformState
     legs: list[LegAtState]
     frictions: list[JointFriction]
+    elements: ActingElements
 
     @staticmethod
     def of(mechanism: Mechanism, platform: PlatformState, friction: bool, loads: Loads | None) -> State:
         """All legs attached to a platform's state."""
         legs = mechanism.attach(platform)
-        return State(mechanism, platform, legs, [JointFriction.of(leg, friction, loads) for leg in legs])
+        elements = ActingElements.of(mechanism, platform, legs)
+        return State(mechanism, platform, legs, [JointFriction.of(leg, friction, loads) for leg in legs], elements)
 
     def tip_force(self, number: int) -> ca.SX:
         """Force on the inputs of one leg."""
-        return tip_force(self.legs[number], self.frictions[number], self.mechanism.gravity)
+        extra = self.elements.overcoming_leg(number)
+        return tip_force(self.legs[number], self.frictions[number], self.mechanism.gravity, extra)
 
     @lazy
     def required_wrench(self) -> ca.SX:
@@ -59,6 +68,8 @@ class State:
             total = total + leg.force(self.tip_force(number))
             if self.frictions[number].by_joint:
                 total = total + self.frictions[number].overcoming()[1]
+        if self.elements.overcoming_platform is not None:
+            total = total + self.elements.overcoming_platform
         return self.platform.reduced(total)
 
     @lazy
@@ -191,7 +202,10 @@ def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = 
 
 
 def energy(mechanism: Mechanism) -> Expression:
-    """Kinetic, potential and elastic energy; the potential is -sum m g.r with r from the base frame's origin."""
+    """Kinetic, potential and elastic energy; the potential is -sum m g.r with r from the base frame's origin.
+
+    Potentials of springs and other elements belong to it.
+    """
     x = mechanism.inputs()
     platform, legs = mechanism.moving(x, acceleration=False)
     kinetic, potential, elastic = platform.energies()
@@ -199,6 +213,9 @@ def energy(mechanism: Mechanism) -> Expression:
         vectors, rates, _ = leg.vectors
         kinetic = kinetic + 0.5 * ca.dot(rates, rates @ leg.model.weights)
         potential = potential - dot(mechanism.gravity, vectors @ leg.model.loads + leg.model.fixed_load)
+    elements = ActingElements.of(mechanism, platform, legs)
+    if elements.elements:
+        potential = potential + elements.potential
     outputs = [port("kinetic", kinetic, ()), port("potential", potential, ())]
     outputs += [port("elastic_energy", elastic, ())] if mechanism.platform.elastic else []
     return Expression("energy", x.state, (*outputs, port("quality", mechanism.quality(legs), ())), mechanism.port)

@@ -58,10 +58,17 @@ class FrictionStatus(IntEnum):
 
 
 class FrictionSolutions(NamedTuple):
-    """Code (...) of each state, a solution's loads (..., k) [N] (NaN: none found), and the bound of contraction (...).
+    """Solutions of friction and the reactions it depends on.
 
-    The contraction is a bound of how much a change of loads grows in a round of reactions and friction; one below 1
-    proves that there is one solution.
+    Attributes
+    ----------
+    status : ndarray of int, shape (...)
+        A ``FrictionStatus``.
+    loads : ndarray, shape (..., k)
+        Joint loads of one solution [N]; NaN if none was found.
+    contraction : ndarray, shape (...)
+        Bound of how much a change of loads grows in one pass through reactions and friction; below 1 there is exactly
+        one solution.
     """
 
     status: NDArray[np.int64]

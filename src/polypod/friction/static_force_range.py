@@ -20,10 +20,18 @@ _GAP = 1e-7
 
 
 class StaticForceRange(NamedTuple):
-    """Forces (..., n) of each actuator between which the robot stays at rest, the others as they hold it without
-    friction: ``lower``, ``force`` (without friction) and ``upper`` [N or N m]; ``joints`` (leg, joint) may stick.
+    """Actuator forces between which the robot stays at rest, each with the other actuators at ``force``.
 
-    ``limit`` (..., j) is what each of these joints holds at most, at the loads without friction [N or N m].
+    Attributes
+    ----------
+    lower, upper : ndarray, shape (..., n)
+        Ends of the range of each actuator [N or N m].
+    force : ndarray, shape (..., n)
+        Forces that hold the robot without friction [N or N m].
+    joints : tuple of (str, str)
+        Leg and joint of the j joints that may stick.
+    limit : ndarray, shape (..., j)
+        Largest friction of each of these joints, at the loads without friction [N or N m].
     """
 
     lower: Array

@@ -30,9 +30,22 @@ _NOTHING = 1e-10  # columns that are smaller by this much are rounding
 
 @dataclass(frozen=True)
 class BaseParameters:
-    """beta = P p (r, k) with the unit matrix in the columns ``independent``; ``nullspace`` N (k, k - r): P N = 0.
+    """Base parameters: the combinations beta = P p of parameters that measurements determine.
 
-    ``identifiability`` says of every number whether forces show it ``alone``, ``together`` with others or ``not``.
+    Attributes
+    ----------
+    numbers : tuple of LinearNumber
+        The k parameters p.
+    independent : tuple of int
+        Columns in which P is the identity.
+    matrix : ndarray, shape (r, k)
+        P.
+    nullspace : ndarray, shape (k, k - r)
+        N with P N = 0.
+    identifiability : tuple of str
+        Whether measurements show each parameter ``alone``, ``together`` with others or ``not``.
+    singular_values : ndarray
+        Singular values of the regressor.
     """
 
     numbers: tuple[LinearNumber, ...]
@@ -58,7 +71,18 @@ class BaseParameters:
         return tuple(map(self.name, range(self.count)))
 
     def name(self, k: int) -> str:
-        """Base parameter k in words."""
+        """A base parameter in words.
+
+        Parameters
+        ----------
+        k : int
+            Its index.
+
+        Returns
+        -------
+        str
+            The combination of parameters.
+        """
         return combination(self.matrix[k], [n.name for n in self.numbers], lead=self.independent[k])
 
     @property
@@ -67,7 +91,18 @@ class BaseParameters:
         return tuple(self.numbers[i].unit for i in self.independent)
 
     def values(self, p: Array) -> Array:
-        """beta (r,) of numbers p (k,)."""
+        """Values of the base parameters: beta = P p.
+
+        Parameters
+        ----------
+        p : ndarray, shape (k,)
+            Parameters.
+
+        Returns
+        -------
+        ndarray, shape (r,)
+            beta.
+        """
         return self.matrix @ p
 
 
@@ -101,7 +136,25 @@ def listed(names: Sequence[str], most: int = 4) -> str:
 def base_parameters(
     model: Model | LinearModel, *, same_legs: bool = False, friction: bool = True, states: int = 400, seed: int = 0
 ) -> BaseParameters:
-    """The base parameters of a robot, from its regressor at random states.
+    """Base parameters of a robot's inertias and friction, from its regressor at random states.
+
+    Parameters
+    ----------
+    model : Model or LinearModel
+        Model of the robot, or its linear model.
+    same_legs : bool, optional
+        Whether all legs share the same parameters.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    states : int, optional
+        Number of random states.
+    seed : int, optional
+        Random seed.
+
+    Returns
+    -------
+    BaseParameters
+        The combinations that forces determine.
 
     Examples
     --------

@@ -52,12 +52,35 @@ def calibrate(
     uncertainty: float = GEOMETRY_UNCERTAINTY,
     robust: bool = True,
 ) -> Calibration:
-    """Points, lengths, directions and offsets of a robot from measured poses.
+    """Calibrate the geometry of a robot (points, lengths, directions, offsets) from measured poses.
 
-    ``data`` is a CSV file, a labelled dataset (see ``read_measurements``) or ``Measurements``. ``numbers``
-    choose what is to be found (path patterns); what measurements do not show stays near the file's values, which are
-    taken to be uncertain by ``uncertainty`` [m, rad]. ``frames`` finds where the device's frame and its target on the
-    platform are. ``robust`` leaves out rows that are off by more than five standard deviations of the others.
+    Parameters that the measurements do not show stay near the values of the file.
+
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    data : str, Path, xarray.Dataset or Measurements
+        Measurements: a CSV file or labelled dataset (see ``read_measurements``), or ``Measurements``.
+    numbers : sequence of str, optional
+        Path patterns of the parameters to find. Default: all geometric parameters.
+    offsets : bool, optional
+        Whether to find the offsets of the actuators.
+    frames : bool, optional
+        Whether to find the frame of the measuring device and its target on the platform.
+    tool : array_like, shape (3,), optional
+        Measured point in the platform frame [m].
+    anchor : array_like, shape (3,) or (n, 3), optional
+        Fixed point in {B} from which distances are measured [m].
+    uncertainty : float, optional
+        Standard uncertainty of the file's values [m, rad].
+    robust : bool, optional
+        Whether to leave out rows that are off by more than five standard deviations of the others.
+
+    Returns
+    -------
+    Calibration
+        The calibrated robot, with uncertainties and residuals.
     """
     model = model if isinstance(model, Model) else Model(model)
     if not isinstance(data, Measurements):
@@ -308,9 +331,34 @@ def _listed(names: Sequence[str]) -> str:
 class Calibration:
     """What measured poses say about a robot's geometry.
 
-    ``steps`` (k,) of the numbers from the file's values with ``covariance`` (k, k), by measurements and file together;
-    ``base`` has the combinations that the measurements show. ``residuals`` (n, c) are measured less computed,
-    ``outliers`` the rows (n,) that do not count. ``noise`` is that of lengths [m] and angles [rad] (NaN if none).
+    Attributes
+    ----------
+    robot : Robot
+        The calibrated robot.
+    geometry : Geometry
+        The k parameters that were found.
+    base : BaseParameters
+        Combinations that the measurements determine.
+    steps : ndarray, shape (k,)
+        Changes from the values of the file, from measurements and file together.
+    covariance : ndarray, shape (k, k)
+        Their covariance.
+    residuals : ndarray, shape (n, c)
+        Measured minus computed values, after calibration.
+    before : ndarray, shape (n, c)
+        The same before calibration.
+    outliers : ndarray of bool, shape (n,)
+        Measurements that were left out.
+    noise : ndarray, shape (2,)
+        Noise of lengths [m] and angles [rad]; NaN if there are none.
+    base_frame : ndarray, shape (4, 4)
+        {B} in the frame of the measuring device.
+    tool_frame : ndarray, shape (4, 4)
+        Target of the device in the platform frame.
+    changes : list of Change
+        Changed fields of the robot file.
+    notes : tuple of str
+        Remarks.
     """
 
     robot: Robot
@@ -334,7 +382,13 @@ class Calibration:
         return {self.geometry.model.actuators[k].name: float(values[k]) for k in self.geometry.offsets}
 
     def to_dataset(self) -> xr.Dataset:
-        """Numbers, steps and intervals, residuals, as labelled arrays."""
+        """Parameters, steps, intervals and residuals as labelled arrays.
+
+        Returns
+        -------
+        xarray.Dataset
+            The arrays.
+        """
         import xarray as xr
 
         numbers = self.geometry.numbers
@@ -370,7 +424,32 @@ def identifiable(
     tool: Any = (0.0, 0.0, 0.0),
     anchor: Any = (0.0, 0.0, 0.0),
 ) -> BaseParameters:
-    """Which combinations of geometric numbers measurements of a kind at poses (n, 4, 4) will show, in names."""
+    """Which combinations of geometric parameters measurements at given poses will determine.
+
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    poses : ndarray, shape (n, 4, 4)
+        Poses of {P} in {B}.
+    kind : {'pose', 'position', 'tilt', 'distance'}, optional
+        What is measured.
+    numbers : sequence of str, optional
+        Path patterns of the parameters to find. Default: all geometric parameters.
+    offsets : bool, optional
+        Whether to find the offsets of the actuators.
+    frames : bool, optional
+        Whether to find the frame of the measuring device and its target on the platform.
+    tool : array_like, shape (3,), optional
+        Measured point in the platform frame [m].
+    anchor : array_like, shape (3,) or (n, 3), optional
+        Fixed point in {B} from which distances are measured [m].
+
+    Returns
+    -------
+    BaseParameters
+        The combinations.
+    """
     model = model if isinstance(model, Model) else Model(model)
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
@@ -403,9 +482,20 @@ def measurement_jacobian(
 
 @dataclass(frozen=True)
 class Plan:
-    """Poses to measure at (n, 4, 4), their coordinates q (n, a), and what they will show.
+    """Poses to measure for a calibration, and what they will show.
 
-    ``half_widths`` (k,) are those of the 95 % intervals to expect, with the noise stated.
+    Attributes
+    ----------
+    poses : ndarray, shape (n, 4, 4)
+        Poses of {P} in {B}.
+    q : ndarray, shape (n, a)
+        Their actuated coordinates [m or rad].
+    base : BaseParameters
+        Combinations that the measurements will determine.
+    half_widths : ndarray, shape (k,)
+        Half-widths of the 95 % intervals to expect.
+    log_determinant : float
+        log det of the information.
     """
 
     poses: Array
@@ -429,10 +519,39 @@ def plan(
     candidates: int = 400,
     seed: int = 0,
 ) -> Plan:
-    """The ``count`` poses whose measurements have the largest log det of information about the geometry.
+    """Poses whose measurements have the largest log det of information about the geometry.
 
-    Chosen from ``candidates`` random poses of the workspace one by one, then exchanged as long as that helps. ``noise``
-    is that of lengths [m] and angles [rad].
+    They are chosen one by one from random poses of the workspace, then exchanged as long as that helps.
+
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    count : int
+        Number of poses.
+    kind : {'pose', 'position', 'tilt', 'distance'}, optional
+        What is measured.
+    numbers : sequence of str, optional
+        Path patterns of the parameters to find. Default: all geometric parameters.
+    offsets : bool, optional
+        Whether to find the offsets of the actuators.
+    frames : bool, optional
+        Whether to find the frame of the measuring device and its target on the platform.
+    tool : array_like, shape (3,), optional
+        Measured point in the platform frame [m].
+    anchor : array_like, shape (3,) or (n, 3), optional
+        Fixed point in {B} from which distances are measured [m].
+    noise : (float, float), optional
+        Noise of lengths [m] and angles [rad].
+    candidates : int, optional
+        Number of random poses to choose from.
+    seed : int, optional
+        Random seed.
+
+    Returns
+    -------
+    Plan
+        The poses, and the intervals to expect.
     """
     model = model if isinstance(model, Model) else Model(model)
     if kind not in COLUMNS:

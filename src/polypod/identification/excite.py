@@ -21,6 +21,7 @@ from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
+from ..limits import KINDS, LEAST_NORM, OPEN, LimitReport, RobotLimits, judge, within_all
 from ..model import Model
 from ..motion import Coordinates, Euler, IndependentCoordinates, MotionFile, Path, Rest, Sine, Sum
 from .base import BaseParameters, base_parameters
@@ -33,10 +34,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Excitation:
-    """A motion and what it will show.
+    """An excitation trajectory and what it will show.
 
-    ``deviations`` (r,) are standard deviations of the base parameters after one period sampled at ``rate`` with noise
-    ``noise`` [N or N m]; ``invisible`` names those that stay more uncertain than the file's own values.
+    Attributes
+    ----------
+    motion : MotionFile
+        The motion.
+    base : BaseParameters
+        The r base parameters.
+    log_determinant : float
+        log det of the information.
+    condition : float
+        Condition number of the regressor.
+    deviations : ndarray, shape (r,)
+        Standard deviations of the base parameters after one period.
+    invisible : tuple of str
+        Base parameters that stay more uncertain than the file's values.
+    noise : float
+        Noise of the forces [N or N m].
+    rate : float
+        Sampling rate [Hz].
+    tried : int
+        Number of motions tried.
+    limits : str
+        Within which limits the motion is, in words.
     """
 
     motion: MotionFile
@@ -48,9 +69,16 @@ class Excitation:
     noise: float
     rate: float
     tried: int
+    limits: str = ""
 
     def to_dataset(self) -> xr.Dataset:
-        """Standard deviations of the base parameters, labelled."""
+        """Standard deviations of the base parameters as labelled arrays.
+
+        Returns
+        -------
+        xarray.Dataset
+            The arrays.
+        """
         import xarray as xr
 
         return xr.Dataset(
@@ -77,12 +105,43 @@ def excite(
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Excitation:
-    """A motion of one period ``duration`` [s] with the most information about a robot's inertias and friction.
+    """Design an excitation trajectory for identification of inertias and friction, within all limits.
 
-    Kept are the file's ranges, cones, speeds and forces; conditioning no worse than three times that of home; the
-    platform within ``reach`` of the robot's size (and radians) of home; actuators below ``max_acceleration`` [m/s^2 or
-    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples per second. The search takes ``budget`` seconds,
-    or ``tries`` motions, which are the same on any machine.
+    Kept are all limits of the robot file (``Model.limits``), and conditioning no worse than three times that at home.
+
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    duration : float, optional
+        Period of the motion [s].
+    harmonics : int, optional
+        Number of harmonics of the Fourier series.
+    noise : float, optional
+        Noise of measured forces [N or N m].
+    rate : float, optional
+        Sampling rate of the measurement [Hz].
+    criterion : str, optional
+        What to optimise: ``determinant`` of the information, or ``condition``.
+    max_acceleration : float, optional
+        Largest acceleration of an actuated coordinate [m/s^2 or rad/s^2]. Default: no limit.
+    reach : float, optional
+        Largest distance of the platform from home, in robot sizes and radians.
+    same_legs : bool, optional
+        Whether all legs share the same parameters.
+    budget : float, optional
+        Time of the search [s].
+    tries : int, optional
+        Number of motions to try instead, which gives the same result on any machine.
+    seed : int, optional
+        Random seed.
+    progress : callable, optional
+        Called with the name of each step.
+
+    Returns
+    -------
+    Excitation
+        The motion, and the uncertainties to expect.
     """
     if not isinstance(model, Model):
         model = Model(model)
@@ -113,6 +172,7 @@ def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) 
     return Excitation(
         search.file(genes, rate=rate), search.base, 2 * float(np.log(np.maximum(values, 1e-300)).sum()),
         float(values[0] / max(values[-1], 1e-300)), relative * search.weight, invisible, noise, rate, tried,
+        search.sentence(search.motion(genes, CHECKED)),
     )  # fmt: skip
 
 
@@ -124,6 +184,8 @@ SAMPLES = 120
 """Instants of a period at which limits and information are looked at while searching."""
 CHECKED = 2000
 """Instants at which limits of the final motion are looked at."""
+ROOM = 1e-3
+"""Share of every limit that the final motion leaves, for what may be between those instants."""
 FAMILY = 8
 """Fourier series that are tried before the step size is adapted."""
 
@@ -163,7 +225,6 @@ class Search:
     ) -> None:
         self.linear, self.model, self.base = linear, linear.model, base
         self.duration, self.harmonics, self.criterion = duration, harmonics, criterion
-        self.max_acceleration = max_acceleration
         self.series = _rest_to_rest(harmonics)
         m = self.model.mobility.count
         size = max(self.model.size, 0.05)
@@ -173,7 +234,7 @@ class Search:
         home = self.model.robot.home.matrix
         self.worst = 3.0 * float(self.model.conditioning(home).condition)
         self.convention, self.home = _angles(self.model.robot)
-        self.limits = _actuator_limits(self.model.robot)
+        self.limits = _with_acceleration(self.model.robot_limits, max_acceleration).stated(condition_number=self.worst)
         self.weight = np.maximum(uncertainties(linear, None)[list(base.independent)], 1e-300)
 
     # -- motions -----------------------------------------------------------------------------------------------------
@@ -218,29 +279,36 @@ class Search:
 
     # -- limits and information ----------------------------------------------------------------------------------------
 
-    def within_limits(self, motion: MotionRows) -> bool:
-        """Whether a motion keeps all limits."""
+    def within_limits(self, motion: MotionRows, room: float = 0.0) -> bool:
+        """Whether a motion keeps all limits, with ``room`` to spare as a share of each."""
         if not np.isfinite(motion.pose).all():
             return False
         model = self.model
         quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(motion.pose))[1]
         if not (quality > 1e-3).all():
             return False
-        report = model.limits(motion.pose)
-        if report.names and not report.ok:
-            return False
-        if (model.conditioning(motion.pose).condition > self.worst).any():
-            return False
-        speed, force, index = self.limits
-        if len(index):
-            rates = np.abs(model.rates(motion.pose, motion.twist))[:, index]
-            if (rates > speed).any():
-                return False
-            if (np.abs(model.inverse_dynamics(*motion.arrays, errors="nan"))[:, index] > force).any():
-                return False
-        if self.max_acceleration is not None:
-            return bool(np.abs(model.accelerations(*motion.arrays)).max() <= self.max_acceleration)
-        return True
+        found = self.judged(motion)
+        open_ = np.array([KINDS[kind].of == "joint" for kind in found.kinds], dtype=bool) & np.isnan(found.use).any(
+            axis=0
+        )
+        return bool((found.use[:, ~open_] <= 1 - room).all())
+
+    def judged(self, motion: MotionRows) -> LimitReport:
+        """Use of every limit along one period, its start repeated as its end."""
+        closed = [np.concatenate([rows, rows[:1]]) for rows in motion.arrays]
+        time = np.linspace(0.0, self.duration, len(closed[0]))
+        return judge(self.model, *closed, time=time, limits=self.limits)
+
+    def sentence(self, motion: MotionRows) -> str:
+        """Within how many limits the motion is, what is not given and what was not judged."""
+        found = self.judged(motion)
+        own = self.model.robot_limits
+        open_ = {
+            f"{found.quantities[k]} of {found.names[k][0]}": OPEN
+            for k in np.flatnonzero(np.isnan(found.use).any(axis=0)).tolist()
+        }
+        text = within_all(len(own.limits) - len(open_), own.not_given, {**found.left_out, **open_})
+        return f"{text}; {LEAST_NORM}" if own.redundant else text
 
     def grown_to_limits(self, genes: Array, samples: int = SAMPLES) -> Array | None:
         """The series scaled up as far as all limits allow, by bisection; None if no size keeps them."""
@@ -307,7 +375,7 @@ class Search:
     def shrunk_to_limits(self, genes: Array) -> Array:
         """The same series, made smaller until a close look finds no limit broken."""
         for _ in range(30):
-            if self.within_limits(self.motion(genes, CHECKED)):
+            if self.within_limits(self.motion(genes, CHECKED), ROOM):
                 return genes
             genes = 0.97 * genes
         raise InputError("robot: the motion violates limits between its samples; use fewer harmonics")
@@ -346,10 +414,8 @@ def _angles(robot: Robot) -> tuple[str, Array]:
     raise InputError("robot: no Euler angle convention describes motions around home at its orientation")
 
 
-def _actuator_limits(robot: Robot) -> tuple[Array, Array, list[int]]:
-    """Largest speeds and forces of the actuators whose drives state one, and these actuators' numbers."""
-    drives = [leg.drive(name) for leg in robot.legs for name in leg.actuator_names()]
-    index = [k for k, drive in enumerate(drives) if drive.max_speed is not None or drive.max_force is not None]
-    speed = [np.inf if drives[k].max_speed is None else drives[k].max_speed for k in index]
-    force = [np.inf if drives[k].max_force is None else drives[k].max_force for k in index]
-    return np.array(speed), np.array(force), index
+def _with_acceleration(limits: RobotLimits, most: float | None) -> RobotLimits:
+    """Limits with another largest acceleration of all actuators, where that is less than the file's."""
+    if most is None:
+        return limits
+    return limits.with_bounds("acceleration", np.minimum(limits.bounds("acceleration"), most))

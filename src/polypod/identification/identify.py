@@ -140,13 +140,39 @@ class Forces:
 
 @dataclass(frozen=True)
 class Identification:
-    """What logs say about a robot.
+    """What logs say about a robot's inertias and friction.
 
-    ``robot`` has the new numbers, with intervals as sources. ``fit`` is by data alone, ``beta`` (r,) and ``deviations``
-    (r,) are the base parameters and their standard uncertainties: by data alone, or by data and file where friction
-    bends forces. ``numbers`` (k,) and their ``covariance`` (k, k) are by data and file together, of real bodies.
-    ``changes`` are the fields of the file. ``constrained`` says that a body had to be held real. ``runs`` and
-    ``validation`` have the forces of the logs.
+    Attributes
+    ----------
+    model : Model
+        Model of the robot before.
+    robot : Robot
+        Robot with the new values, with intervals as sources.
+    linear : LinearModel
+        Forces as a linear function of the k parameters.
+    base : BaseParameters
+        The r base parameters.
+    fit : Fit
+        Fit of the data alone.
+    beta, deviations : ndarray, shape (r,)
+        Base parameters and their standard uncertainties: from data alone, or from data and file where friction makes
+        forces nonlinear.
+    numbers : ndarray, shape (k,)
+        Parameters from data and file together, physically consistent.
+    covariance : ndarray, shape (k, k)
+        Their covariance.
+    prior : ndarray, shape (k,)
+        Standard uncertainties of the file's values.
+    changes : list of Change
+        Changed fields of the robot file.
+    constrained : bool
+        Whether a body had to be constrained to be physical.
+    residuals : Whiteness
+        How white the residuals are.
+    runs, validation : list of Forces
+        Measured and computed forces of the logs and of the validation logs.
+    notes : tuple of str
+        Remarks.
     """
 
     model: Model
@@ -179,7 +205,13 @@ class Identification:
         return [self.base.name(k) for k in np.flatnonzero(~(wide < own)).tolist()]
 
     def to_dataset(self) -> xr.Dataset:
-        """Everything as labelled arrays; forces are those of the last validation log, or of the last run."""
+        """Everything as labelled arrays; forces are those of the last validation log, or of the last run.
+
+        Returns
+        -------
+        xarray.Dataset
+            The arrays.
+        """
 
         return labelled(self)
 
@@ -197,13 +229,40 @@ def identify(
     spacing: float | None = None,
     check: bool = True,
 ) -> Identification:
-    """Inertias and friction of a robot from logs; ``validate`` are logs held back to judge the result by.
+    """Identify inertias and friction of a robot from logs of coordinates and forces.
 
-    Logs are CSV files, labelled datasets with ``time``, ``q`` and ``force``, or ``Log``. ``uncertainty`` is the
-    relative standard uncertainty of the file's numbers (one, or by path pattern; 0 holds a number). ``friction`` names
-    numbers that are zero in the file and are to be found (``legs.*.prismatic_friction.drag``). ``same_legs`` takes one
-    number for all legs. ``delay`` [s] is how late forces are, ``spacing`` [s] that of the splines' knots, found if not
-    given. ``check`` refuses logs whose channels cannot be what they are named.
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    logs : str, Path, xarray.Dataset, Log or sequence of these
+        Logs: CSV files, labelled datasets with ``time``, ``q`` and ``force``, or ``Log``.
+    validate : same, optional
+        Logs held back to validate the result.
+    uncertainty : float or mapping of str to float, optional
+        Relative standard uncertainty of the file's values, one number or by path pattern; 0 fixes a parameter.
+    same_legs : bool, optional
+        Whether all legs share the same parameters.
+    friction : sequence of str, optional
+        Friction parameters that are zero in the file and are to be found (``legs.*.prismatic_friction.drag``).
+    constants : float, array_like or mapping of str to float, optional
+        Factors from currents to forces [N/A or N m/A]: one number, one for each actuator, or by name.
+    delay : float, optional
+        Delay of the forces [s].
+    spacing : float, optional
+        Distance of the spline knots [s]. Default: found from the data.
+    check : bool, optional
+        Whether to refuse logs whose channels cannot be what they are named.
+
+    Returns
+    -------
+    Identification
+        The identified robot, with uncertainties and residuals.
+
+    Raises
+    ------
+    InputError
+        If there is no log, or a log does not fit the robot.
     """
     if not isinstance(model, Model):
         model = Model(model)

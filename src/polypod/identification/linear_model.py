@@ -26,6 +26,7 @@ from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
+from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS, Parameter
 from ..symbols.inertia import SECOND_MOMENTS
@@ -52,11 +53,21 @@ class MotionRows:
 
 
 class LinearModel:
-    """Forces of a robot as a linear function of its inertial and friction numbers (not a linear model of motion).
+    """Actuator forces as a linear function of inertial and friction parameters: f = Y p.
 
-    All ten moments of every body with mass count, also those that are zero in the file; friction and other
-    inertias count where the file states them, or where ``open_`` (a function of the path) says so. ``same_legs`` takes
-    one number for all legs.
+    All ten inertial parameters of every body with mass count, also those that are zero in the file; friction and other
+    inertias count where the file states them.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    same_legs : bool, optional
+        Whether all legs share the same parameters.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    open_ : callable, optional
+        Says by path which further parameters count.
     """
 
     def __init__(
@@ -107,7 +118,18 @@ class LinearModel:
         return np.array([n.value for n in self.numbers])
 
     def port_values(self, p: Array) -> Array:
-        """The parameter port of functions of ``mechanism`` for numbers p (k,) or (D, k)."""
+        """Values of the parameter port of functions of ``mechanism``.
+
+        Parameters
+        ----------
+        p : ndarray, shape (k,) or (D, k)
+            Parameters.
+
+        Returns
+        -------
+        ndarray
+            All values of the port.
+        """
         port = np.broadcast_to(self.mechanism.numbers.values, (*p.shape[:-1], len(self.mechanism.numbers.entries)))
         port = port.copy()
         port[..., self.chosen] = p @ self.to_entries.T
@@ -137,7 +159,22 @@ class LinearModel:
         return kernel.at(mechanism.numbers.values)
 
     def columns(self, motion: MotionRows, loads: Array, which: tuple[int, ...]) -> Array:
-        """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer."""
+        """Some columns of the regressor, by a function of these alone.
+
+        Parameters
+        ----------
+        motion : MotionRows
+            States (N).
+        loads : ndarray, shape (N, l)
+            Reactions that joint friction depends on [N].
+        which : tuple of int
+            Columns.
+
+        Returns
+        -------
+        ndarray, shape (N, n, c)
+            The columns; NaN where there is no answer.
+        """
         needed, part = self._needed(which)
         key = tuple(self.chosen[k] for k in needed)
         if key not in self._some:
@@ -157,7 +194,20 @@ class LinearModel:
         return self.model.kernels.shared(lambda: closed(mechanism, converged_loads(mechanism, self._dry)), cache_key)
 
     def loads(self, motion: MotionRows, p: Array) -> Array:
-        """Reactions (N, l) that friction of joints depends on, for numbers p; (N, 0) if none does."""
+        """Reactions that joint friction depends on.
+
+        Parameters
+        ----------
+        motion : MotionRows
+            States (N).
+        p : ndarray, shape (k,)
+            Parameters.
+
+        Returns
+        -------
+        ndarray, shape (N, l)
+            Reactions [N]; (N, 0) if none is needed.
+        """
         if not self.loaded:
             return np.zeros((len(motion), 0))
         outputs = self._loads_kernel.at(self.port_values(p))(*motion.arrays, np.zeros((len(motion), 6)))
@@ -171,9 +221,23 @@ class LinearModel:
         )
 
     def derivatives(self, motion: MotionRows, p: Array, which: tuple[int, ...] | None = None) -> Array:
-        """d(force)/dp (N, n, c) at numbers p, of those in ``which``: reactions that friction depends on move along.
+        """Derivatives of forces by parameters: df/dp = Y + df/dL (1 - dg/dL)^-1 dg/dp, where loads L = g(L, p).
 
-        df/dp = Y + df/dL (1 - dg/dL)^-1 dg/dp, where loads L = g(L, p). Without such friction it is Y.
+        Without friction that depends on reactions it is Y.
+
+        Parameters
+        ----------
+        motion : MotionRows
+            States (N).
+        p : ndarray, shape (k,)
+            Parameters.
+        which : tuple of int, optional
+            Parameters to differentiate by. Default: all.
+
+        Returns
+        -------
+        ndarray, shape (N, n, c)
+            Derivatives.
         """
         which = tuple(range(len(self.numbers))) if which is None else which
         loads = self.loads(motion, p)
@@ -195,7 +259,20 @@ class LinearModel:
         return needed, None if same else part
 
     def regressor(self, motion: MotionRows, loads: Array) -> Array:
-        """Y T (N, n, k): forces are its product with p. NaN where there is no answer."""
+        """Regressor Y at states: f = Y p.
+
+        Parameters
+        ----------
+        motion : MotionRows
+            States (N).
+        loads : ndarray, shape (N, l)
+            Reactions that joint friction depends on [N].
+
+        Returns
+        -------
+        ndarray, shape (N, n, k)
+            Y; NaN where there is no answer.
+        """
         return self.columns(motion, loads, tuple(range(len(self.numbers))))
 
     @lazy
@@ -205,7 +282,20 @@ class LinearModel:
         return kernels.shared(lambda: kernels.expression(mechanism, "inverse_dynamics", True), cache_key)
 
     def forces(self, motion: MotionRows, p: Array) -> Array:
-        """Actuator forces (N, n) for numbers p (k,), (D, N, n) for (D, k): inverse dynamics with friction."""
+        """Actuator forces for parameters: inverse dynamics with friction.
+
+        Parameters
+        ----------
+        motion : MotionRows
+            States (N).
+        p : ndarray, shape (k,) or (D, k)
+            Parameters.
+
+        Returns
+        -------
+        ndarray, shape (N, n) or (D, N, n)
+            Forces [N or N m].
+        """
         given = [*motion.arrays, np.zeros((len(motion), 6))]
         if self.redundant:
             # least norm: all actuators alike, no preload
@@ -273,7 +363,8 @@ class Naming:
                 continue
             for e in own:
                 moment = e.index if isinstance(e.index, str) else ""
-                numbers.append(self._number(path, moment, e.value))
+                at = path if moment else ".".join([path, *map(str, e.index)])
+                numbers.append(self._number(at, moment, e.value))
                 column = np.zeros(len(self.entries))
                 column[place[e.path, e.index]] = 1.0
                 columns.append(column)
@@ -290,12 +381,27 @@ class Naming:
         return column
 
     def _number(self, path: str, moment: str, value: float) -> LinearNumber:
+        if path.startswith("elements."):
+            return self._of_element(path, value)
         owner, _, field = path.rpartition(".")
         where = self._spoken(path if moment else owner)
         if moment:
             return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
         unit = _field_unit(self._kinds(owner), field)
         return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", unit, value)
+
+    def _of_element(self, path: str, value: float) -> LinearNumber:
+        """A number of an element: of the axis that it belongs to, if there are several."""
+        _, number, field, *index = path.split(".")
+        element = self.robot.elements[int(number)]
+        axes = element.axes_of(self.robot.legs)
+        places = [int(k) for k in index] if len(axes) > 1 else [0]
+        along = [axes[k] for k in places] or list(axes)
+        slides = {_slides(element, axis) for axis in along}
+        units = [_ELEMENT_UNITS[field][slide] for slide in sorted(slides)]
+        which = f" {', '.join(dict.fromkeys(along))}" if len(axes) > 1 and index else ""
+        which = f" {index[0]}" if field == "force" and index else which
+        return LinearNumber(path, "", f"{element.name} {field}{which}", " or ".join(units), value)
 
     def _kinds(self, owner: str) -> set[str]:
         """Kinds of the joints that a friction or a joint of the file at a path stands for."""
@@ -357,6 +463,8 @@ def is_linear(entry: Parameter) -> bool:
     if isinstance(entry.index, str):
         return True
     field = entry.path.rpartition(".")[2]
+    if entry.path.startswith("elements."):
+        return is_linear_of_element(entry)
     return field in FRICTION or field in ("cross_inertia", "rotor", "rotor_mass", "rotor_inertia")
 
 
@@ -366,6 +474,20 @@ _FIELD_UNITS = {
     "drag": ("N", "N m"),
     "rotor": ("kg", "kg m^2"),
 }
+_ELEMENT_UNITS = {
+    "stiffness": ("N m/rad", "N/m"),
+    "damping": ("N m s/rad", "N s/m"),
+    "preload": ("N m", "N"),
+    "force": ("N m", "N"),
+}
+"""Units of an element's numbers along what turns, and along what slides."""
+
+
+def _slides(element: Any, axis: str) -> bool:
+    """Whether a displacement of an element is a length; x, y and z are those of a bushing, or turns of a ball."""
+    return axis in ("length", "translation") or (not element.joint and not axis.startswith("about"))
+
+
 _OTHER_UNITS = {"cross_inertia": "kg m^2", "rotor_mass": "kg", "rotor_inertia": "kg m^2"}
 
 

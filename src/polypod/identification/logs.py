@@ -39,10 +39,26 @@ _POSE = ("x", "y", "z", "a1", "a2", "a3")
 
 @dataclass(frozen=True)
 class Log:
-    """Coordinates q and forces (n, a) at times (n,) [s], SI units; ``pose`` (n, 4, 4) if measured, else None.
+    """Measured coordinates and forces of a robot over time, in SI units.
 
-    ``good`` (n, a) marks the samples of forces to use; ``starts`` are the first samples of stretches without a gap or
-    jump; ``notes`` say what was found.
+    Attributes
+    ----------
+    name : str
+        Name of the log.
+    time : ndarray, shape (n,)
+        Times [s].
+    q : ndarray, shape (n, a)
+        Actuated coordinates [m or rad].
+    force : ndarray, shape (n, a)
+        Actuator forces [N or N m].
+    pose : ndarray, shape (n, 4, 4), or None
+        Poses of {P} in {B}, if measured.
+    good : ndarray of bool, shape (n, a)
+        Samples of forces to use.
+    starts : tuple of int
+        First samples of stretches without a gap or jump.
+    notes : tuple of str
+        Remarks.
     """
 
     name: str
@@ -60,16 +76,39 @@ class Log:
         return [slice(a, b) for a, b in zip(self.starts, (*self.starts[1:], len(self.time)), strict=True)]
 
     def noted(self, *texts: str) -> Log:
-        """The log with further remarks."""
+        """The log with further remarks.
+
+        Parameters
+        ----------
+        *texts : str
+            The remarks.
+
+        Returns
+        -------
+        Log
+            The log.
+        """
         return replace(self, notes=(*self.notes, *texts))
 
 
 def read_log(
     model: Model, source: str | Path | xr.Dataset, constants: ArrayLike | Mapping[str, float] | None = None
 ) -> Log:
-    """A log of a robot from a CSV file or a labelled dataset with ``time``, ``q`` and ``force``, checked.
+    """Read and check a log of a robot.
 
-    ``constants`` turn currents into forces [N/A or N m/A]: one number, one for each actuator, or by name.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    source : str, Path or xarray.Dataset
+        CSV file, or labelled dataset with ``time``, ``q`` and ``force``.
+    constants : float, array_like or mapping of str to float, optional
+        Factors from currents to forces [N/A or N m/A]: one number, one for each actuator, or by name.
+
+    Returns
+    -------
+    Log
+        The log.
     """
     if hasattr(source, "data_vars"):
         return checked(_of_dataset(model, source), [a.name for a in model.actuators])
@@ -323,9 +362,31 @@ def simulated_log(
     seed: int = 0,
     name: str = "simulated",
 ) -> Log:
-    """A log of a motion as the model makes it: coordinates and forces with white noise [m or rad, N or N m].
+    """A log of a motion as the model makes it, with white noise.
 
-    A motion that starts and ends at rest in one pose may be repeated.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : MotionFile or Trajectory
+        The motion; one that starts and ends at rest in the same pose may be repeated.
+    rate : float, optional
+        Sampling rate [Hz].
+    noise_q : float, optional
+        Standard deviation of coordinates [m or rad].
+    noise_force : float, optional
+        Standard deviation of forces [N or N m].
+    repeats : int, optional
+        How many times the motion is made.
+    seed : int, optional
+        Random seed.
+    name : str, optional
+        Name of the log.
+
+    Returns
+    -------
+    Log
+        The log.
     """
     if not rate > 0 or repeats < 1:
         raise InputError(f"rate, repeats: must be greater than 0, got {rate} and {repeats}")
@@ -341,7 +402,17 @@ def simulated_log(
 
 
 def save_log(model: Model, log: Log, path: str | Path) -> None:
-    """Write a log as a CSV file that ``read_log`` reads."""
+    """Write a log as a CSV file that ``read_log`` reads.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    log : Log
+        The log.
+    path : str or Path
+        File to write.
+    """
     header = ["time [s]", *(f"{a.name}.q [{a.unit}]" for a in model.actuators),
               *(f"{a.name}.force [{a.force_unit}]" for a in model.actuators)]  # fmt: skip
     with Path(path).open("w", encoding="utf-8", newline="") as file:

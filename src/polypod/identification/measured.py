@@ -33,11 +33,23 @@ _ANCHOR = ("anchor_x", "anchor_y", "anchor_z")
 
 @dataclass(frozen=True)
 class Measurements:
-    """Readings q (n, a) of the actuators with what was measured, values (n, c), of one kind.
+    """Readings of the actuators with what was measured, of one kind.
 
-    ``pose``: x, y, z and the rotation as a vector; ``position``: x, y, z; ``tilt``: rise of the platform's x and y axes
-    against the horizon (``up`` is the vertical); ``distance``: from the tool's point to ``anchor`` (3,) or (n, 3), as
-    by a double ball-bar. ``tool`` (3,) is the measured point in the platform frame.
+    Attributes
+    ----------
+    kind : str
+        ``pose``: x, y, z and the rotation vector; ``position``: x, y, z; ``tilt``: inclination of the platform's x and
+        y axes against the horizontal; ``distance``: from the tool point to the anchor, as by a double ball-bar.
+    readings : ndarray, shape (n, a)
+        Actuated coordinates [m or rad].
+    values : ndarray, shape (n, c)
+        Measured values [m, rad].
+    anchor : ndarray, shape (3,) or (n, 3)
+        Fixed point of distances in {B} [m].
+    tool : ndarray, shape (3,)
+        Measured point in the platform frame [m].
+    up : ndarray, shape (3,)
+        The vertical, base axes.
     """
 
     kind: MeasurementKind
@@ -115,9 +127,22 @@ def _values(data: Measurements, place: Array, axes: Array) -> tuple[Array, Array
 
 
 def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: Any) -> Measurements:
-    """Measurements from a CSV file: ``NAME.q`` of every actuator, and the columns of a kind, with units in brackets.
+    """Read measurements of a robot.
 
-    Or from a labelled dataset with ``q`` (n, a), and ``pose`` (n, 4, 4) or the columns of a kind (n,), SI units.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    source : str, Path or xarray.Dataset
+        CSV file with ``NAME.q`` of every actuator and the columns of a kind, with units in brackets; or labelled
+        dataset with ``q`` (n, a), and ``pose`` (n, 4, 4) or the columns of a kind (n,), in SI units.
+    **options
+        ``tool`` and ``anchor`` of ``Measurements``.
+
+    Returns
+    -------
+    Measurements
+        The measurements.
     """
     if hasattr(source, "data_vars"):
         return _of_dataset(model, source, options)
@@ -179,7 +204,26 @@ def _of_dataset(model: Model, data: Any, options: dict[str, Any]) -> Measurement
 
 
 def measurements(model: Model, kind: MeasurementKind, readings: Array, values: Array, **options: Any) -> Measurements:
-    """Measurements of a robot; tilts count from its own vertical."""
+    """Measurements of a robot; tilts are relative to its own vertical.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    kind : str
+        What was measured: ``pose``, ``position``, ``tilt`` or ``distance``.
+    readings : ndarray, shape (n, a)
+        Actuated coordinates [m or rad].
+    values : ndarray, shape (n, c)
+        Measured values [m, rad].
+    **options
+        ``tool`` and ``anchor`` of ``Measurements``.
+
+    Returns
+    -------
+    Measurements
+        The measurements.
+    """
     readings, count = np.asarray(readings, dtype=float), len(model.actuators)
     if readings.shape != (len(readings), count):
         raise InputError(f"measurements: readings (n, {count}) of the actuators are needed, got {readings.shape}")

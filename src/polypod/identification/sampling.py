@@ -31,7 +31,7 @@ def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Arr
         else:
             pose = _own_poses(model, reach * draw, size)
         pose = pose[model.kernel("inverse_kinematics")(np.ascontiguousarray(pose))[1] > 1e-3]
-        report = model.limits(pose)
+        report = model.joint_ranges(pose)
         if report.names:
             pose = pose[report.inside.all(axis=1)]
         pose = pose[model.conditioning(pose).condition <= worst]

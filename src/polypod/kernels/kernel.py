@@ -408,7 +408,9 @@ class CompiledCode:
         """All that determines the code."""
         if self._cache_key is not None:
             return self._cache_key
-        return hashlib.sha256(repr(self.expression.program).encode()).digest()
+        # what is kept with the code are names and shapes too: two functions of the same operations may differ in these
+        arrays = [(p.name, p.shape) for p in (*self.expression.inputs, *self.expression.outputs)]
+        return hashlib.sha256(f"{arrays}\n{self.expression.program!r}".encode()).digest()
 
     def _compiled(self, part: Part) -> machine.Compiled:
         key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width(), self._level)

@@ -17,7 +17,7 @@ from llvmlite import binding as llvm
 
 from ..errors import InputError
 from ..fingerprint import fingerprint
-from . import store
+from . import quiescence, store
 from .emit import Module
 from .threads import BackgroundTask
 
@@ -31,9 +31,11 @@ BACKGROUND = BackgroundTask()
 def _before_fork() -> None:
     COMPILING.acquire()
     llvm.ffi.lib._lock.__enter__()  # LLVM's own, which threads hold that free code
+    quiescence.settle()  # mutexes of CasADi
 
 
 def _after_fork() -> None:
+    quiescence.resume()
     llvm.ffi.lib._lock.__exit__()
     COMPILING.release()
 

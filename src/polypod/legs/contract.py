@@ -32,11 +32,26 @@ def field_at(data: Any, path: str) -> Any:
 
 @dataclass(frozen=True)
 class PlacedBody:
-    """A body of the leg: its frame in the base and its inertia (or the data of one) in that frame.
+    """A body of a leg: its frame in the base and its inertia in that frame.
 
-    For a link, ``along`` is the number of the axis that lies along it, and if its length is fixed ``end`` is its far
-    end and ``length`` that length [m], else 0. ``on`` names the body it is fastened to, if no joint holds it. A body
-    without inertia still has its weight.
+    Attributes
+    ----------
+    name : str
+        Name of the body.
+    frame : Frame
+        Its frame in {B}.
+    inertia : Body or Inertia
+        Its inertia, or the data of one.
+    along : int or None
+        For a link, index of the axis that lies along it.
+    end : casadi.SX, shape (3,), or None
+        Far end of a link of fixed length.
+    length : float or casadi.SX
+        That length [m]; else 0.
+    on : str
+        Body to which it is fastened, if no joint holds it.
+    has_inertia : bool
+        Whether it has inertia; without it, a body still has weight.
     """
 
     name: str
@@ -56,12 +71,23 @@ class PlacedBody:
 
 @dataclass(frozen=True)
 class Actuator:
-    """What drives a leg: its coordinate q as an expression, and the prismatic or revolute joint it acts in.
+    """What drives a leg. Forces are power-conjugate to its coordinate q: the joint gets ``ratio`` times the force.
 
-    ``unit`` is that of the coordinate: ``m`` (its force is in N) or ``rad`` (its torque in N m). ``ratio`` is dq/ds,
-    what the coordinate moves for a unit of the joint's own displacement s [m or rad]: 1 for a direct drive, 2 pi/lead
-    for the motor's angle behind a screw. Forces are power-conjugate to q: the joint gets ``ratio`` times the force.
-    ``rotor`` is the inertia that moves with q [kg or kg m^2].
+    Attributes
+    ----------
+    name : str
+        Name of the actuator.
+    joint : str
+        Prismatic or revolute joint in which it acts.
+    coordinate : casadi.SX
+        q.
+    unit : {'m', 'rad'}
+        Unit of q; the force is in N or N m.
+    ratio : float or casadi.SX
+        dq/ds for the joint's displacement s [m or rad]: 1 for a direct drive, 2 pi/lead for the motor's angle behind a
+        screw.
+    rotor : float or casadi.SX
+        Inertia that moves with q [kg or kg m^2].
     """
 
     name: str
@@ -79,16 +105,32 @@ class Actuator:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint between two bodies (``base`` and ``platform`` are bodies too), all in base axes.
+    """A joint between two bodies, in base axes; passive unless an actuator names it.
 
-    ``kind`` is one of ``prismatic``, ``revolute``, ``cylindrical``, ``universal``, ``spherical``; ``axes`` are its free
-    directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
-    ``friction`` names the leg's field with its ``polypod.description.Friction``, that of a cylindrical joint one
-    with such a field for its ``rotation`` and one for its ``translation``; empty for none. A joint is
-    passive unless an actuator names it; ``normals`` are those of the faces of a slide's guide, where dry friction is by
-    the load of each; without them it is by the whole force across the slide. ``cross_body`` names the body that is a
-    universal joint's cross, if it has inertia. ``spins_about`` is the line of a rod that this joint and another
-    spherical one let spin: neither holds or resists a turn about it.
+    ``base`` and ``platform`` are bodies too.
+
+    Attributes
+    ----------
+    name : str
+        Name of the joint.
+    kind : str
+        ``prismatic``, ``revolute``, ``cylindrical``, ``universal`` or ``spherical``.
+    parent, child : str
+        Names of the bodies.
+    point : casadi.SX, shape (3,)
+        Its centre.
+    axes : tuple of casadi.SX, shape (3,)
+        Free directions: the slide, the hinge, or the two axes of the cross (the parent's first).
+    friction : str
+        Field of the leg with its ``polypod.description.Friction``; for a cylindrical joint a field with ``rotation``
+        and ``translation``. Empty for none.
+    normals : tuple of casadi.SX, shape (3,)
+        Normals of the faces of a slide's guide, if dry friction depends on the load of each; without them it depends on
+        the whole force across the slide.
+    cross_body : str
+        Body that is the cross of a universal joint, if it has inertia.
+    spins_about : casadi.SX, shape (3,), or None
+        Line of a rod that this joint and another spherical one let spin: neither resists rotation about it.
     """
 
     name: str
@@ -119,9 +161,24 @@ MOTIONS = {"rotation": "revolute", "translation": "prismatic"}
 
 @dataclass(frozen=True)
 class Limit:
-    """A quantity with a range: a leg's length, a slider's place, an angle in a joint's cone (its cosine).
+    """A quantity with a range: the length of a leg, the position of a slider, an angle in a joint's cone (its cosine).
 
-    ``low <= value <= high`` in ``unit``; ``angle`` marks a cosine that is reported as an angle.
+    Attributes
+    ----------
+    name : str
+        Name of the quantity.
+    value : casadi.SX
+        Its value.
+    low, high : float or casadi.SX
+        Range: low <= value <= high.
+    unit : str
+        Unit in which it is reported.
+    angle : bool
+        Whether the value is a cosine that is reported as an angle.
+    joint : str
+        Prismatic or revolute joint whose coordinate it limits; empty if it is none.
+    ratio : float or casadi.SX
+        d(value)/d(displacement of that joint).
     """
 
     name: str
@@ -130,22 +187,50 @@ class Limit:
     high: Any
     unit: str
     angle: bool = False
+    joint: str = ""
+    ratio: Any = 1.0
 
     @staticmethod
     def of_angle(name: str, cosine: ca.SX, largest: Any) -> Limit:
-        """An angle up to ``largest`` [rad]; its cosine has no upper end, as roundings take it above 1."""
+        """Limit of an angle; its cosine has no upper end, as rounding may take it above 1.
+
+        Parameters
+        ----------
+        name : str
+            Name of the quantity.
+        cosine : casadi.SX
+            Cosine of the angle.
+        largest : float or casadi.SX
+            Largest angle [rad].
+
+        Returns
+        -------
+        Limit
+            The limit.
+        """
         return Limit(name, cosine, ca.cos(largest), 2.0, "rad", angle=True)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What must be positive for the leg to close and move: ``margin`` is about 1 in a good pose, 0 at the edge.
+    """What must be positive for a leg to close and move.
 
-    What is computed from it has a relative error of about rounding (1e-16) divided by the margin.
+    Results computed from it have a relative error of about 1e-16 divided by the margin.
 
-    ``excess`` is by how much the pose is too far, in ``unit``, for the message when the margin is lost.
-    A condition that is ``in_quality`` is part of every state's quality; one whose loss makes another not a number need
-    not be. ``singular`` says that the leg reaches where it is lost, but moves by itself or not at all.
+    Attributes
+    ----------
+    name : str
+        Name of the condition.
+    margin : casadi.SX
+        About 1 in a good pose, 0 at the edge.
+    excess : casadi.SX
+        By how much a pose is too far, for the message when the margin is lost.
+    unit : str
+        Unit of the excess.
+    in_quality : bool
+        Whether it is part of the quality of every state; a condition whose loss makes another one NaN need not be.
+    singular : bool
+        Whether the leg reaches the pose where it is lost, but moves by itself or not at all.
     """
 
     name: str
@@ -158,12 +243,24 @@ class Condition:
 
 @dataclass(frozen=True)
 class Unknowns:
-    """Unknowns of a leg without a closed form: n unknowns z with n ``equations`` c(tip, z) = 0.
+    """Unknowns of a leg without a closed form: n unknowns z with n equations c(tip, z) = 0, found by Newton's method.
 
-    ``place`` are symbols (k) of where the unknowns are (an angle as cosine and sine), ``home`` their values at home,
-    ``move`` symbols (n) of a displacement from there and ``moved`` (k) the place after it. Everything a placement
-    states may depend on tip, place and move; ``equations`` need be exact in ``move`` to second order only.
-    Newton's iteration finds them. ``size`` [m] is that of the leg, by which a gap is small or not.
+    Everything a placement states may depend on tip, place and move.
+
+    Attributes
+    ----------
+    place : casadi.SX, shape (k,)
+        Symbols of the values of the unknowns (an angle as cosine and sine).
+    home : casadi.SX, shape (k,)
+        Their values at home.
+    move : casadi.SX, shape (n,)
+        Symbols of a displacement from there.
+    moved : casadi.SX, shape (k,)
+        The values after the displacement.
+    equations : casadi.SX, shape (n,)
+        c, exact in ``move`` to second order.
+    size : float or casadi.SX
+        Size of the leg [m], relative to which a gap is small.
     """
 
     place: ca.SX
@@ -176,8 +273,15 @@ class Unknowns:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint of a leg of fewer than six degrees of freedom on the platform: ``value`` [m or rad] is zero in
-    every pose."""
+    """A constraint of a leg of fewer than six degrees of freedom on the platform.
+
+    Attributes
+    ----------
+    name : str
+        Name of the constraint.
+    value : casadi.SX
+        Expression that is zero in every pose [m or rad].
+    """
 
     name: str
     value: ca.SX
@@ -185,11 +289,22 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Spring:
-    """A part of the leg that deflects: in series with an actuator, or about the motion of a passive ``joint``.
+    """A part of a leg that deflects: in series with an actuator, or a flexure about the motion of a passive joint.
 
-    ``stiffness`` [N/m or N m/rad]. In series ``load`` is the force in it for a unit of the actuator's force, and it
-    adds load^2/stiffness to the compliance of the coordinate of ``actuator``, its number in the leg. At a joint, which
-    ``joint`` then names, it resists the joint's motion as a flexure does.
+    In series it adds load^2/stiffness to the compliance of the actuator's coordinate.
+
+    Attributes
+    ----------
+    name : str
+        Name of the part.
+    stiffness : float or casadi.SX
+        Stiffness [N/m or N m/rad].
+    load : float or casadi.SX
+        Force in it for a unit of the actuator's force.
+    actuator : int
+        Index of the actuator in the leg.
+    joint : str
+        Passive joint whose motion it resists; empty for a part in series.
     """
 
     name: str
@@ -201,11 +316,19 @@ class Spring:
 
 @dataclass(frozen=True)
 class LegFrame:
-    """A leg seen from ``axes`` (3x3, columns in base axes) that turn with it, as functions of its tip.
+    """A leg in a frame that moves with it, as functions of its tip.
 
-    There few of its numbers move and many are zero, so that derivatives of its forces are short. ``tip`` (3) and
-    ``fields``, the leg's numbers of the base frame, are what is seen: lengths from a point that stands still, in these
-    axes. What is zero in every pose is stated as zero, and what is never negative as a root.
+    There, few of its coordinates change and many are zero, so that derivatives of its forces are short. What is zero in
+    every pose is stated as zero, and what is never negative as a root.
+
+    Attributes
+    ----------
+    axes : casadi.SX, shape (3, 3)
+        Axes of the frame as columns, base axes.
+    tip : casadi.SX, shape (3,)
+        Tip of the leg from a fixed point, in these axes.
+    fields : dict of str to casadi.SX
+        Parameters of the leg in the base frame, in these axes.
     """
 
     axes: ca.SX
@@ -217,7 +340,26 @@ class LegFrame:
 class Placement:
     """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states.
 
-    ``joint_coordinates`` are displacements of joints from home [m or rad] that are coordinates of the robot.
+    Attributes
+    ----------
+    bodies : tuple of PlacedBody
+        Bodies.
+    joints : tuple of Joint
+        Joints.
+    actuators : tuple of Actuator
+        Actuators.
+    conditions : tuple of Condition
+        What must be positive for the leg to close and move.
+    limits : tuple of Limit
+        Limited quantities.
+    unknowns : Unknowns or None
+        Unknowns of a leg without a closed form.
+    constraints : tuple of Constraint
+        Constraints on the platform.
+    springs : tuple of Spring
+        Parts that deflect.
+    joint_coordinates : tuple of casadi.SX
+        Displacements of joints from home that are coordinates of the robot [m or rad].
     """
 
     bodies: tuple[PlacedBody, ...]
@@ -231,11 +373,33 @@ class Placement:
     joint_coordinates: tuple[ca.SX, ...] = ()
 
     def joint(self, name: str) -> Joint:
-        """A joint by its name."""
+        """A joint by its name.
+
+        Parameters
+        ----------
+        name : str
+            Name of the joint.
+
+        Returns
+        -------
+        Joint
+            The joint.
+        """
         return next(joint for joint in self.joints if joint.name == name)
 
     def actuator_of(self, joint: str) -> Actuator | None:
-        """The actuator that drives a joint; None for a passive one."""
+        """The actuator that drives a joint.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        Actuator or None
+            The actuator; None for a passive joint.
+        """
         return next((a for a in self.actuators if a.joint == joint), None)
 
 
@@ -244,13 +408,28 @@ class Placement:
 
 
 class Strut(NamedTuple):
-    """For coordinates (...,): the platform's joint stays at a distance from a point that only the coordinate moves.
+    """A leg as a strut: the platform's joint stays at a distance from a point that only the coordinate moves.
 
-    ``point`` (..., 3) [m], base frame; ``length`` (...,) [m]; ``joint`` (3) on the platform, platform frame. With
-    ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere.
-    ``ball`` says that the joint lets the platform turn as it likes. A strut without length holds the joint itself.
-    Where both joints are hinges, ``hinge`` (3), platform frame, is the axis of the platform's, ``cosine`` that of its
-    angle with ``axis``, which stays, and ``start`` (..., 3) where the other is drawn.
+    A strut without length holds the joint itself.
+
+    Attributes
+    ----------
+    point : ndarray, shape (..., 3)
+        The point in {B} [m].
+    length : ndarray, shape (...)
+        The distance [m].
+    joint : ndarray, shape (3,)
+        Joint on the platform, platform frame [m].
+    axis : ndarray, shape (..., 3), or None
+        Axis through ``point`` about which the joint moves on a circle; None if it moves on the whole sphere.
+    ball : bool
+        Whether the joint lets the platform rotate freely.
+    hinge : ndarray, shape (3,), or None
+        Axis of the platform's joint, platform frame, where both joints are revolute.
+    cosine : float
+        Cosine of its constant angle with ``axis``.
+    start : ndarray, shape (..., 3), or None
+        Where the other joint is drawn.
     """
 
     point: Array
@@ -263,6 +442,17 @@ class Strut(NamedTuple):
     start: Array | None = None
 
     def at(self, states: NDArray[np.int64]) -> Strut:
-        """At some of its coordinates (n,)."""
+        """The strut at some of its coordinates.
+
+        Parameters
+        ----------
+        states : ndarray of int, shape (n,)
+            Indices of the coordinates.
+
+        Returns
+        -------
+        Strut
+            The strut.
+        """
         axis, start = (None if part is None else part[states] for part in (self.axis, self.start))
         return self._replace(point=self.point[states], length=self.length[states], axis=axis, start=start)

@@ -58,9 +58,9 @@ class DrivenLeg(Drive, Leg):
 # Limits that several leg kinds share.
 
 
-def range_limit(name: str, value: ca.SX, allowed: tuple[Any, Any] | None) -> tuple[Limit, ...]:
-    """A length that must stay in a range [m]; none where none is given."""
-    return () if allowed is None else (Limit(name, value, *allowed, "m"),)
+def range_limit(name: str, value: ca.SX, allowed: tuple[Any, Any] | None, joint: str) -> tuple[Limit, ...]:
+    """A length, the coordinate of a joint, that must stay in a range [m]; none where none is given."""
+    return () if allowed is None else (Limit(name, value, *allowed, "m", joint=joint),)
 
 
 def cone_limit(name: str, n: ca.SX, cone: ConeLimit | None, axes: ca.SX | None = None) -> tuple[Limit, ...]:

@@ -31,6 +31,28 @@ class Leg(LegData):
         """Names of the leg's actuators, in the order of its placement."""
         return tuple(actuator.name for actuator in self.place(Frame.symbols("tip")).actuators)
 
+    def joint_kinds(self) -> dict[str, str]:
+        """Kinds of the leg's joints by their names."""
+        return {joint.name: joint.kind for joint in self.place(Frame.symbols("tip")).joints}
+
+    def body_names(self) -> tuple[str, ...]:
+        """Names of the leg's bodies."""
+        return tuple(body.name for body in self.place(Frame.symbols("tip")).bodies)
+
+    def limits_joint(self, joint: str) -> bool:
+        """Whether the coordinate of a prismatic or revolute joint has a range."""
+        return any(limit.joint == joint for limit in self.place(Frame.symbols("tip")).limits)
+
+    def reversed_joints(self) -> frozenset[str]:
+        """Joints whose placement has their two bodies in the opposite order to the data.
+
+        Returns
+        -------
+        frozenset of str
+            Names of the joints.
+        """
+        return frozenset()
+
     def coordinate_rows(self, pose: Any) -> Array:
         """dq/d(twist) (a, 6) of the leg's actuators at home (4, 4): [q_p, r x q_p + sum e_k x q_ek]."""
         tip = Frame.symbols("tip")
@@ -72,11 +94,23 @@ class Leg(LegData):
         return Consistency(self.place(tip), tip).faults(tips)
 
     def in_general_position(self) -> Any:
-        """The same leg with functions that hold whatever its numbers become: it takes nothing as straight or square."""
+        """The same leg with functions for any parameter values: no axes are assumed parallel or perpendicular.
+
+        Returns
+        -------
+        Leg
+            The leg.
+        """
         return self
 
     def friction_joints(self) -> dict[str, set[str]]:
-        """For each friction field of the leg the kinds of the joints that have it."""
+        """Kinds of the joints that have each friction field of the leg.
+
+        Returns
+        -------
+        dict of str to set of str
+            Kinds of joints by field.
+        """
         found: dict[str, set[str]] = {}
         for joint in chain.from_iterable(one.motions for one in self.place(Frame.symbols("tip")).joints):
             if joint.friction:
@@ -99,16 +133,49 @@ class Leg(LegData):
         return leg
 
     def strut(self, q: Array) -> Strut | None:
-        """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
+        """What the leg is to its platform at given actuated coordinates, if it acts as a strut.
+
+        Parameters
+        ----------
+        q : ndarray, shape (...)
+            Actuated coordinate [m or rad].
+
+        Returns
+        -------
+        Strut or None
+            The strut; None if the leg is not one, or it is not known.
+        """
         return None
 
     def leg_frame(self, tip: Frame) -> LegFrame | None:
-        """The leg in a frame that moves with the leg; None where that makes nothing shorter."""
+        """The leg in a frame that moves with it.
+
+        Parameters
+        ----------
+        tip : Frame
+            Platform frame at the attachment point, in {B}.
+
+        Returns
+        -------
+        LegFrame or None
+            The leg in that frame; None where that makes nothing shorter.
+        """
         return None
 
     @abstractmethod
     def place(self, tip: Frame) -> Placement:
-        """The leg for the platform's frame at the attachment point ``tip`` (base axes)."""
+        """Bodies, joints, actuators and limits of the leg for a position of the platform.
+
+        Parameters
+        ----------
+        tip : Frame
+            Platform frame at the attachment point, in {B}.
+
+        Returns
+        -------
+        Placement
+            Where everything is.
+        """
 
 
 def _has_text(data: dict[str, Any]) -> bool:

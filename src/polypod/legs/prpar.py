@@ -78,6 +78,6 @@ class PRPaR(RailLeg, kind="PRPaR"):
             joints=tuple(bars),
             actuators=(Actuator("slider", "slider", at.q, rotor=self.reflected),),
             conditions=(at.condition, flat),
-            limits=range_limit("rail", at.q, self.travel),
+            limits=range_limit("rail", at.q, self.travel, "slider"),
             springs=springs(1.0, drive=self.stiffness),
         )

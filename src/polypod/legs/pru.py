@@ -58,6 +58,6 @@ class PRU(RailLeg, kind="PRU"):
             ),
             actuators=(Actuator("slider", "slider", at.q, rotor=self.reflected),),
             conditions=(at.condition,),
-            limits=range_limit("rail", at.q, self.travel),
+            limits=range_limit("rail", at.q, self.travel, "slider"),
             springs=springs(1.0, drive=self.stiffness),
         )

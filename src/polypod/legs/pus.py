@@ -81,7 +81,7 @@ class PUS(RailLeg, kind="PUS"):
             actuators=(Actuator("slider", "slider", at.q, rotor=self.reflected),),
             conditions=(at.condition, aligned),
             limits=(
-                *range_limit("rail", at.q, self.travel),
+                *range_limit("rail", at.q, self.travel, "slider"),
                 *cone_limit("universal joint cone", at.n, self.slider_cone),
                 *cone_limit("spherical joint cone", at.n, self.platform_cone, tip.axes),
             ),

@@ -114,7 +114,7 @@ class UPS(DrivenLeg, kind="UPS"):
                 ),
             ),
             limits=(
-                *range_limit("length", length, self.length),
+                *range_limit("length", length, self.length, "prismatic"),
                 *cone_limit("universal joint cone", n, self.base_cone),
                 *cone_limit("spherical joint cone", n, self.platform_cone, tip.axes),
             ),

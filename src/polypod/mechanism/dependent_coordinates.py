@@ -28,6 +28,9 @@ from .mechanism import Mechanism
 
 _TERMS = 10
 """Terms of a series in the square of an angle up to one radian: the next is below 1e-19."""
+_COME_APART = 1e-7
+"""What a constraint [m, rad] that follows from others is off at least where a robot comes apart: more than the digits
+of a file make of it."""
 
 
 def motion(mechanism: Mechanism) -> Expression | Iteration:
@@ -300,9 +303,16 @@ def _residual(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX) -> ca
 
 
 def _constraints_hold(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX, size: ca.SX) -> ca.SX:
-    """1 where the constraints hold and joints have their coordinates, else 0."""
+    """1 where the constraints hold and joints have their coordinates, else 0.
+
+    Those that follow from others too: with other parameters an overconstrained robot may come apart.
+    """
     value = _residual(mechanism, legs, joints)
-    return ca.if_else(ca.dot(value, value) <= (1e-10 * size) ** 2, 1, 0)
+    hold = ca.dot(value, value) <= (1e-10 * size) ** 2
+    assert mechanism.mobility is not None
+    for leg, k in mechanism.mobility.redundant:
+        hold = ca.logic_and(hold, ca.fabs(legs[leg].constraint_values[k]) <= _COME_APART)
+    return ca.if_else(hold, 1, 0)
 
 
 def _at(

@@ -15,9 +15,14 @@ from .iterated_forward import iterated_forward_kinematics, solved_whole
 from .kinematics import solve_jacobian
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
+from .restarts import start_about
 
 LARGEST_RESIDUAL = 1e-12
 """Largest error of coordinates with which a pose counts as the one that has them, relative to the robot's size."""
+_MAX_STEPS = 50
+"""From one start."""
+_MISSED = 1e-4
+"""Error of coordinates, relative to the platform's size, with which an iteration has not led to a pose."""
 
 
 def is_solution(mechanism: Mechanism, residual: ca.SX, quality: ca.SX) -> ca.SX:
@@ -26,21 +31,24 @@ def is_solution(mechanism: Mechanism, residual: ca.SX, quality: ca.SX) -> ca.SX:
     return ca.logic_and(residual <= LARGEST_RESIDUAL * scale, quality > SMALLEST_MARGIN)
 
 
-def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
+def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     """Pose with q(pose) = q, by damped Newton iterations from a guess.
 
     Each step tries pose + t delta with J delta = q - q(pose); if the error does not fall, t is halved. Rotations
     turn by Cayley's map, so they stay rotations. The last step is taken once more at the end, undamped: the error
     then is that of rounding. A pose beyond a singularity as seen from the guess (det J has another sign) has a negative
-    quality. State: frame (12), delta (m), t, squared error, quality, the guess's determinant, steps, done. Robots with
-    legs that are closed by iterating have an iteration of their own (:mod:`.iterated_forward`).
+    quality. If there is no answer the iteration begins again at ``starts`` poses about the guess, one after the other
+    (:mod:`.restarts`), and in the end at the guess. State: frame (12), delta (m), t, squared error, quality, the
+    guess's determinant, steps, steps from the present start, its number, done. Robots with legs that are closed by
+    iterating have an iteration of their own (:mod:`.iterated_forward`).
     """
     if mechanism.implicit_legs:
-        return iterated_forward_kinematics(mechanism)
+        return iterated_forward_kinematics(mechanism, starts)
     platform = mechanism.platform
     x, m = mechanism.inputs(), 6 if mechanism.platform.is_constrained else mechanism.platform.count
     frame, delta = ca.SX.sym("frame", 12), ca.SX.sym("delta", m)
-    t, error2, quality, count, done = (ca.SX.sym(name) for name in ("t", "error2", "quality", "count", "done"))
+    names = ("t", "error2", "quality", "count", "since_start", "number", "done")
+    t, error2, quality, count, since_start, number, done = (ca.SX.sym(name) for name in names)
     scale = mechanism.size + 1e-3
 
     trial = platform.displaced(_pose(frame), t * delta)
@@ -68,12 +76,23 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     ]
     converged = chosen[3] <= (1e-10 * scale) ** 2
     stuck = ca.logic_and(ca.logic_not(better), t <= 2.0**-12)
-    ended = ca.logic_or(ca.logic_or(converged, stuck), count + 1 >= steps)
-    state = ca.vertcat(frame, delta, t, error2, quality, guessed, count, done)
-    step = ca.vertcat(*chosen, side, count + 1, ended)
-
+    ended = ca.logic_or(ca.logic_or(converged, stuck), since_start + 1 >= _MAX_STEPS)
+    if starts:  # one on the other side is left at once
+        beyond = ca.logic_and(ca.logic_and(number > 0, number <= starts), solution.determinant * side <= 0)
+        ended = ca.logic_or(ended, ca.logic_and(beyond, since_start < 1))
+    state = ca.vertcat(frame, delta, t, error2, quality, guessed, count, since_start, number, done)
     guess = platform.projected(x.pose.symbols)[:12]
-    start = ca.vertcat(guess, ca.SX.zeros(m), 0, 1e300, 0, 0, 0, 0)
+    first = ca.vertcat(guess, ca.SX.zeros(m), 0, 1e300, 0)
+    step = ca.vertcat(*chosen, side, count + 1, since_start + 1, number, ended)
+    if starts:
+        # not the tolerance above: numbers of single precision do not come so near
+        lost = ca.logic_not(ca.logic_and(chosen[3] <= (_MISSED * scale) ** 2, chosen[4] > SMALLEST_MARGIN))
+        again = ca.logic_and(ca.logic_and(ended, lost), number <= starts)
+        there = start_about(mechanism, _pose(guess), number + 1, starts)[:12]
+        restart = ca.vertcat(there, first[12:], side, count + 1, 0, number + 1, 0)
+        step = ca.if_else(again, restart, step)
+
+    start = ca.vertcat(first, 0, 0, 0, 0, 0)
     # in a singularity the last step would go anywhere
     regular = ca.fabs(quality) > SMALLEST_MARGIN
     end = frame_of(platform.displaced(_pose(frame), ca.if_else(regular, delta, 0)))

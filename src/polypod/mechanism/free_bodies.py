@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import casadi as ca
 
@@ -87,11 +87,19 @@ class JointTree:
         return [actuator.joint for actuator in self._actuators] == [driven.name]
 
 
+class Applied(Protocol):
+    """A force and a moment on a body."""
+
+    def about(self, point: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Force, and moment about a point, base axes."""
+
+
 class FreeBodies:
     """The bodies of one leg at one motion: forces that inertia and gravity ask for."""
 
-    def __init__(self, leg: LegAtState, gravity: ca.SX) -> None:
-        self.leg, self._gravity = leg, gravity
+    def __init__(self, leg: LegAtState, gravity: ca.SX, applied: Mapping[str, Sequence[Applied]] | None = None) -> None:
+        """``applied`` are further forces on its bodies, by their names."""
+        self.leg, self._gravity, self._applied = leg, gravity, applied or {}
         model = leg.model
         self.values, self.rates, self._half = leg.absolute_vectors
         self.tree = JointTree(model.placement)
@@ -108,11 +116,18 @@ class FreeBodies:
         for _, vector, need, is_origin in self._inertial_forces(bodies):
             force = force + need if is_origin else force
             moment = moment + cross(vector - point if is_origin else vector, need)
+        for own_force, own_moment in self._applied_about(bodies, point):
+            force, moment = force - own_force, moment - own_moment
         return JointWrench(force, moment)
 
+    def _applied_about(self, bodies: Sequence[str], point: ca.SX) -> list[tuple[ca.SX, ca.SX]]:
+        """Further forces on bodies and their moments about a point."""
+        return [push.about(point) for body in bodies for push in self._applied.get(body, ())]
+
     def force(self, bodies: Sequence[str]) -> ca.SX:
-        """Sum over bodies of m (a - g)."""
-        return total([force for _, _, force, is_origin in self._inertial_forces(bodies) if is_origin], (3, 1))
+        """Sum over bodies of m (a - g), less further forces on them."""
+        needs = [force for _, _, force, is_origin in self._inertial_forces(bodies) if is_origin]
+        return total([*needs, *(-push for push, _ in self._applied_about(bodies, ca.SX.zeros(3)))], (3, 1))
 
     def inertial_forces(
         self, bodies: Sequence[str], axes: Sequence[VectorRef], point: ca.SX, scale: Any = 1.0
@@ -128,6 +143,8 @@ class FreeBodies:
                 at_tip = need
             else:
                 rest = rest + cross(vector - point if is_origin else vector, need)
+        for _, moment in self._applied_about(bodies, point):
+            rest = rest - scale * moment
         return on_axes, at_tip, rest
 
     def _inertial_forces(self, bodies: Sequence[str], scale: Any = 1.0) -> Iterator[tuple[object, ca.SX, ca.SX, bool]]:

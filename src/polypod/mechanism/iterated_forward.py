@@ -4,7 +4,7 @@ Every pose that Newton's iteration judges has its legs closed, so that error and
 converge quadratically. Legs follow the platform from pose to pose, and over a long step their unknowns may slip into
 another working mode. The pose found is therefore asked as inverse kinematics asks it, its legs closed anew from home;
 it is an answer if these have the coordinates. If not, or if the iteration fails, the coordinates go from those of the
-guess to those asked for in steps.
+guess to those asked for in steps. If these fail too the iteration may begin again at poses about the guess.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .closing import LegClosing
 from .kinematics import solve_jacobian
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
+from .restarts import start_about
 
 _EXACT, _NEAR = 1e-10, 1e-6
 """Errors of coordinates, relative to the platform's size: that which one more step takes to rounding, and that of
@@ -42,9 +43,9 @@ _LOOP = ("t", "t_kept", "dt", "iterations", "before", "total")
 """Numbers of a continuation's state after its unknowns."""
 
 
-def iterated_forward_kinematics(mechanism: Mechanism) -> Iteration:
-    """Pose with q(pose) = q and the legs in home's working mode, from a guess."""
-    return _ForwardKinematics(mechanism).iteration()
+def iterated_forward_kinematics(mechanism: Mechanism, starts: int) -> Iteration:
+    """Pose with q(pose) = q and the legs in home's working mode, from a guess and from ``starts`` about it."""
+    return _ForwardKinematics(mechanism, starts).iteration()
 
 
 def solved_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
@@ -61,10 +62,12 @@ class _ForwardKinematics:
     the pose found (a :mod:`~..symbols.continuation`). Else a pose displaced from ``frame`` by t ``delta`` is tried, and
     accepted if the legs close near their ``kept`` places and the error falls. The coordinates asked for are at a
     ``part`` of the line from ``start``, those of the guess: the whole of it first, and after a failure a ``part_step``
-    beyond ``base_part``, the last that was reached (at ``base_frame``).
+    beyond ``base_part``, the last that was reached (at ``base_frame``). From the ``number``-th start about the guess
+    the whole line alone is tried. The last start is the guess again, so that what is told of a failure is of it.
     """
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, mechanism: Mechanism, starts: int) -> None:
+        self._starts = starts
         self._mechanism, self._platform, self._x = mechanism, mechanism.platform, mechanism.inputs()
         k = int(mechanism.places.numel())
         sizes = {
@@ -75,7 +78,8 @@ class _ForwardKinematics:
             "base_places": k,
         }
         flags = ("homing", "begun", "answered", "steps")
-        numbers = ("error2", "quality", "side", "part", "base_part", "part_step", *flags)
+        counts = ("since_start", "number")
+        numbers = ("error2", "quality", "side", "part", "base_part", "part_step", *counts, *flags)
         self._own = {name: ca.SX.sym(name, size) for name, size in (sizes | dict.fromkeys(numbers, 1)).items()}
         self._trial, self._legs, self._closing = ca.SX(), list[LegAtState](), LegClosing(mechanism, self._target())
         self._loop = continuation(ca.SX.sym("now", k), mechanism.home_places, self._follow)
@@ -83,21 +87,29 @@ class _ForwardKinematics:
         loop = dict(zip(_LOOP, ca.vertsplit(old[2 * k : -1]), strict=True))
         self._old = {"at_guess": mechanism.places, "now": old[:k], "kept": old[k : 2 * k], **loop, **self._own}
 
-    def iteration(self) -> Iteration:
-        """The whole function."""
-        x, done = self._x, self._loop.state[-1]
+    def _begin(self, frame: ca.SX) -> dict[str, ca.SX | float]:
+        """The state where the iteration begins at a frame."""
         zero: dict[str, ca.SX | float] = {name: ca.SX.zeros(symbols.numel()) for name, symbols in self._old.items()}
-        home, guess = self._mechanism.home_places, self._platform.projected(x.pose.symbols)[:12]
+        home = self._mechanism.home_places
         first: dict[str, ca.SX | float] = {
             "at_guess": home,
             "now": home,
             "kept": home,
             "t": 1,
             "dt": 1,
-            "frame": guess,
+            "frame": frame,
             "error2": 1e300,
         }
-        start = {**zero, **first, "part": 1, "part_step": 1, "homing": 1}
+        return {**zero, **first, "part": 1, "part_step": 1, "homing": 1}
+
+    @property
+    def _guess(self) -> ca.SX:
+        return self._platform.projected(self._x.pose.symbols)[:12]
+
+    def iteration(self) -> Iteration:
+        """The whole function."""
+        x, done = self._x, self._loop.state[-1]
+        start = self._begin(self._guess)
         state, step = ca.vertcat(*self._old.values(), done), self._step()
         return Iteration(
             "forward_kinematics",
@@ -152,8 +164,8 @@ class _ForwardKinematics:
         adrift = _both(ended, _no(near))
         better = _both(newton, _both(closed, error2 < old["error2"]))
         worse = _both(newton, _both(_no(better), _either(closed, lost)))
-        begins = _both(arrived, _no(begun))
-        side = ca.if_else(begins, solution.determinant, old["side"])
+        begins, from_guess = _both(arrived, _no(begun)), old["number"] < 1
+        side = ca.if_else(_both(begins, from_guess), solution.determinant, old["side"])
         quality = ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality)
         small = ca.if_else(old["part"] < 1, _NEAR, _EXACT) * (self._mechanism.size + 1e-3)
         exact = error2 <= small**2
@@ -167,7 +179,7 @@ class _ForwardKinematics:
                 _either(adrift, _both(arrived, _no(exact))),  # other coordinates with legs closed from home
             ),
         )
-        late = old["steps"] + 1 >= _MAX_ITERATIONS
+        late = old["since_start"] + 1 >= _MAX_ITERATIONS
         failed = _both(begun, _both(_either(blocked, late), _no(answered)))
         found, onward = (_both(reached, at) for at in (old["part"] >= 1, old["part"] < 1))
         longer = ca.fmin(2 * old["part_step"], 1 - old["part"])
@@ -175,7 +187,8 @@ class _ForwardKinematics:
 
         # the continuation's own step, or that of Newton while legs are not closed
         moved = joint_coordinates.moved
-        new = {**old, "before": joint_coordinates.gap2, "total": old["total"] + 1, "steps": old["steps"] + 1}
+        new = {**old, "before": joint_coordinates.gap2}
+        new |= {name: old[name] + 1 for name in ("total", "steps", "since_start")}
         own = {"now": self._loop.step[:k], "kept": self._loop.step[k : 2 * k]}
         own |= {name: self._loop.step[2 * k + i] for i, name in enumerate(_LOOP[:4])}
         _set(new, homing, own)
@@ -194,9 +207,17 @@ class _ForwardKinematics:
         back = {"frame": old["base_frame"], "now": old["base_places"], "kept": old["base_places"]}
         still = ca.SX.zeros(old["delta"].numel())
         _set(new, failed, {**again, **back, "delta": still, "part": old["base_part"] + after, "part_step": after})
-        over = _both(failed, _either(after < _SMALLEST_STEP, late))
-        done = _either(answered, _either(over, _both(adrift, _no(begun))))
-        return ca.vertcat(*new.values(), done)
+        over = _both(failed, _either(_either(after < _SMALLEST_STEP, late), _no(from_guess)))
+        lost = _either(over, _both(adrift, _no(begun)))
+        if not self._starts:
+            return ca.vertcat(*new.values(), _either(answered, lost))
+        # at a guess where legs do not close there is no side to look on
+        anew = _both(_both(lost, _no(answered)), _both(old["number"] <= self._starts, _either(begun, _no(from_guess))))
+        number = old["number"] + 1
+        there = start_about(self._mechanism, _pose(self._guess), number, self._starts)[:12]
+        kept = {"number": number, "steps": new["steps"], "side": side}
+        _set(new, anew, {**self._begin(there), **kept})
+        return ca.vertcat(*new.values(), _both(_either(answered, lost), _no(anew)))
 
     def _outputs(self) -> tuple[Port, ...]:
         """The pose after one more step, its largest error with the legs closed there, rounds and quality.

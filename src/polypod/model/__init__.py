@@ -3,6 +3,7 @@
 from ..assembly.results import AssemblyModes, Completeness, Reachability
 from ..friction.solutions import FrictionSolutions, FrictionStatus
 from ..friction.static_force_range import StaticForceRange
+from ..limits import LimitReport
 from .actuators import ActuatorInfo
 from .bounds import ErrorBound
 from .derivatives import Derivatives, Regressor
@@ -18,8 +19,9 @@ from .results import (
     ForwardKinematics,
     ForwardKinematicsStatus,
     InverseDynamics,
-    LimitReport,
+    JointReaction,
     PlatformMotion,
+    Reactions,
 )
 
 __all__ = [
@@ -40,10 +42,12 @@ __all__ = [
     "FrictionSolutions",
     "FrictionStatus",
     "InverseDynamics",
+    "JointReaction",
     "LimitReport",
     "Model",
     "PlatformMotion",
     "Reachability",
+    "Reactions",
     "Regressor",
     "StaticForceRange",
 ]

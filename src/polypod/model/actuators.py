@@ -13,9 +13,18 @@ _UNLIMITED = Drive()
 
 @dataclass(frozen=True)
 class ActuatorInfo:
-    """An actuator: its name (the leg's, if the leg has one), leg and joint, the units of coordinate and force.
+    """One actuator of a robot.
 
-    ``drive`` is what it can do: limits, screw or gear, motor, as the robot file states them.
+    Attributes
+    ----------
+    name : str
+        Name; that of the leg, if the leg has only this one.
+    leg, joint : str
+        Leg and joint that it drives.
+    unit, force_unit : str
+        Units of its coordinate and of its force.
+    drive : Drive
+        Its limits, screw or gear and motor, as the robot file states them.
     """
 
     name: str

@@ -24,10 +24,16 @@ ROUNDINGS = 30.0
 
 
 class ErrorBound(NamedTuple):
-    """Bounds (...) of each result by name, in the unit of the result: no component is farther from the exact answer.
+    """Bounds of rounding errors: no component of a result is farther from the exact one.
 
-    ``quality`` (...) is the part of the digits that the state leaves, ``digits`` (...) how many decimal digits of the
-    largest component of the worst result are right. Infinite bounds and no digits where there is no answer.
+    Attributes
+    ----------
+    bound : dict of str to ndarray, shape (...)
+        Bound of each result by name, in its unit; infinite where there is no answer.
+    quality : ndarray, shape (...)
+        Share of the digits that the state leaves.
+    digits : ndarray, shape (...)
+        Number of correct decimal digits of the largest component of the worst result.
     """
 
     bound: dict[str, Array]

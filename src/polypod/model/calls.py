@@ -22,6 +22,7 @@ from ..errors import InputError, Reason
 from ..kernels import Kernel, PlainCall, designs_of_states, row_per_state
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.design import Design
@@ -41,7 +42,7 @@ from .arguments import (
 from .diagnosis import TOO_STRONG, Errors, check_policy, reasons, report, unconverged_reasons
 from .generalized_coordinates import GeneralizedCoordinates, generalized_coordinates
 from .kernels import Functions, Kernels, OpenedKernels, RowKernels
-from .results import DIAGNOSTICS, LimitReport
+from .results import DIAGNOSTICS
 
 Parameters = Mapping[str, ArrayLike]
 """Other values for numbers of the robot, by path."""

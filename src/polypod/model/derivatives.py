@@ -18,6 +18,7 @@ from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters import Parameter
 from ..parameters.design import Design
+from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import matching_paths, value_at
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
@@ -29,14 +30,26 @@ from .port_jacobian import JOINT_FIELDS, ParametricRobot
 
 
 class Derivatives(NamedTuple):
-    """d(result)/d(input), each (..., n, k) with n results; None where not asked for.
+    """Derivatives d(result)/d(input), each (..., n, k) for n results; None where not requested.
 
-    Results of a flexible robot are forces or the frame's acceleration, then the elastic accelerations.
-    ``pose`` is by a twist [v; omega] on the left of the pose, base axes. ``x``, ``xdot`` and ``xddot`` are by the
-    robot's generalized coordinates and their rates, as ``motion`` takes them. ``parameters`` is by the numbers that
-    were named, in their order, each number of a vector or tensor a column: at this motion of the platform or, where
-    the motion follows from the legs, at these generalized coordinates and rates. It is NaN for numbers of an
-    overconstrained robot that cannot change alone: its legs would let it move no more.
+    For a flexible robot, results are forces or the frame's acceleration, then the elastic accelerations.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (..., n, 6)
+        By a twist [v; omega] on the left of the pose, base axes.
+    twist, acceleration, wrench : ndarray, shape (..., n, 6)
+        By these inputs.
+    force : ndarray, shape (..., n, n)
+        By the actuator forces.
+    parameters : ndarray, shape (..., n, k)
+        By the parameters that were named, in their order, one column for each number: at this motion of the platform
+        or, where the legs determine it, at these generalized coordinates and rates. NaN for parameters of an
+        overconstrained robot that cannot change alone, because it could no longer move.
+    elastic, elastic_rate : ndarray, shape (..., n, N)
+        By the elastic coordinates and their rates.
+    x, xdot, xddot : ndarray, shape (..., n, m)
+        By the generalized coordinates and their rates, as ``motion`` takes them.
     """
 
     pose: Array | None = None
@@ -60,9 +73,16 @@ COORDINATES["direct_dynamics"] = {by: motion for by, motion in COORDINATES["inve
 
 
 class Regressor(NamedTuple):
-    """Y (..., n, k), the names (k) of the numbers p it multiplies, and the robot's values (k,) of them.
+    """Regressor of inverse dynamics: f = Y p.
 
-    Values of designs are (..., k) with the designs' axes.
+    Attributes
+    ----------
+    matrix : ndarray, shape (..., n, k)
+        Y.
+    names : tuple of str
+        Names of the k parameters p.
+    values : ndarray, shape (k,) or (..., k)
+        The robot's values of p; with leading axes for a batch of designs.
     """
 
     matrix: Array
@@ -331,12 +351,14 @@ class DerivativeFunctions:
 def _linear_numbers(mechanism: Mechanism) -> tuple[list[int], tuple[str, ...]]:
     """Places in the port and names of the numbers that forces are linear in."""
     chosen = [(k, e) for k, e in enumerate(mechanism.numbers.entries) if linear(e)]
-    names = tuple(e.path if not isinstance(e.index, str) else f"{e.path}.{e.index}" for _, e in chosen)
-    return [k for k, _ in chosen], names
+    names = (".".join([e.path, *([e.index] if isinstance(e.index, str) else map(str, e.index))]) for _, e in chosen)
+    return [k for k, _ in chosen], tuple(names)
 
 
 def linear(entry: Parameter) -> bool:
     """Whether inverse dynamics without dry friction is linear in a number, together with all others of this kind."""
+    if entry.path.startswith("elements."):
+        return is_linear_of_element(entry)
     return isinstance(entry.index, str) or entry.path.endswith(".viscous") or "rotor" in entry.path.rpartition(".")[2]
 
 

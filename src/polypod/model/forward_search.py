@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..kernels import Kernel
+from ..mechanism.restarts import SPREAD, fractions
 from .calls import Calls
 
 _STEP, _SMALLEST_STEP = 0.25, 2e-3
@@ -26,8 +27,8 @@ _FAR = 0.3
 _MOST_STEPS = 120
 _TOGETHER = 1024
 """States whose starts are tried at the same time."""
-_STARTS, _SPREAD = 64, 2.0
-"""Poses that Newton starts from, and how far they are from the guess at most [sizes of the platform, rad]."""
+_STARTS = 64
+"""Poses that Newton starts from."""
 
 
 class PoseSearch:
@@ -160,10 +161,7 @@ class PoseSearch:
 
 @cache
 def _shifts(m: int) -> Array:
-    """Displacements (_STARTS, m) that fill a cube evenly, the small ones first: multiples of irrational numbers."""
-    ratio = 2.0
-    for _ in range(60):  # the positive root of x^(m+1) = x + 1
-        ratio = (1.0 + ratio) ** (1.0 / (m + 1))
+    """Displacements (_STARTS, m) that fill a cube evenly, the small ones first."""
     number = np.arange(1, _STARTS + 1)[:, None]
-    even = 2.0 * ((0.5 + number * ratio ** -np.arange(1.0, m + 1)) % 1.0) - 1.0
-    return np.asarray(_SPREAD * (number / _STARTS) ** (1 / 3) * even)
+    even = 2.0 * ((0.5 + number * fractions(m)) % 1.0) - 1.0
+    return np.asarray(SPREAD * (number / _STARTS) ** (1 / 3) * even)

@@ -22,6 +22,7 @@ from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
 from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
+from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design, ParameterMap, Place, check_mapping
@@ -46,6 +47,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "rate_map": dependent_coordinates.rate_map,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
+    "elements": element_states,
     "stiffness": elasticity.stiffness,
 }
 _WITH_FRICTION = ("base_wrench", "bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
@@ -56,6 +58,7 @@ _SOURCES = (
     "symbols",
     "description",
     "legs",
+    "elements",
     "parameters",
     "platforms",
     "mobility",

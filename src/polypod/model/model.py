@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -15,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..assembly import Assembly, AssemblyModes, architecture
+from ..clearance import Clearance, ClearanceFunction
 from ..description import Robot
 from ..description.modes import Modes
 from ..errors import (
     AS_RIGID,
     Fault,
-    IgnoredWarning,
     ImplausibleWarning,
     InputError,
     Reason,
@@ -37,7 +38,9 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
+from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.changed_robots import with_numbers
@@ -55,16 +58,17 @@ from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
 from .generalized_coordinates import GeneralizedCoordinates
 from .kernels import Kernels, Options
+from .resting_pose import RestingPose, resting_pose
 from .results import (
     Closure,
     Conditioning,
     DirectDynamics,
     Distribution,
+    ElementState,
     Energy,
     Equilibrium,
     ForwardKinematics,
     InverseDynamics,
-    LimitReport,
     PlatformMotion,
     Reactions,
 )  # fmt: skip
@@ -106,6 +110,7 @@ _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
 _BIAS = Function("bias", *_VELOCITY)
 _ENERGY = Function("energy", *_VELOCITY)
+_ELEMENTS = Function("elements", *_VELOCITY)
 _RATE_MAP = Function("rate_map", "pose")
 _FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
@@ -137,32 +142,75 @@ def _with_elastic(results: list[Array]) -> list[Array]:
 
 
 class Model(Kept):
-    """Kinematics and dynamics of a robot. Immutable, safe in threads; kernels compile when first used.
+    """Kinematics and dynamics of a robot, compiled on first use; immutable and thread-safe.
 
-    Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``; twists, accelerations and wrenches are (..., 6), those of
-    the origin of the platform frame in base axes, linear part first; forces and coordinates are (..., n). Leading axes
-    are a batch. SI units throughout. Rotation matrices of seven printed digits are accepted and made exact.
+    M(pose) udot + bias = J^T f + w_ext, where u is the platform's twist (or its m components along the robot's degrees
+    of freedom), f the actuator forces and w_ext the external wrench.
 
-    A robot with a flexible platform has N elastic coordinates beside the frame's pose: its calls take ``elastic`` and
-    ``elastic_rate`` (..., N), zero if left out, its velocity is u = [twist, elastic rates], and with ``full_output``
-    dynamics also returns the elastic accelerations.
+    Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``. Twists, accelerations and wrenches are (..., 6): those of
+    the origin of the platform frame {P}, in base axes, linear part first. Coordinates and forces are (..., n), one for
+    each actuator. Leading axes are a batch; one state needs none. SI units and radians throughout. Rotation matrices
+    printed to seven digits are accepted and made orthonormal.
 
-    ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a StateError that
-    carries the other states' results, ``warn`` and return NaN in their rows, or only return NaN (``nan``). By default
-    one state raises and a batch warns.
+    A robot with a flexible platform has N elastic coordinates besides the pose of its frame: its calls take ``elastic``
+    and ``elastic_rate`` (..., N), its velocity is u = [twist; elastic rates], and with ``full_output`` dynamics also
+    returns the elastic accelerations.
 
-    Dynamic calls take the motion of the base itself, of ships, vehicles and stages below: ``base_twist`` and
-    ``base_acceleration`` (..., 6) of the origin of {B} in space, in base axes. Pose, twist and acceleration of the
-    platform stay relative to {B}.
+    Arguments that most methods share:
 
-    ``parameters`` gives other values to numbers of the robot, by path as ``parameters`` names them: arrays
-    (..., *shape) whose leading axes are a batch of designs, broadcast against the states. Functions are compiled for
-    a robot's topology, not for its numbers: other numbers compile nothing. ``specialise`` builds the numbers in.
+    - ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a ``StateError``
+      that carries the results of the other states, ``warn`` and return NaN in their rows, or only return NaN (``nan``).
+      By default one state raises and a batch warns.
+    - ``parameters`` replaces parameters of the robot, by path as ``Model.parameters`` names them: arrays (..., *shape)
+      whose leading axes are a batch of designs, broadcast against the states. Functions are compiled for the robot's
+      topology, so new values compile nothing.
+    - ``base_twist`` and ``base_acceleration`` (..., 6) are the motion of the base itself (ships, vehicles, stages
+      below) at the origin of {B}, in base axes. Pose, twist and acceleration of the platform stay relative to {B}.
 
-    ``simplify`` names what a simplified model neglects (``polypod.mechanism.simplify``). ``friction_width`` is the
-    rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. ``friction_law`` names
-    another law of that change (``polypod.friction.LAWS``). ``friction_coupling`` ``implicit`` solves for friction
-    and reactions together, ``explicit`` takes the reactions without dry friction.
+    Parameters
+    ----------
+    robot : Robot, str or Path
+        The robot, the name of one in the library, or a robot file.
+    simplify : str, optional
+        What a simplified model neglects, one of ``polypod.mechanism.SIMPLIFICATIONS``. Default: nothing.
+    friction_width : float, optional
+        Rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. Default: 1e-6, or 1e-2
+        for a flexible platform.
+    friction_law : str, optional
+        Law by which dry friction changes sign, one of ``polypod.friction.LAWS``.
+    friction_coupling : {'implicit', 'explicit'}, optional
+        ``implicit`` solves for friction and reactions together; ``explicit`` takes the reactions without dry friction.
+    specialise : bool, optional
+        Compile the robot's parameter values as constants: faster calls, but other values need another compilation.
+
+    Attributes
+    ----------
+    robot : Robot
+        The robot.
+    legs : tuple of str
+        Names of the legs.
+    actuators : tuple of ActuatorInfo
+        The n actuators, in the order of coordinates and forces.
+    dof : tuple of str
+        Names of the m degrees of freedom.
+    size : float
+        Mean distance of the platform's joints from the origin of {P} [m].
+    simplify : str or None
+        What the model neglects.
+
+    Raises
+    ------
+    RobotFileError
+        If the home pose is singular or the actuators leave a motion of the platform free.
+
+    Examples
+    --------
+    >>> import polypod as pp
+    >>> model = pp.Model("kim-ryu")
+    >>> model
+    Model('kim-ryu', legs=6, actuators=6, dof=6)
+    >>> model.inverse_kinematics(model.robot.home.matrix).shape
+    (6,)
     """
 
     def __init__(
@@ -197,9 +245,6 @@ class Model(Kept):
             self._home = self.robot.home.matrix
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
-        if self.robot.springs_left_out:
-            text = f"robot {self.robot.name!r}: {self.robot.springs_left_out}"
-            warnings.warn(text, IgnoredWarning, stacklevel=2)
 
     def _check_home(self) -> None:
         if len(self.actuators) < self._dof.count:
@@ -248,17 +293,17 @@ class Model(Kept):
 
     @property
     def kernels(self) -> Kernels:
-        """The compiled functions, and the robot in symbols they are made from."""
+        """Compiled functions, and the symbolic mechanism they are built from."""
         return self._kernels
 
     @property
     def mobility(self) -> DegreesOfFreedom:
-        """The motions the robot can make: twist = basis u."""
+        """Motions that the robot can make: twist = basis u."""
         return self._dof
 
     @lazy
     def rigid(self) -> Model:
-        """A model of the same robot on a platform that does not bend; itself if it does not anyway."""
+        """Model of the same robot with a rigid platform; the model itself if its platform is rigid."""
         if not self.robot.flexible:
             return self
         return Model(self.robot.rigid, **self._choices)
@@ -284,7 +329,37 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Actuated coordinates q (..., n) [m or rad] of a pose."""
+        """Actuated coordinates q of a pose.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        q : ndarray, shape (..., n)
+            Coordinates of the actuators [m or rad].
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("kim-ryu")
+        >>> model.inverse_kinematics(model.robot.home.matrix @ pp.pose(z=0.01)).round(4)
+        array([0.3312, 0.3312, 0.3313, 0.3313, 0.3312, 0.3312])
+        """
         return self._calls.call(_INVERSE_KINEMATICS, (pose, elastic), errors, parameters)
 
     def jacobian(
@@ -295,12 +370,34 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """J (..., n, m) with qdot = J u; u is the twist, or its m components along a lower-mobility robot's degrees of
-        freedom.
+        """Jacobian J of the actuated coordinates: qdot = J u.
 
-        Components about axes of rotation are those of the angular velocity; a degree of freedom that is a joint's
-        coordinate has the joint's rate. ``rate_map`` gives u from the rates of the coordinates that ``motion``
-        takes. Of a flexible robot J is (..., n, 6 + N).
+        u is the twist of the platform or, for a robot of fewer than six degrees of freedom, its m components along
+        them: those of the angular velocity for axes of rotation, and the joint's rate where a degree of freedom is a
+        joint's coordinate. ``rate_map`` gives u from the rates of the coordinates that ``motion`` takes. For a flexible
+        robot, u = [twist; elastic rates] and m = 6 + N.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        J : ndarray, shape (..., n, m)
+            Derivatives of coordinate rates by velocities, base axes.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         return self._calls.call(_JACOBIAN, (pose, elastic), errors, parameters)
 
@@ -314,7 +411,34 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Rates qdot (..., n) [m/s or rad/s] of the actuated coordinates."""
+        """Rates of the actuated coordinates: qdot = J u.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        qdot : ndarray, shape (..., n)
+            Rates [m/s or rad/s].
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         return self._calls.call(_RATES, (pose, twist, elastic, elastic_rate), errors, parameters)
 
     def accelerations(
@@ -329,14 +453,70 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Accelerations qddot (..., n) [m/s^2 or rad/s^2] of the actuated coordinates."""
+        """Accelerations of the actuated coordinates: qddot = J udot + Jdot u.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        elastic_acceleration : array_like, shape (..., N), optional
+            Accelerations of the elastic coordinates [1/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        qddot : ndarray, shape (..., n)
+            Accelerations [m/s^2 or rad/s^2].
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         values = pose, twist, acceleration, elastic, elastic_rate, elastic_acceleration
         return self._calls.call(_ACCELERATIONS, values, errors, parameters, False, _PLAIN, _third)
 
     def twist(
         self, pose: PoseLike, qdot: ArrayLike, *, parameters: Parameters | None = None, errors: Errors | None = None
     ) -> Array:
-        """Twist (..., 6) of the platform from the rates qdot (..., n) of the actuated coordinates: J u = qdot."""
+        """Twist of the platform from the rates of the actuated coordinates: solves J u = qdot.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        qdot : array_like, shape (..., n)
+            Rates of the actuated coordinates [m/s or rad/s].
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        twist : ndarray, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+
+        Raises
+        ------
+        InputError
+            If the platform is flexible: its coordinates do not determine how it vibrates.
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         self._needs_rigid("twist")
         return self._calls.call(_TWIST, (pose, qdot), errors, parameters)
 
@@ -349,7 +529,34 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Acceleration (..., 6) of the platform from accelerations of the coordinates: J udot = qddot - Jdot u."""
+        """Acceleration of the platform from those of the actuated coordinates: solves J udot = qddot - Jdot u.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        qddot : array_like, shape (..., n)
+            Accelerations of the actuated coordinates [m/s^2 or rad/s^2].
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        acceleration : ndarray, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+
+        Raises
+        ------
+        InputError
+            If the platform is flexible: its coordinates do not determine how it vibrates.
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         self._needs_rigid("acceleration")
         return self._calls.call(_ACCELERATION, (pose, twist, qddot), errors, parameters)
 
@@ -361,7 +568,30 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> dict[str, Array]:
-        """Pose (..., 4, 4) of the frame of every body, by ``leg.body``; ``platform`` itself included."""
+        """Poses of all bodies at a pose of the platform.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., 4, 4)
+            Pose of the frame of every body in {B}, by ``leg.body``, and of ``platform`` itself.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
 
         def by_name(results: list[Array]) -> dict[str, Array]:
             placed = results[0]
@@ -370,6 +600,47 @@ class Model(Kept):
             return {"platform": own.copy(), **found}
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+
+    def clearance(self, pose: PoseLike, *, errors: Errors | None = None) -> Clearance:
+        """Smallest distances between the bodies of the robot, and above its floor.
+
+        Shapes are those that drawings have: what the robot file states by ``radius``, ``shapes``, ``base`` and
+        ``floor``, else capsules between joints and plates through them. Bodies that a joint holds together are not
+        compared. A flexible platform counts as it is without load.
+
+        Parameters
+        ----------
+        pose : PoseLike
+            Poses (..., 4, 4) of the platform.
+        errors : {"raise", "warn", "nan"}, optional
+            What is done about poses that the legs do not reach.
+
+        Returns
+        -------
+        Clearance
+            ``distance`` (..., P) [m] of P pairs of bodies by ``names``, with the ``points`` where they are nearest.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("hexapod")
+        >>> found = model.clearance(model.robot.home.matrix)
+        >>> len(found.names), bool(found.least > 0)
+        (73, True)
+        """
+
+        def measured(results: list[Array]) -> Clearance:
+            placed = results[0]
+            lead = placed.shape[:-3]
+            own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*lead, 4, 4))[..., None, :, :]
+            still = np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))
+            return self._clearance(np.concatenate([still, own, placed], axis=-3))
+
+        return self.rigid._calls.call(_BODIES, (pose, None), errors, None, False, _PLAIN, measured)
+
+    @lazy
+    def _clearance(self) -> ClearanceFunction:
+        return ClearanceFunction(self.robot)
 
     @overload
     def forward_kinematics(
@@ -408,22 +679,52 @@ class Model(Kept):
         errors: Errors | None = None,
         full_output: bool = False,
     ) -> Array | ForwardKinematics:
-        """Pose (..., 4, 4) with the given actuated coordinates, by Newton's iteration from a guess (default: home).
+        """Pose of the platform with given actuated coordinates, by Newton's iteration from a guess.
 
-        Several poses have the same coordinates. The one found is on the guess's side of the singularities (det J has
-        the guess's sign) and near it: where Newton fails or crosses a singularity, the coordinates' way from those of
-        the guess is followed in steps, then Newton starts from poses about the guess. Inverse kinematics of the pose
-        gives the coordinates: legs that are closed by iterating are closed anew, from home. A state without an answer
-        takes about a millisecond, with such legs about 0.1 s; a pose that was not found may exist. ``full_output``
-        returns a ``ForwardKinematics`` with a code (also whether the pose is outside the robot's limits), the
-        residual and the number of steps of each state. The pose is a ``RigidTransform`` if the guess is one and every
-        state has an answer (a RigidTransform cannot be NaN).
+        Several poses have the same coordinates. The one found is near the guess and on its side of the singularities
+        (det J has the sign it has at the guess): where Newton's iteration fails or crosses a singularity, the straight
+        line from the coordinates of the guess is followed in steps, and then Newton's iteration starts from poses
+        around the guess. Inverse kinematics of the result gives q again; legs closed by iteration are closed anew, from
+        home. A state without an answer takes about a millisecond, or 0.1 s with such legs. A pose that was not found
+        may still exist.
 
-        With ``along`` the rows of q (..., T, n) are a log: the pose of a row is the guess of the next, all in compiled
-        code. ``guess`` (..., 4, 4) then is that of the first rows. A row without an answer is skipped: the next starts
-        from the last pose found. Logs of one batch are followed side by side.
+        Parameters
+        ----------
+        q : array_like, shape (..., n)
+            Coordinates of the actuators [m or rad].
+        guess : array_like or RigidTransform, shape (..., 4, 4), optional
+            Pose from which the iteration starts. Default: home.
+        along : bool, optional
+            Whether the rows of q (..., T, n) are a log: the pose of each row is the guess of the next, and ``guess``
+            that of the first. A row without an answer is skipped. Logs of one batch are processed side by side.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path. Designs get Newton's iteration from the guess only.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+        full_output : bool, optional
+            Whether to return a ``ForwardKinematics`` with status, residual and number of steps.
 
-        With ``parameters`` designs are broadcast against states; Newton's iteration from the guess is all they get.
+        Returns
+        -------
+        pose : ndarray or RigidTransform, shape (..., 4, 4)
+            Pose of {P} in {B}; a ``RigidTransform`` if the guess is one and every state has an answer. With
+            ``full_output`` a ``ForwardKinematics``.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+
+        Examples
+        --------
+        >>> import numpy as np, polypod as pp
+        >>> model = pp.Model("kim-ryu")
+        >>> pose = model.robot.home.matrix @ pp.pose(z=0.01, yaw=0.1)
+        >>> bool(np.allclose(model.forward_kinematics(model.inverse_kinematics(pose)), pose))
+        True
         """
         start = self._home if guess is None else guess
         if parameters is None and not along and not full_output:
@@ -436,19 +737,106 @@ class Model(Kept):
             return forward_kinematics_of_designs(self._calls, q, start, elastic, along, parameters, errors, full_output)
         return forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
 
+    @lazy
+    def robot_limits(self) -> RobotLimits:
+        """All limits of the robot file as data: of drives, legs, joints and the platform."""
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+
     def limits(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+        wrench: ArrayLike | None = None,
+        *,
+        time: ArrayLike | None = None,
+        friction: bool = True,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+    ) -> LimitReport:
+        """Use of every limit of the robot, by name: 1 where a limit is reached.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of {P} in {B}: adds ranges and cones of legs and joints.
+        twist : array_like, shape (..., 6), optional
+            Twist [v; omega] of the origin of {P}, base axes: adds speeds of drives, motors and platform.
+        acceleration : array_like, shape (..., 6), optional
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes: adds forces, powers, accelerations and joint
+            loads.
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        time : array_like, shape (T,), optional
+            Times [s] of states along the last axis of the batch: adds limits of whole motions (continuous force,
+            stroke, bearing life).
+        friction : bool, optional
+            Whether friction in the joints is included.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform; its poses are judged, not its motion.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        LimitReport
+            Names, values, bounds and uses (..., k), and the limits that were left out, with the reason.
+        """
+        self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
+        if elastic is None and not self.robot.flexible:
+            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+        if twist is not None:
+            raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
+        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+
+    def _check_states(self, parameters: Parameters | None, **given: Any) -> None:
+        """Raise for arguments of states, by name (None: left out), that are not what they must be."""
+        shapes = {"pose": (4, 4)}
+        arguments = [Argument(k, v, shapes.get(k, (6,))) for k, v in given.items() if v is not None or k == "pose"]
+        self._calls.states(arguments, parameters)
+
+    def joint_ranges(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
-        """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
-        self._calls.refuse_elastic("limits", {"elastic": elastic})
+        """Quantities of the legs that the robot limits (leg lengths, rail positions, joint cones), with their ranges.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        LimitReport
+            Values and ranges, by leg and name.
+        """
+        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
         return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
 
     def closing(
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> Closure:
-        """Whether the legs close at a pose and which does not, by how much: a code a state instead of an error.
+        """Whether the legs close at a pose and, if not, which leg fails and by how much.
 
-        Poses that a platform cannot take by the legs of a design are out of reach of all of them (leg -1).
+        Poses that the legs of a design do not allow the platform to take are out of reach of all legs (leg -1).
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        Closure
+            Status, leg and excess of each state, instead of an error.
         """
         self._calls.refuse_elastic("closing", {"elastic": elastic})
         return closing(self._calls, {"pose": pose, "elastic": elastic}, parameters)
@@ -458,14 +846,40 @@ class Model(Kept):
     ) -> Conditioning:
         """Condition number of the Jacobian in lengths, and its smallest singular value, the distance to singularity.
 
-        Gears and screws do not count, rotations are arcs at the platform's size (``Conditioning``).
+        Rows are motions of the actuated joints without gears and screws; rotations are arcs at the platform's size.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        Conditioning
+            Condition number and distance to singularity of each state.
         """
         return self._calls.call(_CONDITIONING, (pose, elastic), "warn", parameters, False, _PLAIN, _conditioning)
 
     def null_space(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
-        """Actuator forces (..., n, n - m) that do not move the platform: J^T f = 0, orthonormal.
+        """Actuator forces that do not move the platform: an orthonormal basis of J^T f = 0.
 
-        Of a flexible robot they do not bend it either: m is 6 + N, and there are none unless n is larger.
+        For a flexible robot, they do not bend the platform either: m is 6 + N, and there are none unless n is larger.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        ndarray, shape (..., n, n - m)
+            Basis vectors as columns.
         """
         matrix = self.jacobian(pose, parameters=parameters)
         lost = np.isnan(matrix).any(axis=(-2, -1), keepdims=True)
@@ -473,7 +887,23 @@ class Model(Kept):
         return np.where(lost, np.nan, vectors[..., :, matrix.shape[-1] :])
 
     def drift_acceleration(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
-        """Acceleration (..., 6) of the platform at constant u (as of ``jacobian``): zero but for what follows."""
+        """Acceleration of the platform at constant u (as in ``jacobian``): Bdot u, where twist = B u.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        acceleration : ndarray, shape (..., 6)
+            Drift acceleration at the origin of {P}, base axes [m/s^2, rad/s^2]. It is zero unless the legs couple the
+            platform's motions.
+        """
         states = self._calls.states([Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))], parameters)
         drift = np.zeros((states.size, 6))
         if not self._dof.full and parameters is not None:
@@ -486,32 +916,54 @@ class Model(Kept):
 
     @property
     def generalized_coordinates(self) -> GeneralizedCoordinates:
-        """The motions of a robot of fewer than six degrees of freedom, on rows of states."""
+        """Motions of a robot of fewer than six degrees of freedom, on rows of states."""
         return self._calls.own
 
     def coordinates(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
-        """The robot's generalized coordinates x (..., m) of a pose (a lower-mobility robot's; see ``dof``)."""
+        """Generalized coordinates x of a pose, for a robot of fewer than six degrees of freedom.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        x : ndarray, shape (..., m)
+            Coordinates in the order of ``dof`` [m or rad]; rotations are components of the rotation vector from home.
+
+        Raises
+        ------
+        InputError
+            If the robot has six degrees of freedom.
+        """
         self._needs_dof("coordinates")
         states = self._calls.states([Argument("pose", pose, (4, 4))], parameters)
         return states.finalise("coordinates", [states.own.coordinates(states.rows["pose"])], None, first)
 
     def rate_map(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
-        """E (..., m, m) with u = E xdot: from rates of the robot's generalized coordinates to u of Jacobian and mass
-        matrix.
+        """Map E from rates of the generalized coordinates to the velocity u of Jacobian and mass matrix: u = E xdot.
+
+        With J and M of ``jacobian`` and ``mass_matrix``, qdot = J E xdot and T = xdot^T E^T M E xdot / 2.
 
         Parameters
         ----------
-        pose : (..., 4, 4) or RigidTransform
-            Poses that the robot can take.
-        parameters : mapping, optional
-            Parameters of the robot that differ from its file's.
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
         Returns
         -------
-        (..., m, m) array
-            With J and M of ``jacobian`` and ``mass_matrix``, J E and E^T M E are those of the coordinates'
-            rates: qdot = J E xdot, T = xdot^T E^T M E xdot / 2. The unit matrix where no more than one coordinate is a
-            rotation of the platform.
+        E : ndarray, shape (..., m, m)
+            The identity where at most one coordinate is a rotation of the platform.
+
+        Raises
+        ------
+        InputError
+            If the robot has six degrees of freedom.
 
         Examples
         --------
@@ -539,11 +991,37 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> PlatformMotion:
-        """Pose, twist and acceleration of the platform from the robot's generalized coordinates (..., m) and their
-        rates.
+        """Pose, twist and acceleration of the platform from generalized coordinates and their rates.
 
-        Coordinates of rotations are components of the rotation vector from home, and ``xdot``, ``xddot`` their time
-        derivatives: with two or more rotations not components of the angular velocity (``rate_map``).
+        For robots of fewer than six degrees of freedom. Coordinates of rotations are components of the rotation vector
+        from home, and ``xdot`` and ``xddot`` their time derivatives: with two or more rotations these are not
+        components of the angular velocity (see ``rate_map``).
+
+        Parameters
+        ----------
+        x : array_like, shape (..., m)
+            Generalized coordinates in the order of ``dof`` [m or rad].
+        xdot : array_like, shape (..., m), optional
+            Their rates. Default: zero.
+        xddot : array_like, shape (..., m), optional
+            Their accelerations. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        PlatformMotion
+            Pose, twist and acceleration of the origin of {P}, base axes.
+
+        Raises
+        ------
+        InputError
+            If the robot has six degrees of freedom.
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         self._needs_dof("motion")
         check_policy(errors)
@@ -617,12 +1095,62 @@ class Model(Kept):
         errors: Errors | None = None,
         full_output: bool = False,
     ) -> Array | InverseDynamics:
-        """Actuator forces (..., n) [N or N m] for a motion, positive along growing coordinates.
+        """Actuator forces for a motion: J^T f = M udot + bias - w_ext.
 
-        J^T f = M udot + bias - w_ext. ``wrench`` is the external wrench on the platform at the origin of its frame,
-        base axes. Of more actuators than degrees of freedom the forces of least norm are given, unless ``distribution``
-        says otherwise. ``full_output`` returns an ``InverseDynamics``: the forces, and the elastic accelerations
-        of a flexible robot.
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        formulation : str, optional
+            Formulation of dynamics: ``virtual-power``, ``newton-euler``, ``lagrange`` or ``recursive-matrix``.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        distribution : Distribution, optional
+            How redundant actuators share the load. Default: forces of least norm.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+        full_output : bool, optional
+            Whether to return an ``InverseDynamics``, which also has the elastic accelerations of a flexible robot.
+
+        Returns
+        -------
+        f : ndarray, shape (..., n)
+            Forces that the actuators apply [N or N m], positive along growing coordinates. With ``full_output`` an
+            ``InverseDynamics``.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+
+        Examples
+        --------
+        Forces that hold the platform at home, one state and a batch of three:
+
+        >>> import numpy as np, polypod as pp
+        >>> model = pp.Model("kim-ryu")
+        >>> home = model.robot.home.matrix
+        >>> model.inverse_dynamics(home, np.zeros(6), np.zeros(6)).shape
+        (6,)
+        >>> model.inverse_dynamics(home, np.zeros((3, 6)), np.zeros(6)).shape
+        (3, 6)
         """
         called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
@@ -685,9 +1213,46 @@ class Model(Kept):
         errors: Errors | None = None,
         full_output: bool = False,
     ) -> Array | DirectDynamics:
-        """Acceleration (..., 6) of the platform from actuator forces (..., n).
+        """Acceleration of the platform from actuator forces: M udot = J^T f + w_ext - bias.
 
-        ``full_output`` returns a ``DirectDynamics``: with it the elastic accelerations of a flexible robot.
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        force : array_like, shape (..., n)
+            Forces that the actuators apply [N or N m], positive along growing coordinates.
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+        full_output : bool, optional
+            Whether to return a ``DirectDynamics``, which also has the elastic accelerations of a flexible robot.
+
+        Returns
+        -------
+        acceleration : ndarray, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2]. With ``full_output`` a
+            ``DirectDynamics``.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         called = _DIRECT_DYNAMICS
         values: tuple[Any, ...] = pose, twist, force, wrench, elastic, elastic_rate
@@ -704,9 +1269,31 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2; (6 + N) of a flexible one.
+        """Mass matrix M of the whole robot with respect to u: T = u^T M u / 2.
 
-        u is that of ``jacobian``; ``rate_map`` gives it from the rates of a robot's generalized coordinates.
+        u is that of ``jacobian``; ``rate_map`` gives it from the rates of generalized coordinates.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        M : ndarray, shape (..., m, m)
+            Symmetric and positive definite; m is 6 + N for a flexible robot.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         return self._calls.call(_MASS_MATRIX, (pose, elastic), errors, parameters)
 
@@ -723,7 +1310,43 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
+        """Generalized force of everything but the acceleration: bias = J^T f + w_ext - M udot.
+
+        It contains gravity, springs and other elements, Coriolis and centrifugal terms, friction and, for a flexible
+        robot, elastic forces.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        friction : bool, optional
+            Whether friction in the joints is included.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        bias : ndarray, shape (..., m)
+            Generalized force, base axes at the origin of {P} [N, N m].
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         called = _BIAS
         values: tuple[Any, ...] = pose, twist, elastic, elastic_rate
         if base_twist is not None or base_acceleration is not None:
@@ -738,7 +1361,30 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """The part of the bias (..., m) that is left at rest."""
+        """Gravity terms: the bias at rest, without friction.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        ndarray, shape (..., m)
+            Generalized force, base axes at the origin of {P} [N, N m]; for a flexible robot with its elastic forces.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         return self.bias(pose, _REST, False, elastic=elastic, parameters=parameters, errors=errors)
 
     def energy(
@@ -751,10 +1397,109 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Energy:
-        """Kinetic, potential and elastic energy [J]; the last is that of a flexible platform, else zero."""
+        """Kinetic, potential and elastic energy of the whole robot: T = u^T M u / 2, V = -sum m g.r + V_elements.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        Energy
+            Energies [J]; the elastic one is that of a flexible platform, zero for others.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
         return self._calls.call(
             _ENERGY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
         )
+
+    def elements(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike | None = None,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, ElementState]:
+        """Springs, dampers and other elements by name: length or displacement, rate, force, potential and loss.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6), optional
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s]. Default: zero.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        dict of str to ElementState
+            Elements of the file, then passive joints with a stiffness (``LEG.JOINT``); empty for a robot without any.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
+        placed = placed_elements(self._kernels.mechanism)
+        if not placed:
+            self._check_states(parameters, pose=pose, twist=twist)
+            return {}
+
+        def by_name(parts: list[Array]) -> dict[str, ElementState]:
+            found, start = {}, 0
+            for number, one in enumerate(placed):
+                own = slice(start, start := start + len(one.axes))
+                s, rate, force = (part[..., own] for part in parts[:3])
+                found[one.name] = ElementState(one.axes, s, rate, force, parts[3][..., number], parts[4][..., number])
+            return found
+
+        values = pose, _REST if twist is None else twist, elastic, elastic_rate
+        return self._calls.call(_ELEMENTS, values, errors, parameters, False, _PLAIN, by_name)
+
+    def equilibrium(
+        self, force: ArrayLike | None = None, wrench: ArrayLike | None = None, start: PoseLike | None = None
+    ) -> RestingPose:
+        """Where the robot rests: gravity, springs, actuator forces and an external wrench balance.
+
+        Parameters
+        ----------
+        force : (..., n) of the actuators; zero (they are free) unless given
+        wrench : (..., 6) on the platform; zero unless given
+        start : poses (..., 4, 4) from which the nearest resting pose is sought; home unless given
+
+        Returns
+        -------
+        Poses and whether each is stable. A ``StateError`` where nothing holds some motion of the platform. Friction,
+        which may hold the robot elsewhere, is left out.
+        """
+        return resting_pose(self, force, wrench, start)
 
     def reactions(
         self,
@@ -772,9 +1517,49 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Reactions:
-        """Wrench of every joint on its child, by leg and joint, with the actuator forces, by Newton-Euler.
+        """Wrench of every joint on its child body, with the actuator forces, by Newton-Euler.
 
-        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        Components that internal stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        Forces of springs and other elements are in ``elements``, also of those in joints: they are not part of a
+        joint's reaction.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        distribution : Distribution, optional
+            How redundant actuators share the load. Default: forces of least norm.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        Reactions
+            Reactions by leg and joint, actuator forces, forces of elements, and the wrench on the base.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
 
         def by_name(parts: list[Array]) -> Reactions:
@@ -788,7 +1573,13 @@ class Model(Kept):
             called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
-        return self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        found = self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
+        if not has_elements(self._kernels.mechanism):
+            return found
+        acting = self.elements(
+            pose, twist, elastic=elastic, elastic_rate=elastic_rate, parameters=parameters, errors="nan"
+        )
+        return replace(found, elements={name: one.force for name, one in acting.items()})
 
     def base_wrench(
         self,
@@ -805,10 +1596,46 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
-        """Wrench (..., 6) of the robot on its base for a motion, at the origin of {B}, base axes.
+        """Wrench of the robot on its base: weight and external wrench minus the rate of momentum of all bodies.
 
-        The weight and the external wrench less the rate of momentum of all bodies: what ``reactions(...).base`` is, at
-        a fraction of its cost. Friction inside the robot has no part in it unless the platform is flexible.
+        It equals ``reactions(...).base`` at a fraction of the cost. Friction inside the robot has no part in it unless
+        the platform is flexible.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Wrench [f; m] at the origin of {B}, base axes, in N and N m.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         called = _BASE_WRENCH
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
@@ -836,13 +1663,35 @@ class Model(Kept):
         parameters: Parameters | None = None,
         **given: Any,
     ) -> ErrorBound:
-        """How far the answer of a function at states may be from the exact one by rounding: an ``ErrorBound``.
+        """Bound of the rounding error of a function's result.
 
-        ``function`` is the name of a method and ``arguments`` are its states, such as ``model.error_bound(
-        "inverse_dynamics", pose, twist, acceleration)``. The bound is 30 roundings over the quality, times the sizes of
-        the parts that the answer is the sum of (gravity, rates, accelerations, wrench, each alone): where they cancel,
-        the answer is small and its error is not. It counts the rounding of the inputs, taken as exact to 1e-16. How
-        far the robot's own numbers are off is another matter (``polypod accuracy``).
+        The bound is 30 roundings divided by the quality of the state, times the magnitudes of the terms that the result
+        is a sum of (gravity, rates, accelerations, wrench, each alone): where they cancel, the result is small but its
+        error is not. It includes the rounding of the inputs, taken as exact to 1e-16, but not the uncertainty of the
+        robot's parameters (``polypod.analysis.budget``).
+
+        Parameters
+        ----------
+        function : str
+            Name of the method, such as ``inverse_dynamics``.
+        *arguments : array_like
+            Its states, in the order of the method.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        **given : array_like
+            States by name.
+
+        Returns
+        -------
+        ErrorBound
+            Bounds of each result, quality and number of correct digits.
+
+        Raises
+        ------
+        UnknownNameError
+            If the function has no bound or no such argument.
         """
         return error_bound(self._calls, function, arguments, friction, parameters, given)
 
@@ -856,11 +1705,33 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> StaticForceRange:
-        """Between which forces each actuator may be while dry friction holds the robot at rest: a
-        ``StaticForceRange``.
+        """Range of each actuator's force within which dry friction holds the robot at rest.
 
-        The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
-        the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
+        The other actuators have the forces that hold it without friction. Friction limits that depend on joint loads
+        use the loads at the end of the range, where friction is at its limit: each end is exact to 1e-7 of the
+        interval.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        StaticForceRange
+            Lower and upper force of each actuator, and the joints that may stick.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         return static_force_range(self._rigid_calls(parameters), pose, wrench, parameters, errors)
 
@@ -874,9 +1745,33 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> FrictionSolutions:
-        """How many solutions friction and the reactions it depends on have in a motion, with proof.
+        """Number of solutions of friction and the reactions it depends on, for a given motion, with proof.
 
-        A ``FrictionSolutions``: codes, loads of the joints with Coulomb friction, and a bound of contraction.
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        FrictionSolutions
+            Status, loads of the joints with Coulomb friction, and a bound of contraction.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
         return friction_solutions(self._rigid_calls(parameters), given, parameters, errors)
@@ -892,15 +1787,33 @@ class Model(Kept):
     def assembly_modes(
         self, q: ArrayLike, *, reach: bool = True, parameters: Parameters | None = None
     ) -> AssemblyModes:
-        """All poses with actuated coordinates q (..., n), from the robot's own equations where they are known.
+        """All assembly modes (forward-kinematics solutions) for given actuator positions.
 
-        Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system
-        solved once; Delta robots and five-bar linkages two, planar 3-RRR six, spherical 3-RRR eight, 3-RPS and 3-PRS
-        sixteen. Each is certified by Smale's alpha test, and where as many are, complex ones counted, they are proven
-        to be all. For other robots Newton's iteration from many guesses gives a set that is not proven complete.
+        They come from the robot's own equations where these are known. Six struts (UPS, PUS, RUS, ...) have at most
+        forty solutions (Ronga and Vust 1995), followed from a system solved once; Delta robots and five-bar linkages
+        two, planar 3-RRR six, spherical 3-RRR eight, 3-RPS and 3-PRS sixteen. Each is certified by Smale's alpha test;
+        where as many as the bound are certified, complex ones counted, they are proven to be all. For other robots,
+        Newton's iteration from many guesses gives a set that is not proven complete.
 
-        ``reach`` looks for ways from home to the modes, which takes milliseconds each; without it a mode is unknown to
-        be reachable unless its Jacobian's sign already says that it is not.
+        Parameters
+        ----------
+        q : array_like, shape (..., n)
+            Coordinates of the actuators [m or rad].
+        reach : bool, optional
+            Whether to look for a path from home to each mode, which takes milliseconds each. Without it, the sign of
+            det J can only prove that a mode is not reachable.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        AssemblyModes
+            Poses and what is known about them.
+
+        Raises
+        ------
+        InputError
+            If the platform is flexible.
         """
         if self.robot.flexible:
             raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; {AS_RIGID}")
@@ -921,19 +1834,47 @@ class Model(Kept):
 
     @lazy
     def modes(self) -> Modes:
-        """The modes that the platform bends in."""
+        """Vibration modes of the platform."""
         from ..platforms.modes import modes_of  # finite elements, for flexible platforms only
 
         return modes_of(self.robot)
 
     def deflection(self, elastic: ArrayLike) -> Array:
-        """Displacement of the attachment points (..., n, 3) [m], platform axes: Phi_d(i) q_e of Long (12)."""
+        """Displacement of the attachment points of a flexible platform: Phi_d(i) q_e, equation (12) of Long et al.
+
+        Parameters
+        ----------
+        elastic : array_like, shape (..., N)
+            Elastic coordinates.
+
+        Returns
+        -------
+        ndarray, shape (..., n, 3)
+            Displacement of each attachment point, platform axes [m].
+        """
         return deflection(self.modes, elastic)
 
     def static_equilibrium(
         self, pose: PoseLike, wrench: ArrayLike | None = None, *, parameters: Parameters | None = None
     ) -> Equilibrium:
-        """The platform's shape at rest and the forces that hold it: start simulations here, not at zero."""
+        """Shape of a flexible platform at rest and the forces that hold it.
+
+        Start simulations from this shape rather than from zero, which vibrates.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        Equilibrium
+            Elastic coordinates and actuator forces.
+        """
         given = {"pose": pose, "twist": _REST, "acceleration": _REST, "wrench": wrench}
         return steady_shape("static_equilibrium", self._calls, self.modes, given, False, parameters)
 
@@ -947,22 +1888,59 @@ class Model(Kept):
         *,
         parameters: Parameters | None = None,
     ) -> Equilibrium:
-        """The shape that a motion bends the platform to if it does not vibrate (no elastic rate or acceleration)."""
+        """Shape of a flexible platform in a motion without vibration: elastic rates and accelerations are zero.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        wrench : array_like, shape (..., 6), optional
+            External wrench [f; m] on the platform at the origin of {P}, base axes [N, N m]. Default: zero.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+
+        Returns
+        -------
+        Equilibrium
+            Elastic coordinates and actuator forces.
+        """
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
         return steady_shape("steady_shape", self._calls, self.modes, given, friction, parameters)
 
     # -- numbers, derivatives, symbols -------------------------------------------------------------------------------
 
     def parameters(self, *paths: str) -> dict[str, Array]:
-        """Names and values of the robot's numbers that ``parameters=`` may replace: those named, or all.
+        """Names and values of the robot's parameters, which ``parameters=`` of other methods may replace.
 
-        Paths are dotted as in a file's ``sources``, with ``*`` for any part; a leg's name may stand for its number.
+        Parameters
+        ----------
+        *paths : str
+            Dotted paths as in a file's ``sources``, with ``*`` for any part; a leg's name may stand for its index.
+            Default: all parameters.
+
+        Returns
+        -------
+        dict of str to ndarray
+            Values by path.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("kim-ryu")
+        >>> model.parameters("platform.mass", "gravity")
+        {'platform.mass': array(10.7673), 'gravity': array([0.  , 0.  , 9.81])}
         """
         return parameter_values(self.robot, paths)
 
     @lazy
     def derivative_functions(self) -> DerivativeFunctions:
-        """The compiled derivatives."""
+        """Compiled derivatives of dynamics."""
         return DerivativeFunctions(self)
 
     def derivatives(
@@ -975,13 +1953,39 @@ class Model(Kept):
         errors: Errors | None = None,
         **named: Any,
     ) -> Derivatives:
-        """Derivatives of ``inverse_dynamics`` or ``direct_dynamics`` at states, each (..., n, k), compiled.
+        """Derivatives of ``inverse_dynamics`` or ``direct_dynamics`` by their inputs and by parameters, compiled.
 
-        ``states`` are the function's arguments in their order. By ``pose`` they are those by a twist on its left: the
-        platform displaced by v and turned by omega, base axes. ``wrt`` chooses among the function's inputs; default:
-        all but elastic ones. ``parameters`` names numbers of the robot (paths), by which there are derivatives too;
-        with values, as in other calls, all are at those designs, by these numbers if ``wrt`` is left out or has
-        ``parameters``.
+        Parameters
+        ----------
+        function : str
+            ``inverse_dynamics`` or ``direct_dynamics``.
+        *states : array_like
+            Its arguments, in its order.
+        wrt : tuple of str, optional
+            Inputs to differentiate by. Default: all but the elastic ones.
+        parameters : sequence of str, or mapping of str to array_like, optional
+            Paths of parameters to differentiate by too. A mapping gives their values as in other calls: all derivatives
+            are then at those designs, and by these parameters if ``wrt`` is left out or contains ``parameters``.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+        **named : array_like
+            Arguments by name.
+
+        Returns
+        -------
+        Derivatives
+            d(result)/d(input), each (..., n, k). Derivatives by ``pose`` are by a twist on its left: the platform
+            displaced by v and rotated by omega, base axes.
+
+        Raises
+        ------
+        UnknownNameError
+            If the function or an input is unknown.
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         return self.derivative_functions.call(function, states, named, wrt, parameters, friction, errors)
 
@@ -994,32 +1998,61 @@ class Model(Kept):
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Regressor:
-        """Y (..., n, k) with Y p = inverse dynamics without dry friction, p moments of all bodies and viscous friction.
+        """Regressor Y of inverse dynamics without dry friction: f = Y p.
 
-        Returns a named tuple: the matrix, the names (k) and the robot's own values (k) of p, those of designs (..., k).
+        p contains the mass moments of all bodies and viscous friction.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        acceleration : array_like, shape (..., 6)
+            Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        Regressor
+            Y (..., n, k), the names of p and the robot's values of it.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         return self.derivative_functions.regressor(pose, twist, acceleration, errors, parameters)
 
     def casadi(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> ca.Function:
-        """A function as a ``casadi.Function`` of its inputs with the robot's numbers, symbols in and out.
+        """A function as a ``casadi.Function`` of its inputs, with the robot's parameter values.
 
-        Functions that iterate (legs without a closed form, ``motion`` of a platform that moves as its legs let it,
-        friction that depends on reactions) take numbers and ``MX`` symbols; the others ``SX`` too. Their derivatives
-        are those of the solution, of every order.
+        Functions that iterate (legs without a closed form, ``motion`` of a platform that moves as its legs allow,
+        friction that depends on reactions) take numbers and ``MX`` symbols; the others also ``SX``. Derivatives are
+        those of the solution, of every order.
 
         Parameters
         ----------
         name : str
-            Name of the function, as ``kernel`` takes it.
-        friction : bool
-            Whether joints have friction.
-        formulation : str
-            Formulation of ``inverse_dynamics``.
+            Name of the function, as in ``kernel``.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        formulation : str, optional
+            Formulation of dynamics: ``virtual-power``, ``newton-euler``, ``lagrange`` or ``recursive-matrix``.
 
         Returns
         -------
         casadi.Function
             Inputs and outputs have the names of the kernel's; matrices are columns, row by row.
+
+        Raises
+        ------
+        InputError
+            If the function is found by an iteration without derivatives.
         """
         expression = self._kernels.expression(self._kernels.mechanism, name, friction, formulation)
         if isinstance(expression, Iteration) and expression.equations is None:
@@ -1030,19 +2063,36 @@ class Model(Kept):
     def torch(
         self, name: str, *, parameters: Sequence[str] = (), friction: bool = True, errors: Errors | None = None
     ) -> TorchFunction:
-        """``inverse_dynamics`` or ``direct_dynamics`` as a function of PyTorch tensors, batched, with gradients.
+        """``inverse_dynamics`` or ``direct_dynamics`` as a batched, differentiable function of PyTorch tensors.
 
-        Called with pose, twist, acceleration (force) and wrench, and with ``parameters={path: tensor}`` for the numbers
-        named here. Both passes are compiled: the backward one is a vector-Jacobian product, not a Jacobian. It is made
-        of the Jacobians of ``derivatives`` for legs that close by iterating, more actuators than degrees of
-        freedom, friction that depends on reactions, and flexible robots: these take ``elastic`` and ``elastic_rate``
-        too, and their results have the elastic accelerations after the others.
+        Call it with pose, twist, acceleration (or force) and wrench, and with ``parameters={path: tensor}`` for the
+        parameters named here. Both passes are compiled; the backward pass is a vector-Jacobian product. It is built
+        from the Jacobians of ``derivatives`` for legs that close by iteration, redundant actuators, friction that
+        depends on reactions, and flexible robots; the latter also take ``elastic`` and ``elastic_rate`` and return the
+        elastic accelerations after the other results.
 
-        The gradient by a pose T (4, 4) is the matrix G, zero in its last row, of least norm with
-        dL = sum(G * dT) for every rigid displacement dT. So gradients by whatever numbers a program makes T from
-        (angles, quaternions, rotation vectors) are exact; that by a twist on the left is [G_p; sum_k R_k x G_k],
-        G_p and G_k columns of G. Steps along G itself leave the rigid poses: use ``displaced`` of the function. For a
-        robot of fewer than six degrees of freedom T, twist and acceleration must be motions that it can make.
+        The gradient by a pose T (4, 4) is the matrix G of least norm, zero in its last row, with dL = sum(G * dT) for
+        every rigid displacement dT, so gradients by whatever T is computed from (angles, quaternions, rotation vectors)
+        are exact. The gradient by a twist on the left is [G_p; sum_k R_k x G_k], with G_p and G_k columns of G. Steps
+        along G itself leave the rigid poses: use ``displaced`` of the function. For a robot of fewer than six degrees
+        of freedom, T, twist and acceleration must be motions that it can make.
+
+        Parameters
+        ----------
+        name : str
+            ``inverse_dynamics`` or ``direct_dynamics``.
+        parameters : sequence of str, optional
+            Paths of robot parameters that the function takes as tensors.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        TorchFunction
+            The function.
         """
         from ..adapters import Differentiable
         from ..adapters.torch_function import TorchFunction
@@ -1052,10 +2102,26 @@ class Model(Kept):
     def jax(
         self, name: str, *, parameters: Sequence[str] = (), friction: bool = True, errors: Errors | None = "warn"
     ) -> JaxFunction:
-        """The same on JAX arrays, as in ``torch``: in ``jit``, ``vmap``, ``grad``; reverse mode, once.
+        """``inverse_dynamics`` or ``direct_dynamics`` as a function of JAX arrays, for ``jit``, ``vmap`` and ``grad``.
 
-        Without ``jax_enable_x64`` JAX hands over single precision. Inputs without a derivative (those of a platform
-        that moves as its legs let it) get a gradient that is not a number.
+        As ``torch``; reverse mode, first derivatives only. Without ``jax_enable_x64`` JAX passes single precision.
+        Inputs without a derivative (those of a platform that moves as its legs allow) get a gradient of NaN.
+
+        Parameters
+        ----------
+        name : str
+            ``inverse_dynamics`` or ``direct_dynamics``.
+        parameters : sequence of str, optional
+            Paths of robot parameters that the function takes as arrays.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer.
+
+        Returns
+        -------
+        JaxFunction
+            The function.
         """
         from ..adapters import Differentiable
         from ..adapters.jax_function import JaxFunction
@@ -1063,10 +2129,22 @@ class Model(Kept):
         return JaxFunction(Differentiable(self, name, parameters, friction, errors))
 
     def kernel(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> Kernel:
-        """The bare compiled function: only shapes are checked, arrays (n, ...) in and out, for loops of microseconds.
+        """The bare compiled function, for loops of microseconds: only shapes are checked.
 
-        Outputs end with the quality of each state (below 1e-7: no answer) and, where dry friction is iterated, whether
-        it converged.
+        Parameters
+        ----------
+        name : str
+            Name of the function.
+        friction : bool, optional
+            Whether friction in the joints is included.
+        formulation : str, optional
+            Formulation of dynamics: ``virtual-power``, ``newton-euler``, ``lagrange`` or ``recursive-matrix``.
+
+        Returns
+        -------
+        Kernel
+            Function of arrays (n, ...). Its outputs end with the quality of each state (below 1e-7: no answer) and,
+            where dry friction is iterated, whether it converged.
         """
         return self._kernels.get(name, friction, formulation)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..friction import friction_pairs
+from ..limits import LimitReport
+from ..limits.loads import perpendicular
 from ..mechanism import Mechanism
 
 DIAGNOSTICS = ("quality", "converged", "verdict")
@@ -19,9 +20,16 @@ DIAGNOSTICS = ("quality", "converged", "verdict")
 
 
 class Energy(NamedTuple):
-    """Kinetic, potential and elastic energy [J], each of the batch's shape.
+    """Kinetic, potential and elastic energy [J].
 
-    Potential is that of gravity, -sum m g.r from the base origin; elastic that of a flexible platform, zero of others.
+    Attributes
+    ----------
+    kinetic : ndarray, shape (...)
+        T = u^T M u / 2.
+    potential : ndarray, shape (...)
+        V = -sum m g.r, from the base origin, and that of springs and other elements.
+    elastic : ndarray, shape (...)
+        Energy of a flexible platform; zero for others.
     """
 
     kinetic: Array
@@ -29,32 +37,87 @@ class Energy(NamedTuple):
     elastic: Array
 
 
+class ElementState(NamedTuple):
+    """State of a spring, damper or other element.
+
+    Attributes
+    ----------
+    axes : tuple of str
+        Names of its displacements: its length, or those of its joint.
+    displacement : ndarray, shape (..., k)
+        Displacements [m or rad].
+    rate : ndarray, shape (..., k)
+        Their rates [m/s or rad/s].
+    force : ndarray, shape (..., k)
+        What it applies [N or N m], positive along growing displacements: negative where a spring pulls.
+    potential : ndarray, shape (...)
+        Potential energy [J].
+    loss : ndarray, shape (...)
+        Power that it dissipates [W].
+    """
+
+    axes: tuple[str, ...]
+    displacement: Array
+    rate: Array
+    force: Array
+    potential: Array
+    loss: Array
+
+
 class InverseDynamics(NamedTuple):
-    """Actuator forces (..., n) [N or N m] and elastic accelerations (..., N); N is 0 for a rigid platform."""
+    """Full output of inverse dynamics.
+
+    Attributes
+    ----------
+    force : ndarray, shape (..., n)
+        Actuator forces [N or N m].
+    elastic_acceleration : ndarray, shape (..., N)
+        Accelerations of the elastic coordinates [1/s^2]; N is 0 for a rigid platform.
+    """
 
     force: Array
     elastic_acceleration: Array
 
 
 class DirectDynamics(NamedTuple):
-    """Acceleration of the platform frame (..., 6) and elastic accelerations (..., N); N is 0 for a rigid platform."""
+    """Full output of direct dynamics.
+
+    Attributes
+    ----------
+    acceleration : ndarray, shape (..., 6)
+        Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+    elastic_acceleration : ndarray, shape (..., N)
+        Accelerations of the elastic coordinates [1/s^2]; N is 0 for a rigid platform.
+    """
 
     acceleration: Array
     elastic_acceleration: Array
 
 
 class Equilibrium(NamedTuple):
-    """Elastic coordinates (..., N) that stay as they are, and the actuator forces (..., n) of that motion or rest."""
+    """Steady shape of a flexible platform and the forces that belong to it.
+
+    Attributes
+    ----------
+    elastic : ndarray, shape (..., N)
+        Elastic coordinates that stay constant.
+    force : ndarray, shape (..., n)
+        Actuator forces [N or N m].
+    """
 
     elastic: Array
     force: Array
 
 
 class Distribution(NamedTuple):
-    """How more actuators than degrees of freedom share their work: the forces nearest to ``preload`` in a weighted
-    norm.
+    """How redundant actuators share the load: forces f minimise sum w_i (f_i - p_i)^2.
 
-    Forces f minimise sum w_i (f_i - p_i)^2; ``weights`` w (..., n) are one and ``preload`` p (..., n) zero if left out.
+    Attributes
+    ----------
+    weights : array_like, shape (..., n), optional
+        Positive weights w; an actuator with a small one carries more. Default: one.
+    preload : array_like, shape (..., n), optional
+        Forces p that f stays near [N or N m]. Default: zero.
     """
 
     weights: Array | None = None
@@ -62,7 +125,17 @@ class Distribution(NamedTuple):
 
 
 class PlatformMotion(NamedTuple):
-    """Pose (..., 4, 4), twist (..., 6) and acceleration (..., 6) of the platform."""
+    """Motion of the platform.
+
+    Attributes
+    ----------
+    pose : ndarray, shape (..., 4, 4)
+        Pose of {P} in {B}.
+    twist : ndarray, shape (..., 6)
+        Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+    acceleration : ndarray, shape (..., 6)
+        Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+    """
 
     pose: Array
     twist: Array
@@ -72,10 +145,16 @@ class PlatformMotion(NamedTuple):
 class Conditioning(NamedTuple):
     """How far a pose is from singular, from the Jacobian in lengths.
 
-    Rows are motions of the actuated joints themselves, gears and screws left out; rotations of joints and platform are
-    arcs at the platform's size (the mean distance of its joints from its origin). ``condition`` is the ratio of the
-    largest to the smallest singular value, ``distance`` the smallest one [1, i.e. mm/mm]: how far the joints move for
-    each millimetre of the platform's motion that they feel least. It is 0 in a singular pose, where they feel nothing.
+    Rows are motions of the actuated joints themselves, without gears and screws; rotations of joints and platform are
+    arcs at the platform's size (the mean distance of its joints from its origin).
+
+    Attributes
+    ----------
+    condition : ndarray, shape (...)
+        Ratio of the largest to the smallest singular value.
+    distance : ndarray, shape (...)
+        Smallest singular value [1, i.e. mm/mm]: how far the joints move for each millimetre of the platform's motion
+        that they feel least. Zero in a singular pose.
     """
 
     condition: Array
@@ -94,9 +173,17 @@ class ClosureStatus(IntEnum):
 
 
 class Closure(NamedTuple):
-    """How a pose (...) is closed: a ``ClosureStatus``, the number of the first leg at fault (-1: none, or the
-    whole platform is singular) and by how much its condition is exceeded [m, or the unit of the condition; nan:
-    none]."""
+    """How the legs close at a pose.
+
+    Attributes
+    ----------
+    status : ndarray of int, shape (...)
+        A ``ClosureStatus``.
+    leg : ndarray of int, shape (...)
+        Index of the first leg at fault; -1 if there is none or the whole platform is singular.
+    excess : ndarray, shape (...)
+        By how much its condition is exceeded [m, or the unit of the condition]; NaN if there is none.
+    """
 
     status: NDArray[np.int64]
     leg: NDArray[np.int64]
@@ -132,73 +219,24 @@ class ForwardKinematicsStatus(IntEnum):
 
 
 class ForwardKinematics(NamedTuple):
-    """Poses (..., 4, 4), NaN where there is none; code, largest coordinate error [m] and steps of each state.
+    """Full output of forward kinematics.
 
-    A pose outside the robot's limits is given, with its code.
+    Attributes
+    ----------
+    pose : ndarray, shape (..., 4, 4)
+        Pose of {P} in {B}, NaN where none was found; a pose outside the robot's limits is given, with its status.
+    status : ndarray of int, shape (...)
+        A ``ForwardKinematicsStatus``.
+    residual : ndarray, shape (...)
+        Largest error of a coordinate [m].
+    steps : ndarray of int, shape (...)
+        Number of Newton steps.
     """
 
     pose: Array
     status: NDArray[np.int64]
     residual: Array
     steps: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class LimitReport:
-    """Limited quantities of a batch of poses: which, how much, how much is allowed.
-
-    ``names`` are (leg, quantity); ``value``, ``inside`` are (..., k), ``low``, ``high`` (k,) or, of several designs,
-    (..., k), ``units`` k texts.
-    """
-
-    names: tuple[tuple[str, str], ...]
-    value: Array
-    low: Array
-    high: Array
-    units: tuple[str, ...]
-
-    @staticmethod
-    def of(mechanism: Mechanism, values: Array, ranges: Array | None = None) -> LimitReport:
-        """From the limited quantities (..., k) of a kernel, angles as cosines; ``ranges`` (..., k, 2) of designs."""
-        limits = mechanism.limits
-        low, high = np.moveaxis(mechanism.limit_ranges if ranges is None else ranges, -1, 0).copy()
-        angles = np.array([limit.angle for _, limit in limits], dtype=bool)
-        reported = values.copy()
-        reported[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
-        low[..., angles], high[..., angles] = 0.0, np.arccos(low[..., angles])
-        names = tuple((leg, limit.name) for leg, limit in limits)
-        return LimitReport(names, reported, low, high, tuple(limit.unit for _, limit in limits))
-
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """Whether each quantity is within its range; a value that is not a number is not."""
-        return (self.value >= self.low) & (self.value <= self.high)
-
-    @property
-    def ok(self) -> bool:
-        """Whether every quantity is within its range in every state."""
-        return bool(self.inside.all())
-
-    def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
-        """A sentence for each quantity that leaves its range in any state, at its worst; ``which`` names a state."""
-        sentences = []
-        values, low, high = (
-            np.broadcast_to(v, self.value.shape).reshape(
-                int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names)
-            )
-            for v in (self.value, self.low, self.high)
-        )
-        for k, (leg, quantity) in enumerate(self.names):
-            over = np.fmax(low[:, k] - values[:, k], values[:, k] - high[:, k])
-            over = np.where(np.isnan(values[:, k]), np.inf, over)
-            if len(over) and over.max() > 0:
-                state = int(over.argmax())
-                where = f" ({which(state)})" if self.value.ndim > 1 else ""
-                sentences.append(
-                    f"{leg}: {quantity} {values[state, k]:.6g} {self.units[k]} is outside "
-                    f"{low[state, k]:.6g} to {high[state, k]:.6g} {self.units[k]}{where}"
-                )
-        return sentences
 
 
 _FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}
@@ -232,18 +270,29 @@ def suspected_unit_errors(report: LimitReport) -> list[str]:
     return list(found.values())
 
 
-_ROUNDING = 1e-12
-"""Entries of a projection below this are zeros of directions along the base axes."""
 _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 
 @dataclass(frozen=True)
 class JointReaction:
-    """What a joint passes on from its parent to its child: force and moment (..., 3) at the joint's point, base axes.
+    """Wrench that a joint passes from its parent to its child; the opposite acts on the parent.
 
-    The opposite acts on the parent. Along the joint's free directions ``axes`` (..., k, 3) it holds friction and the
-    actuator's force; ``normal_force`` and ``constraint_moment`` are what is left without them. ``idle`` joints have
-    neither. Numbers that inner stresses leave open are NaN.
+    Components that internal stresses of an overconstrained robot leave open are NaN.
+
+    Attributes
+    ----------
+    kind : str
+        Kind of joint.
+    parent, child : str
+        Names of the bodies it connects.
+    force : ndarray, shape (..., 3)
+        Force on the child at the joint's point, base axes [N].
+    moment : ndarray, shape (..., 3)
+        Moment on the child about the joint's point, base axes [N m].
+    axes : ndarray, shape (..., k, 3)
+        Free directions of the joint, along which the wrench contains friction and the actuator's force.
+    idle : bool
+        Whether the joint has neither friction nor an actuator.
     """
 
     kind: str
@@ -256,7 +305,7 @@ class JointReaction:
 
     @property
     def normal_force(self) -> Array:
-        """Force perpendicular to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
+        """Force perpendicular to the direction of a sliding joint (..., 3) [N]; the whole force of a rotary joint."""
         return self._without(self.force) if self.kind in ("prismatic", "cylindrical") else self.force
 
     @property
@@ -275,16 +324,27 @@ class JointReaction:
 
 @dataclass(frozen=True)
 class Reactions:
-    """Reactions of every joint: ``legs[leg][joint]``, the actuator forces, and the numbers statics leaves open.
+    """Reactions of every joint, actuator forces, and the wrench on the base.
 
-    ``indeterminate`` names them as (leg, joint, number); they are NaN. ``base`` (..., 6) is the wrench of the whole
-    robot on its base, moment about the origin of {B}, base axes: what the foundation carries.
+    Attributes
+    ----------
+    legs : dict of str to dict of str to JointReaction
+        Reactions by leg and joint: ``legs[leg][joint]``.
+    force : ndarray, shape (..., n)
+        Actuator forces [N or N m].
+    base : ndarray, shape (..., 6)
+        Wrench of the whole robot on its base, moment about the origin of {B}, base axes [N, N m].
+    indeterminate : tuple of (str, str, str)
+        Leg, joint and component of numbers that statics leaves open; they are NaN.
+    elements : dict of str to ndarray, shape (..., k)
+        What each element applies along its length or the displacements of its joint [N or N m].
     """
 
     legs: dict[str, dict[str, JointReaction]]
     force: Array
     base: Array
     indeterminate: tuple[tuple[str, str, str], ...]
+    elements: dict[str, Array] = field(default_factory=dict)
 
     @property
     def on_platform(self) -> Array:
@@ -302,7 +362,30 @@ class Reactions:
         open_numbers: NDArray[np.bool_],
         friction: bool = True,
     ) -> Reactions:
-        """From the rows (..., joints, 6) of a kernel and which numbers (joints, 6) of them are open."""
+        """Reactions from the rows of a kernel.
+
+        Parameters
+        ----------
+        mechanism : Mechanism
+            The robot in symbols.
+        wrenches : ndarray, shape (..., joints, 6)
+            Wrench of each joint on its child.
+        axes : ndarray, shape (..., joints, 6)
+            Free directions of each joint.
+        force : ndarray, shape (..., n)
+            Actuator forces.
+        base : ndarray, shape (..., 6)
+            Wrench on the base.
+        open_numbers : ndarray of bool, shape (joints, 6)
+            Components that statics leaves open.
+        friction : bool, optional
+            Whether friction in the joints is included.
+
+        Returns
+        -------
+        Reactions
+            The reactions by name.
+        """
         legs: dict[str, dict[str, JointReaction]] = {}
         indeterminate = []
         row = 0
@@ -320,15 +403,3 @@ class Reactions:
                 indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
         return Reactions(legs, force, base, tuple(indeterminate))
-
-
-def perpendicular(vector: Array, axes: Array) -> Array:
-    """A vector (..., 3) less its parts along directions (..., k, 3) that are perpendicular to each other.
-
-    P v with P = 1 - sum a a^T: a number that is open leaves those of the result open that depend on it.
-    """
-    matrix = np.eye(3) - np.einsum("...ki,...kj->...ij", axes, axes)
-    matrix = np.where(np.abs(matrix) < _ROUNDING, 0.0, matrix)
-    with np.errstate(invalid="ignore"):
-        parts = np.where(matrix == 0.0, 0.0, matrix * vector[..., None, :])
-    return np.asarray(parts.sum(axis=-1))

@@ -38,7 +38,19 @@ _TURN_BACK = 0.5
 
 
 class PathSample(NamedTuple):
-    """Places of a path: the motion's own time there (...), pose (..., 4, 4), tangent and curvature (..., 6)."""
+    """Points of a path.
+
+    Attributes
+    ----------
+    time : ndarray, shape (...)
+        Time of the original motion [s].
+    pose : ndarray, shape (..., 4, 4)
+        Pose of {P} in {B}.
+    tangent : ndarray, shape (..., 6)
+        Derivative of the pose by arc length, as a twist in base axes.
+    curvature : ndarray, shape (..., 6)
+        Derivative of the tangent by arc length [1/m].
+    """
 
     time: Array
     pose: Array
@@ -62,11 +74,27 @@ class _Pieces:
 
 
 class ArcLengthPath:
-    """The path of a trajectory by its length l in [0, length].
+    """The path of a trajectory as a function of arc length: dl = sqrt(|v|^2 + r^2 |omega|^2) dt.
 
-    ``breakpoints`` (p + 1,) are the lengths at which its smooth parts meet, ``stops`` (p + 1,) says where the tangent
-    jumps: there the speed must be zero; with a bounded jerk it must be so at the ``bends`` too. Times at which the
-    motion stays in one place have no length.
+    Times at which the motion rests have no length.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The motion.
+    turn_length : float
+        Length r by which rotations count [m/rad].
+
+    Attributes
+    ----------
+    length : float
+        Total arc length [m].
+    breakpoints : ndarray, shape (p + 1,)
+        Lengths at which smooth parts meet [m].
+    stops : ndarray of bool, shape (p + 1,)
+        Where the tangent jumps, so that the speed must be zero.
+    bends : ndarray of bool, shape (p + 1,)
+        Where the curvature jumps; with limited jerk the speed must be zero there too.
 
     Examples
     --------
@@ -207,7 +235,18 @@ class ArcLengthPath:
         return tangent, (motion.acceleration - faster * tangent) / speed**2, motion.pose
 
     def time(self, length: Array) -> Array:
-        """The motion's own time at lengths (...)."""
+        """Time of the original motion at arc lengths.
+
+        Parameters
+        ----------
+        length : ndarray, shape (...)
+            Arc lengths [m].
+
+        Returns
+        -------
+        ndarray, shape (...)
+            Times [s].
+        """
         flat = np.clip(length, 0.0, self.length)
         cell = np.clip(np.searchsorted(self._lengths, flat, "right") - 1, 0, len(self._width) - 1)
         curve, left = self._curve[:, cell], flat - self._lengths[cell]
@@ -234,16 +273,51 @@ class ArcLengthPath:
         )
 
     def at(self, length: Array | float) -> PathSample:
-        """Places at lengths (...); where smooth parts meet, those of the later part."""
+        """The path at arc lengths; where smooth parts meet, that of the later part.
+
+        Parameters
+        ----------
+        length : array_like, shape (...)
+            Arc lengths [m].
+
+        Returns
+        -------
+        PathSample
+            Pose, tangent and curvature.
+        """
         where = np.asarray(length, dtype=np.float64)
         return self.evaluate_piece(self.piece(where), where)
 
     def piece(self, length: Array) -> NDArray[np.intp]:
-        """The smooth parts (...) in which lengths (...) lie; the later one where two meet."""
+        """Smooth part in which each arc length lies; the later one where two meet.
+
+        Parameters
+        ----------
+        length : ndarray, shape (...)
+            Arc lengths [m].
+
+        Returns
+        -------
+        ndarray of int, shape (...)
+            Indices of the parts.
+        """
         return np.clip(np.searchsorted(self.breakpoints, length, "right") - 1, 0, len(self._pieces.time) - 1)
 
     def evaluate_piece(self, piece: NDArray[np.intp], length: Array) -> PathSample:
-        """Places at lengths (...) of smooth parts (...) of the path."""
+        """The path at arc lengths of given smooth parts.
+
+        Parameters
+        ----------
+        piece : ndarray of int, shape (...)
+            Indices of the parts.
+        length : ndarray, shape (...)
+            Arc lengths [m].
+
+        Returns
+        -------
+        PathSample
+            Pose, tangent and curvature.
+        """
         time, parts = self.time(length), self._pieces
         inner = np.clip(time, parts.inner[piece, 0], parts.inner[piece, 1])
         tangent, curvature, pose = self._tangents(inner)

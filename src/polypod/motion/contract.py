@@ -31,7 +31,13 @@ A sample is then at most 1/32 of a period from any peak, which it meets to 1 - c
 
 
 class Coordinates(NamedTuple):
-    """Coordinates x(t), xdot, xddot, each (..., k), or (...) for one coordinate without an axis of its own."""
+    """Coordinates and their time derivatives.
+
+    Attributes
+    ----------
+    x, xdot, xddot : ndarray, shape (..., k)
+        Coordinates, rates and accelerations; (...) for one coordinate without an axis of its own.
+    """
 
     x: Array
     xdot: Array
@@ -39,10 +45,18 @@ class Coordinates(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """Motion of the platform frame {P} in the base frame.
+    """Motion of the platform frame {P} in the base frame {B}.
 
-    ``time`` (...) in s; ``pose`` (..., 4, 4); ``twist`` [v; omega] and ``acceleration`` [vdot; omegadot]
-    (..., 6) of the origin of {P}, base axes, in m/s, rad/s, m/s^2, rad/s^2.
+    Attributes
+    ----------
+    time : ndarray, shape (...)
+        Time [s].
+    pose : ndarray, shape (..., 4, 4)
+        Pose of {P} in {B}.
+    twist : ndarray, shape (..., 6)
+        Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+    acceleration : ndarray, shape (..., 6)
+        Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
     """
 
     time: Array
@@ -66,10 +80,15 @@ class Peak(NamedTuple):
 class MotionExpansion(NamedTuple):
     """A motion over intervals t +- h (n,) as a Taylor expansion, of which bounds can be computed.
 
-    ``derivatives`` (5, n, k): coordinates c, their first, second and third derivatives at t, and bounds of the fourth
-    within t +- h. ``pose`` is the platform's frame in symbols, a function of the coordinates (k) and of ``constants``
-    (n, p), which do not change within an interval; None for a robot's generalized coordinates, of which it knows the
-    pose.
+    Attributes
+    ----------
+    derivatives : ndarray, shape (5, n, k)
+        Coordinates, their first three derivatives at t, and bounds of the fourth within t +- h.
+    constants : ndarray, shape (n, p)
+        Values that do not change within an interval.
+    pose : callable or None
+        Platform frame in symbols, as a function of coordinates (k) and constants (p); None for a robot's generalized
+        coordinates, from which the robot knows its pose.
     """
 
     derivatives: Array
@@ -94,14 +113,52 @@ class Timed(ABC, Generic[Value_co]):
 
     @abstractmethod
     def evaluate(self, t: Array) -> Value_co:
-        """Values at times (...) known to lie in [0, duration]."""
+        """Values at times known to lie in [0, duration].
+
+        Parameters
+        ----------
+        t : ndarray, shape (...)
+            Times [s] in [0, duration].
+
+        Returns
+        -------
+        Coordinates or Motion
+            Values at these times.
+        """
 
     def at(self, t: ArrayLike) -> Value_co:
-        """Values at times ``t`` (...) in s; a time outside [0, duration] is an InputError."""
+        """Values at times.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times [s] in [0, duration].
+
+        Returns
+        -------
+        Coordinates or Motion
+            Values at these times.
+
+        Raises
+        ------
+        InputError
+            If a time is outside [0, duration].
+        """
         return self.evaluate(inside(t, self.duration))
 
     def even_times(self, count: int) -> Array:
-        """``count`` evenly spaced times (count,) from 0 to the duration, both included."""
+        """Evenly spaced times from 0 to the duration, both included.
+
+        Parameters
+        ----------
+        count : int
+            Number of times.
+
+        Returns
+        -------
+        ndarray, shape (count,)
+            Times [s].
+        """
         if count < 1:
             raise InputError(f"count: must be at least 1, got {count}")
         return np.linspace(0.0, self.duration, count)
@@ -142,23 +199,61 @@ class Path(Timed[Coordinates]):
         return None
 
     def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
-        """The third derivative (n, k) at times t (n,), and bounds of the fourth within t +- half; None: not known.
+        """Third derivative at times, and bounds of the fourth in intervals around them.
 
-        No interval reaches beyond a piece.
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            Times [s].
+        half : ndarray, shape (n,)
+            Half-widths of the intervals around them [s]; no interval reaches beyond a piece.
+
+        Returns
+        -------
+        HigherDerivatives or None
+            Arrays (n, k); None if they are not known.
         """
         return None
 
     def expansion(self, t: Array, half: Array) -> Array | None:
-        """x, xdot, xddot, the third derivative, and bounds of the fourth (5, n, k) of all coordinates."""
+        """Taylor expansion of all coordinates: x, xdot, xddot, the third derivative, and bounds of the fourth.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            Times [s].
+        half : ndarray, shape (n,)
+            Half-widths of the intervals around them [s]; no interval reaches beyond a piece.
+
+        Returns
+        -------
+        ndarray, shape (5, n, k), or None
+            The terms; None if they are not known.
+        """
         higher = self.higher_derivatives(t, half)
         if higher is None:
             return None
         return np.stack([np.reshape(part, (len(t), self.count)) for part in (*self.evaluate(t), *higher)])
 
     def with_columns(self, columns: tuple[MotionColumn, ...]) -> Self:
-        """The path with the named columns of its tables in this order; one that does not fit is an InputError.
+        """The path with the named columns of its tables in a given order.
 
-        What is not from a table has no names and counts by position.
+        What does not come from a table has no names and counts by position.
+
+        Parameters
+        ----------
+        columns : tuple of MotionColumn
+            Names and units of the coordinates.
+
+        Returns
+        -------
+        Path
+            The path.
+
+        Raises
+        ------
+        InputError
+            If a column does not fit.
         """
         return self
 
@@ -167,7 +262,18 @@ class Trajectory(Timed[Motion]):
     """A motion of the platform."""
 
     def for_model(self, model: Model) -> Trajectory:
-        """The motion with what it leaves to the robot (order of angles, home, generalized coordinates) filled in."""
+        """The motion with what it leaves to the robot (order of angles, home, generalized coordinates) filled in.
+
+        Parameters
+        ----------
+        model : Model
+            Model of the robot.
+
+        Returns
+        -------
+        Trajectory
+            The motion.
+        """
         return self
 
     @property
@@ -176,7 +282,20 @@ class Trajectory(Timed[Motion]):
         return None
 
     def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
-        """The motion within t +- half (n,), no interval reaching beyond a piece; None where no bound is known."""
+        """Taylor expansion of the motion in intervals around times, with bounds.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            Times [s].
+        half : ndarray, shape (n,)
+            Half-widths of the intervals around them [s]; no interval reaches beyond a piece.
+
+        Returns
+        -------
+        MotionExpansion or None
+            The expansion; None if no bound is known.
+        """
         return None
 
 

@@ -34,13 +34,48 @@ _OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "rate
 
 
 def load_motion(path: str | Path) -> MotionFile:
-    """Read a motion file; raises ``polypod.errors.MotionFileError`` with every fault and its line."""
+    """Read a motion file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    MotionFile
+        The motion.
+
+    Raises
+    ------
+    MotionFileError
+        If the file has faults: all of them, with their lines.
+    """
     path = Path(path)
     return loads_motion(read(path, MotionFileError), str(path), path.parent)
 
 
 def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> MotionFile:
-    """Read a motion from YAML text; relative names of CSV files start from ``folder``.
+    """Read a motion from YAML text.
+
+    Parameters
+    ----------
+    text : str
+        Text of a motion file.
+    origin : str, optional
+        What messages call it.
+    folder : str or Path, optional
+        Folder from which relative names of CSV files start.
+
+    Returns
+    -------
+    MotionFile
+        The motion.
+
+    Raises
+    ------
+    MotionFileError
+        If the text has faults: all of them, with their lines.
 
     Examples
     --------
@@ -54,7 +89,17 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
 
 
 def dumps_motion(motion: MotionFile) -> str:
-    """A motion file's content as YAML text that ``loads_motion`` reads back to the same motion.
+    """Write a motion file as YAML text that ``loads_motion`` reads back to the same motion.
+
+    Parameters
+    ----------
+    motion : MotionFile
+        The motion.
+
+    Returns
+    -------
+    str
+        The text.
 
     Examples
     --------
@@ -85,9 +130,24 @@ def _document(field: str, value: Any) -> Any:
 
 @contextmanager
 def with_motion_lines(motion: object) -> Iterator[None]:
-    """What shows when a motion meets a robot is reported with the motion's file and line, if it is a file.
+    """Context in which errors that a motion file causes are reported with its file and line.
 
-    Only what the motion is to blame for: a fault of the robot passes unchanged.
+    Faults of the robot pass unchanged.
+
+    Parameters
+    ----------
+    motion : object
+        The motion; only a path of a file has lines.
+
+    Yields
+    ------
+    None
+        Nothing.
+
+    Raises
+    ------
+    MotionFileError
+        If the motion asks for what the robot cannot do.
     """
     try:
         yield
@@ -110,9 +170,21 @@ def _is_motions(error: InputError | StateError) -> bool:
 
 
 def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
-    """What a robot cannot do of a motion file, at its line: the pose it is on its way to, or the field named.
+    """What a robot cannot do of a motion file, with the line: that of the pose it moves to, or of the field named.
 
-    What the motion is not to blame for is a fault of the robot, at the line that names it (the first if none does).
+    A fault of the robot itself is reported at the line that names the robot (the first line if none does).
+
+    Parameters
+    ----------
+    path : str or Path
+        The motion file.
+    error : InputError or StateError
+        What the model reported.
+
+    Returns
+    -------
+    Fault
+        Field, message and line.
     """
     document, node = parse(read(Path(path), MotionFileError), str(path), MotionFileError, "a mapping")
     if not _is_motions(error):
@@ -139,9 +211,20 @@ def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
 
 @dataclass(frozen=True)
 class Task:
-    """What a robot is to do: name, the platform's motion at n times, and the external wrench (n, 6) or None.
+    """What a robot is to do: a sampled motion and the external wrench meanwhile.
 
-    ``trajectory`` and ``load`` give both at any other time: a flexible platform vibrates between the samples.
+    Attributes
+    ----------
+    name : str
+        Name of the task.
+    motion : Motion
+        Motion of the platform at n times.
+    wrench : ndarray, shape (n, 6), or None
+        External wrench at the origin of {P}, base axes [N, N m].
+    trajectory : Trajectory or None
+        The motion at any other time: a flexible platform vibrates between the samples.
+    load : callable or None
+        Gives the wrench (n, 6) for a ``Motion``.
     """
 
     name: str
@@ -158,10 +241,24 @@ class Task:
     def of(
         name: str, trajectory: Trajectory, rate: float = DEFAULT_RATE, load: Callable[[Motion], Array] | None = None
     ) -> Task:
-        """A trajectory, and the external wrench meanwhile, at the times of ``polypod.motion.sample_times``.
+        """Sample a trajectory and a wrench at the times of ``polypod.motion.sample_times``.
 
-        ``load`` is a function of the motion that gives the wrench (n, 6) at the platform's origin, base axes; that of
-        a ``Wrench`` is its ``at``.
+        Parameters
+        ----------
+        name : str
+            Name of the task.
+        trajectory : Trajectory
+            Motion of the platform.
+        rate : float, optional
+            Sampling rate [Hz].
+        load : callable, optional
+            Gives the wrench (n, 6) at the origin of {P}, base axes, for a ``Motion``; for a ``Wrench`` it is its
+            ``at``.
+
+        Returns
+        -------
+        Task
+            The task.
         """
         described = _described(load)
         breaks = () if described is None else described.breaks
@@ -211,6 +308,19 @@ class MotionFile(Data):
         return self
 
     def task(self, model: Model, rate: float | None = None) -> Task:
-        """The motion sampled for a robot, at another rate if given."""
+        """The motion sampled for a robot.
+
+        Parameters
+        ----------
+        model : Model
+            Model of the robot.
+        rate : float, optional
+            Sampling rate [Hz]. Default: that of the file.
+
+        Returns
+        -------
+        Task
+            Motion and wrench at the samples.
+        """
         load = None if self.wrench is None else self.wrench.at
         return Task.of(self.name, self.trajectory.for_model(model), self.rate if rate is None else rate, load)

@@ -72,7 +72,13 @@ class Kind(Data):
         return self
 
     def prepare(self, folder: FilePath) -> None:
-        """Work out what the fields stand for; relative names of files start from ``folder``."""
+        """Compute what the fields stand for; called once, when the object is made.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Folder from which relative names of files start.
+        """
 
 
 @dataclass(frozen=True)

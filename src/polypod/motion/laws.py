@@ -29,38 +29,138 @@ class TimeLaw(Kind):
 
     @abstractmethod
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
-        """s, sdot, sddot (...) at times t (...) in [0, duration], durations (...) one for each time."""
+        """Progress s and its derivatives at times known to lie in [0, duration].
+
+        Parameters
+        ----------
+        t : ndarray, shape (...)
+            Times [s] in [0, duration].
+        duration : ndarray, shape (...)
+            Durations of the moves [s], one for each time.
+
+        Returns
+        -------
+        Coordinates
+            s, sdot [1/s], sddot [1/s^2], each (...).
+        """
 
     def at(self, t: ArrayLike, duration: ArrayLike) -> Coordinates:
-        """s, sdot [1/s], sddot [1/s^2] at times ``t`` [s] since the start, for moves that last ``duration`` [s]."""
+        """Progress s and its derivatives at times since the start; clipped to [0, duration].
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times [s].
+        duration : array_like, shape (...)
+            Durations of the moves [s].
+
+        Returns
+        -------
+        Coordinates
+            s from 0 to 1, sdot [1/s], sddot [1/s^2].
+        """
         time, span = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(duration, dtype=np.float64))
         return self.evaluate(np.clip(time, 0.0, span), span)
 
     def peak(self, duration: Array) -> Array | None:
-        """The largest sdot [1/s] of moves that last ``duration`` (...) [s], at any instant; None: not known."""
+        """Largest sdot of moves, at any instant.
+
+        Parameters
+        ----------
+        duration : ndarray, shape (...)
+            Durations of the moves [s].
+
+        Returns
+        -------
+        ndarray, shape (...), or None
+            Largest rates [1/s]; None if they are not known.
+        """
         return None
 
     def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives | None:
-        """The third derivative (n,) of s at times t (n,), and bounds of the fourth within t +- half; None: not known.
+        """Third derivative of s at times, and bounds of the fourth in intervals around them.
 
-        No interval reaches beyond a corner.
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            Times [s].
+        duration : ndarray, shape (n,)
+            Durations of the moves [s].
+        half : ndarray, shape (n,)
+            Half-widths of the intervals [s]; no interval reaches beyond a corner.
+
+        Returns
+        -------
+        HigherDerivatives or None
+            Arrays (n,); None if they are not known.
         """
         return None
 
     def corners(self, duration: float) -> tuple[float, ...]:
-        """Times within a move at which sddot jumps [s]."""
+        """Times within a move at which sddot jumps.
+
+        Parameters
+        ----------
+        duration : float
+            Duration of the move [s].
+
+        Returns
+        -------
+        tuple of float
+            Times [s].
+        """
         return ()
 
     def time_for(self, distance: float) -> float | None:
-        """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
+        """How long the law takes over a distance if no duration is given.
+
+        Parameters
+        ----------
+        distance : float
+            Distance [m or rad].
+
+        Returns
+        -------
+        float or None
+            Duration [s]; None if a duration must be given.
+        """
         return None
 
     def fitted(self, distance: float, duration: float) -> TimeLaw:
-        """The law with its numbers fixed for a distance and a duration; an InputError if there is none."""
+        """The law with its parameters fixed for a distance and a duration.
+
+        Parameters
+        ----------
+        distance : float
+            Distance [m or rad].
+        duration : float
+            Duration [s].
+
+        Returns
+        -------
+        TimeLaw
+            The law.
+
+        Raises
+        ------
+        InputError
+            If the law cannot cover the distance in that time.
+        """
         return self
 
     def check_times(self, times: Array) -> None:
-        """Raise an InputError if the law cannot go from each of ``times`` (n,) to the next."""
+        """Check that the law can go from each time to the next.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,)
+            Times of the points [s].
+
+        Raises
+        ------
+        InputError
+            If it cannot.
+        """
 
 
 class ConstantSpeed(TimeLaw):

@@ -21,9 +21,21 @@ MAX_SAMPLES = 2_000_000
 
 
 def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: ArrayLike = ()) -> Array:
-    """Times (n,) [s]: ``rate`` a second, evenly, both ends included, with what the shape of the motion needs beside.
+    """Sampling times of a motion: evenly spaced, both ends included, refined where the shape of the motion needs it.
 
-    ``also`` are times that must be among them, as far as they lie within the motion.
+    Parameters
+    ----------
+    trajectory : Trajectory
+        The motion.
+    rate : float, optional
+        Sampling rate [Hz].
+    also : array_like, optional
+        Times [s] that must be among them, as far as they lie within the motion.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Times [s].
     """
     duration, pieces = trajectory.duration, trajectory.pieces
     pieces = pieces[pieces[:, 2] > 0]

@@ -38,7 +38,26 @@ _FAR_AWAY = 10.0  # times the farthest point of the robot
 
 
 def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | None = None) -> MotionFile:
-    """The content of the motion file that is meant: what ``make_task`` samples, named the same way."""
+    """Content of the motion file that is meant: what ``make_task`` samples, named in the same way.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : MotionFile, Trajectory, str or Path, optional
+        Motion: a motion file or its path, a trajectory, the name of a published motion, or ``around-home``. Default:
+        the robot's own motion.
+
+    Returns
+    -------
+    MotionFile
+        The motion.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no motion of that name.
+    """
     if isinstance(motion, Trajectory):
         return MotionFile(name=getattr(motion, "kind", type(motion).__name__), trajectory=motion)
     if motion is None:
@@ -55,11 +74,29 @@ def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | Non
 def make_task(
     model: Model, motion: MotionFile | Trajectory | str | Path | None = None, rate: float | None = None
 ) -> Task:
-    """The task for a robot: its motion and the wrench on it, sampled.
+    """The task of a robot: its motion and the external wrench, sampled.
 
-    ``motion`` is a motion file, read or by its path, a trajectory, a published motion's name, ``around-home``, or None
-    for the robot's own. ``rate`` in samples per second overrides that of the file. A published motion on a robot that
-    neither is the paper's nor is named after it gives a warning.
+    A published motion on a robot that is neither the paper's nor named after it gives a warning.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : MotionFile, Trajectory, str or Path, optional
+        Motion: a motion file or its path, a trajectory, the name of a published motion, or ``around-home``. Default:
+        the robot's own motion.
+    rate : float, optional
+        Sampling rate [Hz]. Default: that of the file.
+
+    Returns
+    -------
+    Task
+        Motion and wrench at the samples.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no motion of that name.
 
     Examples
     --------
@@ -107,17 +144,27 @@ def _warn_if_another_robot(motion: str, robot: str) -> None:
 
 
 def around_home(model: Model) -> Trajectory:
-    """Each degree of freedom in turn there and back about home, a tenth of the platform's size or 0.1 rad, 0.5 s each
-    way.
+    """A motion of each degree of freedom in turn there and back about home, which any robot can make.
 
-    The reach is halved until all poses lie within the robot's limits, so any robot can make the motion.
+    The amplitude is a tenth of the platform's size or 0.1 rad, 0.5 s each way, and is halved until all poses lie within
+    the robot's limits.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    Trajectory
+        The motion.
     """
     return _around_home(model).for_model(model)
 
 
 def _around_home(model: Model) -> Trajectory:
     """The same as a file states it: a robot of fewer degrees of freedom moves along its generalized coordinates."""
-    at_home = model.limits(model.robot.home.matrix)
+    at_home = model.joint_ranges(model.robot.home.matrix)
     if not at_home.ok:
         unit_errors = suspected_unit_errors(at_home)
         broken = "; ".join(unit_errors or merge_sentences(at_home.violations()))
@@ -127,7 +174,7 @@ def _around_home(model: Model) -> Trajectory:
         offsets = _offsets(model, 0.5**shrink)
         poses = _poses(model, offsets)
         closes = np.isfinite(poses).all() and np.isfinite(model.inverse_kinematics(poses, errors="nan")).all()
-        if closes and model.limits(poses).ok:
+        if closes and model.joint_ranges(poses).ok:
             break
     else:
         raise InputError(
@@ -293,6 +340,17 @@ class Published(TrajectoryKind):
 
 
 def default_motion(robot: str) -> str | None:
-    """Name of the first published motion of a library robot; None if it has none."""
+    """Name of the first published motion of a library robot.
+
+    Parameters
+    ----------
+    robot : str
+        Name of the robot.
+
+    Returns
+    -------
+    str or None
+        Name of the motion; None if the robot has none.
+    """
     # files that do not even mention the robot need not be read as motions
     return next((name for name in _NAMES if robot in _text(name) and PUBLISHED[name].robot == robot), None)

@@ -42,7 +42,18 @@ class Wrench(Kind):
 
     @abstractmethod
     def components(self, time: Array) -> Array:
-        """Force and moment (..., 6) at ``point`` along the axes of ``frame`` at times (...)."""
+        """Force and moment at the wrench's ``point`` along the axes of its ``frame``.
+
+        Parameters
+        ----------
+        time : ndarray, shape (...)
+            Times [s].
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Components [f; m], in N and N m.
+        """
 
     @property
     def breaks(self) -> Array:
@@ -50,11 +61,35 @@ class Wrench(Kind):
         return np.zeros(0)
 
     def on_clock(self, start: float, duration: float) -> Wrench:
-        """The wrench for a motion of ``duration`` s whose tables' clock shows ``start`` s at its beginning."""
+        """The wrench for a motion whose tables start at another time.
+
+        Parameters
+        ----------
+        start : float
+            What the clock of the tables shows at the start of the motion [s].
+        duration : float
+            Duration of the motion [s].
+
+        Returns
+        -------
+        Wrench
+            The wrench, shifted by that time.
+        """
         return self
 
     def at(self, motion: Motion) -> Array:
-        """Wrench (..., 6) at the origin of {P} in base axes along a motion: [R f; R (p x f + m)]."""
+        """Wrench at the origin of {P} in base axes along a motion: [R f; R (p x f + m)].
+
+        Parameters
+        ----------
+        motion : Motion
+            Motion of the platform.
+
+        Returns
+        -------
+        ndarray, shape (..., 6)
+            Wrench [f; m], in N and N m.
+        """
         local = self.components(motion.time)
         axes = motion.pose[..., :3, :3]
         if self.frame == "platform":
@@ -64,7 +99,20 @@ class Wrench(Kind):
         return np.concatenate([local[..., :3], moment], axis=-1)
 
     def symbolic(self, components: ca.SX, axes: ca.SX) -> ca.SX:
-        """The same in symbols: of components (6) and the platform's axes (3, 3)."""
+        """Wrench at the origin of {P} in base axes, in symbols.
+
+        Parameters
+        ----------
+        components : casadi.SX, shape (6,)
+            Components at ``point`` along the axes of ``frame``.
+        axes : casadi.SX, shape (3, 3)
+            Axes of the platform in {B}.
+
+        Returns
+        -------
+        casadi.SX, shape (6,)
+            Wrench [f; m].
+        """
         f, m = components[:3], components[3:]
         if self.frame == "platform":
             f, m = axes @ f, axes @ m

@@ -1,6 +1,7 @@
 """Papers as programs: each paper's figures, claims and errata, computed again and put side by side.
 
-A paper is a folder of this package whose ``study`` module has a ``STUDY``; a line of ``MODULES`` makes it known.
+A paper is a folder of this package: ``paper.yaml`` holds what is said about it, and its ``study`` module has a
+``STUDY`` with the numbers. A line of ``MODULES`` makes it known.
 """
 
 from __future__ import annotations

@@ -133,8 +133,10 @@ class ParameterMap:
         return result
 
     def _is_range(self, path: str) -> bool:
-        """Whether a value is what a coordinate or length goes from and to: a pair, unless it is two masses."""
-        return self.cores[path] == (2,) and unit_at(self.robot, path) != "kg"
+        """Whether a value is what a coordinate or length goes from and to: a pair, unless it is two masses or an
+        element's."""
+        is_range = not path.startswith("elements.") or path.endswith(".range")
+        return self.cores[path] == (2,) and is_range and unit_at(self.robot, path) != "kg"
 
     @lazy
     def by_pattern(self) -> Array:

@@ -17,6 +17,7 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import Data, field_schemas, unit_of
 from ..errors import InputError, UnknownNameError
+from ..files.settings import spellings
 
 BODY_FIELDS = ("mass", "com", "inertia")
 
@@ -88,7 +89,7 @@ def _is_input(robot: Robot, path: str) -> bool:
     topology; not on ratings, with which results are compared.
     """
     parts = path.split(".")
-    if parts[0] not in ("gravity", "platform", "payload", "legs") and path != "home.position":
+    if parts[0] not in ("gravity", "platform", "payload", "legs", "elements") and path != "home.position":
         return False
     owner: Any = robot
     for part, following in pairwise(parts):
@@ -107,8 +108,14 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
     if parts[0] == "legs" and len(parts) > 1:
         names = [leg.name for leg in robot.legs]
         parts[1] = str(names.index(parts[1])) if parts[1] in names else parts[1]
+    if parts[0] == "elements" and len(parts) > 2:
+        names = [element.name for element in robot.elements]
+        own = ".".join(parts[1:-1])
+        parts[1:-1] = [str(names.index(own))] if own in names else parts[1:-1]
     plain = ".".join(parts)
     found = [path for path in known if fnmatchcase(path, plain)]
+    if not found:  # by names of joints
+        found = [path for path in known if any(fnmatchcase(form, pattern) for form in spellings(robot, path))]
     if found:
         return found
     if any(fnmatchcase(path, plain) for path in _all_paths(robot)):
@@ -117,7 +124,9 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
             "another value",
             code="flexible",
         )
-    if any(fnmatchcase(path, plain) for path in robot.numbers()):
+    if any(
+        fnmatchcase(f, p) for path in robot.numbers() for f in (path, *spellings(robot, path)) for p in (plain, pattern)
+    ):
         raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")
     raise UnknownNameError("parameter", pattern, known)
 

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from ..arrays import Array
-from ..description import Body, Robot
+from ..description import Body, ElementData, Robot
 from ..description.quantities import Data, field_schemas
 from ..symbols.expression import Port
 from ..symbols.inertia import SECOND_MOMENTS, Inertia, moments
@@ -63,6 +63,7 @@ class ParameterVector:
             self.legs.append(twin.at_home(self.home_position, ca.densify(self.home_rotation), like=leg))
             self._note(leg.topology)
         self._note(repr([(f.motion, f.axis, bool(f.joint)) for f in robot.dof]))
+        self.elements: list[Any] = [self._element(f"elements.{k}", one) for k, one in enumerate(robot.elements)]
 
     @property
     def port(self) -> Port | None:
@@ -138,6 +139,20 @@ class ParameterVector:
             self._note(name)
             fields[name] = self._value(f"{path}.{name}", getattr(data, name), schema.unit in ("1", ""))
         return type(data).model_construct(**fields)
+
+    def _element(self, path: str, element: ElementData) -> Any:
+        """An element with symbols for its numbers; lists of them are columns, lists of lists matrices."""
+        self._note(f"{type(element).__module__}.{type(element).__qualname__}")
+        fields: dict[str, Any] = {}
+        for name, schema in field_schemas(type(element)).items():
+            value, ones = getattr(element, name), schema.unit == "1"
+            self._note(name)
+            if isinstance(value, tuple) and not isinstance(value[0], str):
+                self._note(repr(np.shape(value)))
+                fields[name] = ca.densify(self.array(f"{path}.{name}", np.array(value, dtype=float), ones))
+            else:
+                fields[name] = self._value(f"{path}.{name}", value, ones)
+        return type(element).model_construct(**fields)
 
     def _value(self, path: str, value: Any, ones: bool) -> Any:
         if isinstance(value, Body):

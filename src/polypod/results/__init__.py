@@ -6,13 +6,14 @@
 """
 
 from ..datasets import load_result, robot_of, save_result
+from ..limits import LimitUse
 from .bearings import bearings
 from .intersample import IntersampleCheck, between, judged_between
 from .read import Reaction, limit_report, open_reactions, reactions, violations
 from .report import write_results
 from .sizing import actuators, limits, motors, rotor_notes, summary
 from .study import BENDING, PARTS, study
-from .verdict import LimitUse, Verdict, verdict
+from .verdict import Verdict, verdict
 
 __all__ = [
     "BENDING",

@@ -10,7 +10,7 @@ from ..tables import Table, table
 from ..view.extras import mode_labels
 
 _COLUMNS = [
-    ("mode", ""), ("x", "m"), ("y", "m"), ("z", "m"), ("turn x", "deg"), ("turn y", "deg"), ("turn z", "deg"),
+    ("mode", ""), ("x", "m"), ("y", "m"), ("z", "m"), ("rot x", "deg"), ("rot y", "deg"), ("rot z", "deg"),
     ("proof", ""), ("limits", ""), ("from home", ""),
 ]  # fmt: skip
 
@@ -25,4 +25,4 @@ def modes_table(modes: AssemblyModes) -> Table:
         )
     count = len(modes.pose)
     known = f"{count} {'mode' if count == 1 else 'modes'}; {Completeness(int(modes.complete)).meaning}."
-    return table("Assembly modes", _COLUMNS, rows, f"Turn: rotation vector. {known}")
+    return table("Assembly modes", _COLUMNS, rows, f"rot: rotation vector. {known}")

@@ -10,28 +10,28 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..datasets import robot_of
+from ..limits.loads import SLIDES, axial_and_radial, equivalent_load
 from ..model import Model
-from ..model.results import perpendicular
 from ..tables import Table, table
 from .read import ROUNDING, power_mean, reactions
 
 REACTIONS = (
-    "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
-    "The row of an actuated joint contains the actuator's force along, or torque about, its axis. Axial and radial are "
-    "along and perpendicular to the axis of a hinge or slide, at their largest; of a universal joint they are "
-    "those of the "
-    "pivot that has more; a spherical joint has no axis. The force of a slide's drive is in the axial part alone."
+    "Force and moment of a joint on its child (the body farther from the base; the opposite acts on its parent), in "
+    "base axes. The row of an actuated joint includes the actuator's force along, or torque about, its axis. Axial and "
+    "radial are the largest components along and perpendicular to the axis of a hinge or slide; for a universal joint, "
+    "those of the pivot with the larger value; a spherical joint has no axis. The drive force of a slide is in its "
+    "axial component only."
 )
 LIFE = (
-    " Basic life (C/P)^p by ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; by ISO 14728 in 100 km "
-    "for a slide. P is the mean over time of the equivalent load to the power p, root taken: X Fr + Y Fa (or Fr, where "
-    "that is more) with factors of the robot file, otherwise the whole force (of a slide its radial part). Speed is "
-    "taken as constant. The life in hours is that of the motion repeated without a pause: 10^6 (C/P)^p/(60 n) with n "
-    "turns per minute, the angle travelled back and forth over 2 pi; of a slide 10^5 m (C/P)^p over its mean speed."
+    " Basic rating life (C/P)^p of ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; of ISO 14728 in "
+    "100 km for a slide. P is the p-th root of the time average of the equivalent load to the power p: X Fr + Y Fa (or "
+    "Fr, if larger) with factors of the robot file, otherwise the total force (for a slide its radial component). "
+    "Constant speed is assumed. The life in hours is for the motion repeated without pause: 10^6 (C/P)^p/(60 n) with n "
+    "turns per minute, the total angle in both directions over 2 pi; for a slide 10^5 m (C/P)^p over its mean speed."
 )
 STATIC = (
-    " Static safety C0/P0 by ISO 76: P0 is the largest equivalent static load, X0 Fr + Y0 Fa (or Fr, where that is "
-    "more) with factors of the robot file, otherwise as for the life."
+    " Static safety factor C0/P0 of ISO 76: P0 is the largest equivalent static load, X0 Fr + Y0 Fa (or Fr, if "
+    "larger) with factors of the robot file, otherwise as for the life."
 )
 _STILL = 1e-9
 """A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""
@@ -54,12 +54,9 @@ class Life(NamedTuple):
     hours: float
 
 
-def axial_and_radial(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
+def bearing_parts(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
     """Axial and radial force (n,) [N] of a joint's bearing; NaN where it has no axis, the larger of two pivots."""
-    force, axes = result.reaction_force.values[:, joint], result.joint_axes.values[:, joint]
-    along = np.einsum("nki,ni->nk", axes, force)
-    across = np.linalg.norm(perpendicular(force[:, None], axes[..., None, :]), axis=-1)
-    return np.fmax(*np.abs(along).T), np.fmax(*across.T)
+    return axial_and_radial(result.reaction_force.values[:, joint], result.joint_axes.values[:, joint])
 
 
 class Static(NamedTuple):
@@ -78,18 +75,10 @@ class Static(NamedTuple):
 
 
 def _equivalent(result: xr.Dataset, joint: int, radial_factor: float | None, axial_factor: float | None) -> Array:
-    """Equivalent load (n,) [N] of a bearing: X Fr + Y Fa, or Fr where that is more; the whole force without factors.
-
-    A slide's guide carries the radial part alone, and a spherical joint has no axis: no factors there.
-    """
-    axial, radial = axial_and_radial(result, joint)
-    if str(result.joint_kind.values[joint]) in SLIDES:
-        return radial
-    whole: Array = np.linalg.norm(result.reaction_force.values[:, joint], axis=-1)
-    if radial_factor is None or axial_factor is None:
-        return whole
-    both = np.maximum(radial, radial_factor * radial + axial_factor * axial)
-    return np.where(np.isnan(both), whole, both)
+    """Equivalent load (n,) [N] of a bearing, as ``polypod.limits.loads.equivalent_load`` has it."""
+    kind = str(result.joint_kind.values[joint])
+    force, axes = result.reaction_force.values[:, joint], result.joint_axes.values[:, joint]
+    return equivalent_load(force, axes, kind, radial_factor, axial_factor)
 
 
 def static_loads(result: xr.Dataset) -> list[Static]:
@@ -125,10 +114,20 @@ def basic_lives(result: xr.Dataset) -> list[Life]:
 def bearings(result: xr.Dataset) -> Table:
     """Load cases of every joint's bearing: largest reaction force and moment, when, and the force's components then.
 
-    The cubic mean force (average of |F|^3 over time, cube root) is what life ratings of rolling bearings ask for at
-    constant speed. Components are those on the joint's child, base axes. What inner stresses of an overconstrained
-    robot leave open is NaN; the instants are then those of the largest part that is determined. Where the robot file
-    gives dynamic load ratings, columns of basic lives follow; where static ones, the static safety.
+    The cubic mean force, (mean of |F|^3 over time)^(1/3), is what life ratings of rolling bearings need at constant
+    speed. Components are those on the joint's child, base axes. What internal stresses of an overconstrained robot
+    leave open is NaN; the times are then those of the largest determined part. Where the robot file gives dynamic load
+    ratings, columns of basic rating lives follow; where static ones, the static safety factor.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Table
+        One row for each joint.
     """
     columns = [
         ("leg", ""), ("joint", ""), ("peak force", "N"), ("at", "s"), ("fx", "N"), ("fy", "N"), ("fz", "N"),
@@ -147,7 +146,7 @@ def bearings(result: xr.Dataset) -> Table:
     for k, ((leg, joint), (force, moment)) in enumerate(found.items()):
         size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
         top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))
-        axial, radial = (float(values.max()) for values in axial_and_radial(result, k))
+        axial, radial = (float(values.max()) for values in bearing_parts(result, k))
         cubic = float(power_mean(time, size[:, None], 3.0)[0])
         when = np.nan if turn[twist] <= rounding else time[twist]  # a moment that is none has no instant
         numbers = (size[top], time[top], *force[top], axial, radial, cubic, turn[twist], when)
@@ -165,9 +164,6 @@ def bearings(result: xr.Dataset) -> Table:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # Travel of joints along a motion: angles turned and distances slid, back and forth added up.
-
-SLIDES = ("prismatic", "cylindrical")
-"""Kinds of joints that slide along their first axis."""
 
 
 def joint_travel(model: Model, pose: Array, axes: Array, **shape: Any) -> Array:

@@ -35,15 +35,16 @@ def summary_lines(result: xr.Dataset) -> list[str]:
     """Powers of all actuators together, conditioning, numerical error, and what holds between samples."""
     facts = summary(result)
     driving, braking = facts["peak_total_power_W"], -facts["peak_total_braking_power_W"]
-    brakes = f"largest braking power {short(braking, 3)} W" if braking else "they never brake"
+    brakes = f"largest braking power {short(braking, 3)} W" if braking else "no braking"
     lines = [
         f"All actuators together: largest driving power {short(driving, 3)} W, {brakes}. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
-        f"{facts['smallest_distance_to_singularity']:.4g} mm/mm (joints' motion for the platform's least felt one)."
+        f"{facts['smallest_distance_to_singularity']:.4g} mm/mm (joint motion per platform motion in the "
+        "least sensitive direction)."
     ]
     if facts["force_error_bound"] is not None:
         unit = result.force.attrs["units"]
         lines.append(f"Numerical error of forces: at most {facts['force_error_bound']:.1g} {unit}.")
-    lines.append(str(result.attrs.get("between_samples", "All this is at the samples; nothing between was verified.")))
+    lines.append(str(result.attrs.get("between_samples", "Checked at the samples only, not between them.")))
     bent = bending(result)
     return lines if bent is None else [*lines, f"Platform: {bent}."]

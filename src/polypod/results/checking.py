@@ -194,9 +194,10 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
     ]
     report.remarks += _mobility(model)
-    at_home = model.limits(robot.home.matrix)
+    at_home = model.joint_ranges(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
+    outside = merge_sentences(at_home.violations() if at_home.names else [])
+    report.warnings += [f"at home {text}: every motion from home breaks this limit" for text in outside]
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
@@ -213,11 +214,11 @@ def _mobility(model: Model) -> list[str]:
         return []
     count = len(model.dof)
     several = "s" if count > 1 else ""
-    text = f"the legs leave the platform {count} degree{several} of freedom ({', '.join(model.dof)})"
+    text = f"the platform has {count} degree{several} of freedom ({', '.join(model.dof)})"
     follow = [
-        f"{name} by up to {_with_unit(name, size)}" for name, size in mobility.parasitic.items()
+        f"{name} up to {_with_unit(name, size)}" for name, size in mobility.parasitic.items()
     ]  # within a fifth of the robot's size
-    lines = [text + (f"; around home {', '.join(follow)} follow{'s' if len(follow) == 1 else ''}" if follow else "")]
+    lines = [text + (f"; parasitic motion around home: {', '.join(follow)}" if follow else "")]
     if mobility.redundant:
         names = [
             f"{mechanism.robot.legs[leg].name} {mechanism.placed[leg].placement.constraints[k].name}"
@@ -227,8 +228,7 @@ def _mobility(model: Model) -> list[str]:
         times = [f"{name} (both ways)" if count == 2 else name for name, count in Counter(names).items()]
         shown = ", ".join(times[:3]) + (f" and {len(times) - 3} more" if len(times) > 3 else "")
         lines.append(
-            f"overconstrained: {len(names)} of {len(names) + len(mobility.used)} constraints follow from the others "
-            f"({shown})"
+            f"overconstrained: {len(names)} of {len(names) + len(mobility.used)} constraints are redundant ({shown})"
         )
     return lines
 
@@ -263,9 +263,9 @@ def _check_flexible(report: Report, model: Model) -> None:
     else:
         report.warnings += large_deflection(model.robot, deflection, model.size)
         largest = 1e3 * float(np.linalg.norm(deflection, axis=-1).max())
-        text += f"; at rest at home it bends by up to {largest:.4g} mm"
+        text += f"; static deflection at home up to {largest:.4g} mm"
         if growth_rate(model, model.robot.home.matrix) > 1.0:
-            text += "; it cannot follow a motion exactly (unstable), so studies leave vibration out"
+            text += "; following a motion exactly is unstable, so studies omit vibration"
     report.remarks.append(text)
 
 
@@ -277,7 +277,7 @@ def _check_motion(report: Report, robot: str | None, settings: Mapping[str, Any]
     if robot is None and own is not None and path is not None:
         name = resolve_name(own, path.parent)
     if name is None:
-        report.remarks = [f"{report.file}: not tried on a robot; pass robot= to try it on one"]
+        report.remarks = [f"{report.file}: not checked with a robot; pass robot= to check it with one"]
         return
     try:
         with warnings.catch_warnings():
@@ -309,7 +309,7 @@ def _check_along(report: Report, model: Model, task: Task) -> None:
     report.within_limits, report.broken = judged.ok, limits(result)
     report.warnings = near_singularity(result)
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
-    text = "all poses are in reach, but limits are broken"
+    text = "all poses are reachable, but limits are broken"
     if judged.ok:
         found = between(model, task)
         text, report.certified, report.within_limits = found.text, found.certified, not found.broken

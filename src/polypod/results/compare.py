@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,11 +41,12 @@ class Measure(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """Names of the robots, what was measured of each, and their verdicts."""
+    """Names of the robots, what was measured of each, their verdicts, and ``notes`` on what is not comparable."""
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
     verdicts: tuple[Verdict, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def table(self) -> Table:
@@ -57,7 +58,7 @@ class Comparison(NamedTuple):
             rows.append((one.name, one.unit, *one.values, *([_change(one)] if last else []), self._best(one)))
         uses = (percent(v.worst.use) if v.worst else "no limits" for v in self.verdicts)
         rows.append(("most used limit", "", *uses, *([""] if last else []), ""))
-        fits = ("fits" if v.ok and v.uses else "not judged" if v.ok else "does not fit" for v in self.verdicts)
+        fits = ("fits" if v.ok and v.uses else "not checked" if v.ok else "does not fit" for v in self.verdicts)
         rows.append(("verdict", "", *fits, *([""] if last else []), ""))
         return table("Comparison", [*columns, *last, ("best", "")], rows)
 
@@ -72,7 +73,7 @@ class Comparison(NamedTuple):
             best = [one.name for one in self.measures if one.best == k]
             worst = [one.name for one in self.measures if one._replace(more_is_better=not one.more_is_better).best == k]
             parts = [f"best in {', '.join(best)}"] * bool(best) + [f"worst in {', '.join(worst)}"] * bool(worst)
-            found.append(f"{name}: {'; '.join(parts) or 'neither best nor worst in any row'}")
+            found.append(f"{name}: {'; '.join(parts) or 'neither best nor worst in any quantity'}")
         return found
 
     def data(self) -> dict[str, object]:
@@ -89,6 +90,7 @@ class Comparison(NamedTuple):
                 for one in self.measures
             ],
             "verdicts": [found.data() for found in self.verdicts],
+            "notes": list(self.notes),
         }
 
 
@@ -150,7 +152,25 @@ def compare(results: Mapping[str, xr.Dataset]) -> Comparison:
     measures.append(Measure("condition number", "", tuple(float(one.condition.max()) for one in studies)))
     distance = tuple(float(one.distance.min()) for one in studies)
     measures.append(Measure("distance to singularity (least)", "mm/mm", distance, more_is_better=True))
-    return Comparison(tuple(results), tuple(measures), tuple(verdict(one) for one in studies))
+    verdicts = tuple(verdict(one) for one in studies)
+    return Comparison(tuple(results), tuple(measures), verdicts, tuple(_notes(tuple(results), studies, verdicts)))
+
+
+def _notes(names: tuple[str, ...], studies: list[xr.Dataset], verdicts: tuple[Verdict, ...]) -> Iterator[str]:
+    """What makes robots hard to compare: motors that only some files describe, limits that only some files give."""
+    without = [name for name, one in zip(names, studies, strict=True) if one.attrs.get("without_rotor")]
+    if without and len(without) < len(names):
+        others = [name for name in names if name not in without]
+        yield (
+            f"{', '.join(without)}: the file gives no motor inertia (rotor_inertia), {', '.join(others)}: it does; "
+            "forces of the former do not include the acceleration of motors"
+        )
+    given = [{one.quantity for one in found.uses} for found in verdicts]
+    some = sorted({name for found in given for name in found if not all(name in other for other in given)})
+    for name, found in zip(names, given, strict=True):
+        missing = [quantity for quantity in some if quantity not in found]
+        if missing:
+            yield f"{name}: the file gives no limit for {', '.join(missing)}, which others are judged by"
 
 
 def _largest(result: xr.Dataset, measured: str, name: str, numbers: list[int]) -> float:

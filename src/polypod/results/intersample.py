@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -9,10 +11,11 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import QUANTITIES
 from ..errors import PolypodError, StateError
-from ..model import ActuatorInfo, Model
+from ..limits import DRIVE_KINDS
+from ..model import Model
 from ..motion import Task
-from ..tables import called, short
-from .verdict import DRIVE_LIMITS, PROOF_TOLERANCE, drive_limit
+from ..tables import short
+from .verdict import PROOF_TOLERANCE
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,15 +24,25 @@ if TYPE_CHECKING:
 
 _ROUGH = 0.01  # of a force: what it is above the largest at samples by more is worth a word
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
-_UNITS = {"speed": "{}/s", "acceleration": "{}/s^2", "stroke": "{}"}
 
 
 class IntersampleCheck(NamedTuple):
-    """What is known of a motion between its samples.
+    """What is known about a motion between its samples.
 
-    ``certified``: whether it is proven that legs close, keep their limits and stay off singular poses; None if that
-    could not be tried. ``broken``: limits that it breaks there. ``text`` says so, ``warnings`` what to think of.
-    ``bounds`` is what drives are asked at most, at every instant; None where that is not proven, for the ``reason``.
+    Attributes
+    ----------
+    certified : bool or None
+        Whether legs provably close, keep their limits and stay off singular poses; None if that could not be tried.
+    text : str
+        The same in words.
+    broken : tuple of str
+        Limits that the motion exceeds between samples.
+    warnings : tuple of str
+        What to consider.
+    bounds : MotionBounds or None
+        Proven bounds of what the drives must do at every instant.
+    reason : str
+        Why there are no bounds.
     """
 
     certified: bool | None
@@ -40,22 +53,53 @@ class IntersampleCheck(NamedTuple):
     reason: str = ""
 
 
-def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck:
-    """What is known between its samples of a motion that the robot can make at them.
+def between(
+    model: Model,
+    task: Task,
+    friction: bool = True,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> IntersampleCheck:
+    """What is known between its samples about a motion that the robot can make at them.
 
-    By bounds along the motion (``polypod.analysis.bound_motion``), forces and the drives' limits included; where a
-    motion or robot has no such bounds by boxes around the samples (``polypod.analysis.certify_motion``), made
-    smaller while that may help, which say nothing of forces.
+    Uses bounds along the motion (``polypod.analysis.bound_motion``), which include forces and limits of the drives; for
+    motions or robots without such bounds, boxes around the samples (``polypod.analysis.certify_motion``), refined while
+    that may help, which say nothing about forces. If the time is over, limits are known at the samples.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    task : Task
+        Motion and wrench.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    seconds : float, optional
+        Computing time after which the proof is given up [s]. Default: no limit.
+    progress : callable, optional
+        Called with a text on how far it came.
+
+    Returns
+    -------
+    IntersampleCheck
+        What is proven.
     """
-    from ..analysis import bound_motion  # much to import, which results to read have no use for
+    from ..analysis.certified.bounds import (  # much to import, which results to read have no use for
+        BudgetError,
+        bound_motion,
+    )
 
     if task.trajectory is None:
         text = "arrays have no values between samples"
         return IntersampleCheck(None, f"meets its limits at the samples; {text}", reason=text)
     try:
-        bounds = bound_motion(model, task, friction)
+        bounds = bound_motion(model, task, friction, seconds, progress)
+    except BudgetError as error:
+        return IntersampleCheck(
+            None, f"meets its limits at the samples; not verified between them: {error}", reason=str(error)
+        )
     except PolypodError as error:
-        return _by_boxes(model, task)._replace(reason=str(error))
+        return _by_boxes(model, task, seconds)._replace(reason=str(error))
     bends = "the platform bends" if model.robot.flexible else ""
     found = _kinematics(model, task, bounds.certain, bounds.open, ", platform taken as rigid" if bends else "")
     if bends:
@@ -66,15 +110,17 @@ def between(model: Model, task: Task, friction: bool = True) -> IntersampleCheck
     return found._replace(broken=(*found.broken, *broken), warnings=(*found.warnings, *open_), bounds=bounds)
 
 
-def _by_boxes(model: Model, task: Task) -> IntersampleCheck:
+def _by_boxes(model: Model, task: Task, seconds: float | None) -> IntersampleCheck:
     """What boxes around the samples prove of the kinematics."""
     from ..analysis import certify_motion
 
-    count, duration = len(task.time), float(task.time[-1])
+    count, duration, began = len(task.time), float(task.time[-1]), monotonic()
     try:
         for finer in (1, 4, 16, 64):
             found = certify_motion(model, task.trajectory, (count - 1) * finer / duration, most=1)
-            if found.ok or 4 * len(found.time) > _LOOKED_AT:
+            # the next look takes four times as long
+            late = seconds is not None and 5 * (monotonic() - began) > seconds
+            if found.ok or late or 4 * len(found.time) > _LOOKED_AT:
                 break
     except PolypodError as error:
         return IntersampleCheck(None, f"meets its limits at the samples; not verified between them: {error}")
@@ -89,7 +135,7 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> I
     if ok:
         return IntersampleCheck(True, f"meets its kinematic limits, verified between samples{but}")
     assert task.trajectory is not None
-    kept = model.limits(task.trajectory.at(open_).pose)
+    kept = model.joint_ranges(task.trajectory.at(open_).pose)
     if not kept.ok:
         broken = tuple(kept.violations())
         return IntersampleCheck(False, f"violates limits between samples: {'; '.join(broken)}", broken)
@@ -104,49 +150,66 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> I
 def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
     """Limits of drives that are broken somewhere, and those of which it is not proven that they are kept."""
     broken, open_ = [], []
-    for name in DRIVE_LIMITS:
-        for k, actuator in enumerate(model.actuators):
-            allowed = drive_limit(actuator.drive, name)
-            most = float(bounds.upper_bound[name][k])
-            if allowed is None or most <= allowed * (1 + PROOF_TOLERANCE):
-                continue
-            what = f"{called(name, actuator.force_unit)} of {actuator.name}"
-            observed, unit = float(bounds.observed[name][k]) if name in bounds.observed else 0.0, _unit(name, actuator)
-            limit = f"{short(allowed, 6)} {unit}".rstrip()
-            if observed > allowed * (1 + 1e-12):
-                when = f"at t = {bounds.time[name][k]:.6g} s"
-                broken.append(f"{what} is {short(observed, 6)} {unit} {when}, {limit} are allowed")
-            else:
-                open_.append(
-                    f"it could not be verified that {what} stays within its limit between samples: it is at most "
-                    f"{short(most, 6)} {unit}, {limit} are allowed"
-                )
+    for one in model.robot_limits.limits:
+        if one.kind not in bounds.upper_bound:
+            continue
+        allowed, most = one.high, float(bounds.upper_bound[one.kind][one.index])
+        if most <= allowed * (1 + PROOF_TOLERANCE):
+            continue
+        what, unit = f"{one.quantity} of {one.where}", "of its curve" if one.kind == "force at speed" else one.unit
+        observed = float(bounds.observed[one.kind][one.index]) if one.kind in bounds.observed else 0.0
+        limit = f"{short(allowed, 6)} {unit}".rstrip()
+        if observed > allowed * (1 + 1e-12):
+            when = f"at t = {bounds.time[one.kind][one.index]:.6g} s"
+            broken.append(f"{what} is {short(observed, 6)} {unit} {when}, {limit} are allowed")
+        else:
+            open_.append(
+                f"it could not be verified that {what} stays within its limit between samples: it is at most "
+                f"{short(most, 6)} {unit}, {limit} are allowed"
+            )
     return broken, open_
 
 
-def _unit(name: str, actuator: ActuatorInfo) -> str:
-    if name == "force at speed":
-        return "of its curve"
-    if name == "power":
-        return "W"
-    return _UNITS[name].format(actuator.unit) if name in _UNITS else actuator.force_unit
+def judged_between(
+    result: xr.Dataset,
+    model: Model,
+    task: Task,
+    friction: bool,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> xr.Dataset:
+    """A study with what is known about its motion between samples.
 
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+    model : Model
+        Model of the robot.
+    task : Task
+        Motion and wrench of the study.
+    friction : bool
+        Whether friction in the joints is included.
+    seconds : float, optional
+        Computing time after which the proof is given up [s]. Default: no limit.
+    progress : callable, optional
+        Called with a text on how far it came.
 
-def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool) -> xr.Dataset:
-    """A study with what is known of its motion between samples, in words: ``between_samples`` among its attributes.
-
-    ``upper_bound`` is what drives are asked at every instant at most, where that is proven; else forces are looked at
-    half-way between samples too.
+    Returns
+    -------
+    xarray.Dataset
+        The study with the attribute ``between_samples`` and, where it is proven, ``upper_bound`` of what the drives
+        must do at every instant; otherwise forces are also checked half-way between samples.
     """
-    found = between(model, task, friction)
+    found = between(model, task, friction, seconds, progress)
     if found.bounds is None:
         forces: tuple[str, ...] = _half_way(result.force.values, model, task, friction)
         forces = (f"Forces are checked at samples and midpoints only: {found.reason}", *forces)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
-        rows = np.stack([found.bounds.upper_bound[name] for name in DRIVE_LIMITS])
+        rows = np.stack([found.bounds.upper_bound[name] for name in DRIVE_KINDS])
         known = QUANTITIES["upper_bound"]
-        result = result.assign_coords(drive_limit=list(DRIVE_LIMITS))
+        result = result.assign_coords(drive_limit=list(DRIVE_KINDS))
         result["upper_bound"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}

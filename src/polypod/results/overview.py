@@ -212,7 +212,7 @@ def parameters_table(data: dict[str, Any]) -> Table:
         value, source = quantity(p["value"], p["unit"], p["is_range"]), source_text(p["source"], p["given"])
         rows.append((*owner_and_name(p["path"], *names), value, source))
     caption = (
-        f"{len(rows)} parameters, {data['parameters_default']} of them defaults that the file does not give; "
+        f"{len(rows)} parameters, {data['parameters_default']} of them defaults; "
         f"{data['parameters_assumed']} assumed, {data['parameters_without_source']} without a source."
     )
     return table("Parameters", [("of", ""), ("parameter", ""), ("value", ""), ("source", "")], rows, caption)

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import robot_of
 from ..description import Drive
-from ..model.results import LimitReport
+from ..limits import LimitReport
 from ..tables import called
 
 if TYPE_CHECKING:
@@ -17,14 +17,33 @@ if TYPE_CHECKING:
 
 
 class Reaction(NamedTuple):
-    """Force and moment (n, 3) [N, N m] that a joint puts on its child, base axes, about the joint's centre."""
+    """Wrench of a joint on its child over time, about the joint's centre, base axes.
+
+    Attributes
+    ----------
+    force : ndarray, shape (n, 3)
+        Force [N].
+    moment : ndarray, shape (n, 3)
+        Moment [N m].
+    """
 
     force: Array
     moment: Array
 
 
 def limit_report(result: xr.Dataset) -> LimitReport:
-    """The limited quantities along the motion; without names if the robot limits nothing."""
+    """Limited quantities along the motion.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    LimitReport
+        Values and ranges; without names if the robot limits nothing.
+    """
     if "limited" not in result:
         return LimitReport((), np.zeros((len(result.time), 0)), np.zeros(0), np.zeros(0), ())
     names = zip(result.limit_leg.values.tolist(), result.limit_name.values.tolist(), strict=True)
@@ -33,13 +52,35 @@ def limit_report(result: xr.Dataset) -> LimitReport:
 
 
 def violations(result: xr.Dataset) -> list[str]:
-    """A sentence for each limit that the motion leaves, with the time of its worst value."""
+    """One sentence for each limit that the motion exceeds, with the time of its worst value.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    list of str
+        The sentences.
+    """
     report = limit_report(result)
     return report.violations(lambda k: f"t = {float(result.time[k]):.6g} s") if report.names else []
 
 
 def reactions(result: xr.Dataset) -> dict[tuple[str, str], Reaction]:
-    """Reactions by leg and joint."""
+    """Reactions by leg and joint.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    dict of (str, str) to Reaction
+        Force and moment over time.
+    """
     if "reaction_force" not in result:
         return {}
     names = zip(result.joint_leg.values.tolist(), result.joint_name.values.tolist(), strict=True)
@@ -48,7 +89,18 @@ def reactions(result: xr.Dataset) -> dict[tuple[str, str], Reaction]:
 
 
 def open_reactions(result: xr.Dataset) -> list[str]:
-    """Joints whose reactions inner stresses of an overconstrained robot leave open, and which numbers of them."""
+    """Joints whose reactions internal stresses of an overconstrained robot leave open.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    list of str
+        The joints and which components of their reactions.
+    """
     text = str(result.attrs.get("indeterminate_reactions", ""))
     return text.split("; ") if text else []
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..control import default_controller
-from ..datasets import save_result
+from ..datasets import robot_of, save_result
 from ..errors import UnphysicalWarning
+from ..limits import left_out_text, within_all
+from ..model import Model
 from ..output.folder import atomic_folder
 from ..simulation import events
 from ..simulation.result import completed, excessive_force, remarks
@@ -24,6 +26,27 @@ if TYPE_CHECKING:
 
 FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "bending.png", "motion.gif", "motion.mp4")
 """What the folder of a simulation holds."""
+
+
+def simulated_limits(result: xr.Dataset) -> str:
+    """A sentence on the limits of the robot file at the samples of a simulation: within all, or which are exceeded."""
+    robot = robot_of(result)
+    if robot.flexible:
+        return "Limits are not judged: the platform is flexible."
+    model = Model(robot)
+    own = model.robot_limits
+    if not own.limits:
+        return "The robot file gives no limits."
+    given = {name: result[name].values for name in ("q", "qdot", "force", "twist") if name in result}
+    if "limited" in own.needs:
+        given["limited"] = model.joint_ranges(result["pose"].values).value
+    report = own.evaluate(given, result.time.values if len(result.time) > 1 else None)
+    beyond = {one.quantity: one for one in sorted(report.uses(), key=lambda one: one.use) if not one.kept}
+    if not beyond:
+        return f"At the samples {within_all(len(report.names), own.not_given, report.left_out)}."
+    texts = [f"{name} {100 * one.use:.4g} % in {one.where}" for name, one in beyond.items()]
+    left = f" Not judged: {left_out_text(report.left_out)}." if report.left_out else ""
+    return f"Limits of the robot file are exceeded: {'; '.join(texts)}.{left}"
 
 
 def tracking_summary(result: xr.Dataset, saturation: float | None = None) -> dict[str, Any]:
@@ -58,6 +81,7 @@ def tracking_summary(result: xr.Dataset, saturation: float | None = None) -> dic
         "lost_in_friction_J": float(result["work_friction"][-1]),
         "energy_residual_J": float(np.abs(result["energy_residual"]).max()),
         "events": [event._asdict() for event in events(result)],
+        "limits": simulated_limits(result),
     }
     notes = remarks(result)
     facts["shakes"] = excessive_force(result)
@@ -73,7 +97,7 @@ def _advice(facts: dict[str, Any], flexible: bool, saturation: float | None) -> 
         if saturation is not None and most > saturation:
             return f"The motion needs {most:.4g} {unit}: raise saturation=, or slow the motion."
     if facts["shakes"]:  # gains grow with the rate, and a flexible platform or a delay bears only so much of them
-        return f"Try {other}, or a rate= other than {facts['rate']:g}: gains of the feedback grow with it."
+        return f"Try {other}, or a rate= other than {facts['rate']:g}: feedback gains increase with it."
     return f"Try {other}, or a higher rate= than {facts['rate']:g}."
 
 
@@ -109,7 +133,7 @@ def tracking_text(facts: dict[str, Any]) -> str:
     """Errors and energies in a sentence each."""
     return (
         f"Largest error {1e3 * facts['largest_position_error_m']:.3g} mm and "
-        f"{np.degrees(facts['largest_rotation_error_rad']):.3g} deg{'' if facts['completed'] else ' until then'}. "
+        f"{np.degrees(facts['largest_rotation_error_rad']):.3g} deg{'' if facts['completed'] else ' up to there'}. "
         f"Work of the actuators {facts['work_of_actuators_J']:.4g} J, lost in friction "
         f"{facts['lost_in_friction_J']:.4g} J, unaccounted for {facts['energy_residual_J']:.1e} J."
     )

@@ -12,21 +12,31 @@ from ..tables import Table, table
 from .read import actuator_names, actuators_by_unit, drives, limit_report, mean, open_reactions, rms, without_rounding
 
 _POSITIVE = {
-    ("m",): "Forces are positive towards increasing coordinates: a leg that pushes, a slider driven away from "
-    "its start.",
-    ("rad",): "Torques are positive towards increasing coordinates: a motor that turns forwards.",
-    ("m", "rad"): "Forces and torques are positive towards increasing coordinates: a leg that pushes, a slider "
-    "driven away from its start, a motor that turns forwards.",
+    ("m",): "Forces are positive in the direction of increasing coordinates: a leg that pushes, a slider driven away "
+    "from its start.",
+    ("rad",): "Torques are positive in the direction of increasing coordinates: a motor that turns forwards.",
+    ("m", "rad"): "Forces and torques are positive in the direction of increasing coordinates: a leg that pushes, "
+    "a slider driven away from its start, a motor that turns forwards.",
 }
 
 
 def actuators(result: xr.Dataset) -> Table:
-    """Peak and rms force, speed and power of each actuator, its travel, and when the force peaks.
+    """Peak and rms force, speed and power of each actuator, its stroke, and when the force peaks.
 
     The peak force keeps its sign (positive pushes along the growing coordinate). Peak power is the largest that the
-    drive gives; braking power is the largest that it takes up, negative; mean power is the average of what it gives.
-    The stroke is the highest coordinate less the lowest. Units are those of the actuators, N and m or N m and rad; of
-    a robot with both kinds columns name those of each row.
+    drive delivers; braking power the largest that it absorbs, negative; mean power the average of what it delivers. The
+    stroke is the highest coordinate minus the lowest. Units are those of the actuators, N and m or N m and rad; for a
+    robot with both kinds, columns name those of each row.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Table
+        One row for each actuator.
     """
     t, q, force, speed, change, power = (
         result[name].values for name in ("time", "q", "force", "qdot", "qddot", "power")
@@ -54,10 +64,17 @@ def actuators(result: xr.Dataset) -> Table:
 
 
 def limits(result: xr.Dataset) -> Table:
-    """The limits that the motion leaves: what is allowed, the worst value and when, and the share of time outside.
+    """Limits that the motion exceeds: what is allowed, the worst value and when, and the share of time outside.
 
-    One row for each limited quantity that leaves its range at any sample; no row if all are kept. The share is of the
-    duration, from 0 to 1.
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Table
+        One row for each quantity that leaves its range at any sample; the share is of the duration, from 0 to 1.
     """
     columns = [
         ("leg", ""), ("limit", ""), ("allowed low", ""), ("allowed high", ""), ("worst value", ""), ("unit", ""),
@@ -99,12 +116,21 @@ def by_unit(name: str, result: xr.Dataset, values: Array) -> dict[str, dict[str,
 
 
 def summary(result: xr.Dataset) -> dict[str, Any]:
-    """What else a designer looks at first: duration, peaks over all actuators, conditioning.
+    """Key figures of a study: duration, peaks over all actuators, conditioning.
 
-    The peak force has its unit in its name, ``peak_force_N`` or ``peak_force_N_m``; the bound of the forces' rounding
-    errors has the unit of the forces (None of a platform that bends: its motion is integrated). The total power is
-    that of all actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they
-    never do.
+    The peak force has its unit in its name, ``peak_force_N`` or ``peak_force_N_m``; the bound of the rounding error of
+    forces has their unit (None for a flexible platform, whose motion is integrated). The total power is that of all
+    actuators at once: the largest that they deliver, and the largest that they absorb, negative; 0 if they never do.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    dict of str to value
+        The figures, with units in their names.
     """
     total = without_rounding(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
     peaks = by_unit("peak_force", result, np.abs(result.force.values).max(axis=0))
@@ -133,10 +159,20 @@ _RPM = 30 / np.pi
 
 
 def motors(result: xr.Dataset) -> Table:
-    """Torque, speed and current of the motors whose screw or gear the robot file gives; no row for the others.
+    """Torque, speed and current of the motors whose screw or gear the robot file gives.
 
-    A motor turns by n = 2 pi gear/lead (or gear) for a unit of the coordinate: its speed is n qdot, its torque F/n.
-    The force F includes what accelerates the rotor. The current is the torque by the torque constant.
+    A motor turns by n = 2 pi gear/lead (or gear) for a unit of the coordinate: its speed is n qdot, its torque F/n. The
+    force F includes what accelerates the rotor. The current is the torque divided by the torque constant.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Table
+        One row for each such motor.
     """
     given = drives(result)
     with_current = any(drive.geared and drive.torque_constant is not None for drive in given)
@@ -156,7 +192,18 @@ def motors(result: xr.Dataset) -> Table:
 
 
 def rotor_notes(result: xr.Dataset) -> list[str]:
-    """A sentence if motors have no inertia because the robot file says nothing of it."""
+    """A note if motors have no inertia because the robot file gives none.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+    """
     text = str(result.attrs.get("without_rotor", ""))
     names = text.split("; ") if text else []
     if not names:
@@ -164,6 +211,6 @@ def rotor_notes(result: xr.Dataset) -> list[str]:
     which = "any actuator" if len(names) == len(actuator_names(result)) else ", ".join(names)
     return [
         f"The robot file gives no motor inertia for {which}, so forces do not include the acceleration of the "
-        "motors: with a screw of 5 mm lead, 1e-4 kg m^2 correspond to 158 kg. Give rotor_inertia with lead or "
+        "motors: with a screw of 5 mm lead, 1e-4 kg m^2 corresponds to 158 kg. Give rotor_inertia with lead or "
         "gear, or 0 if there is none."
     ]

@@ -14,6 +14,7 @@ from ..datasets import dataset
 from ..description import Robot
 from ..errors import InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
+from ..limits.limits import reaction_arrays
 from ..model import Model
 from ..model.results import Reactions
 from ..motion import Task, make_task, with_motion_lines
@@ -40,22 +41,45 @@ def study(
     progress: Progress = lambda step: None,
     vibration: bool | None = None,
     certify: bool = True,
+    certify_seconds: float | None = 60.0,
 ) -> xr.Dataset:
-    """Inverse dynamics of a robot along a task: an ``xarray.Dataset``, see ``polypod.datasets``.
+    """Inverse dynamics of a robot along a task, with reactions, limits and energies.
 
-    The robot may be a model, a robot, a library name or a file; the task a task, a published motion's name, a motion
-    file, or None for the robot's own motion. ``force_part`` splits the forces as ``PARTS``; reactions that inner
-    stresses of an overconstrained robot leave open are NaN and named in the attribute ``indeterminate_reactions``.
+    A motion that leaves the workspace or crosses a singular pose, between samples too, is an error.
 
-    A motion that leaves the workspace is a ``polypod.errors.StateError`` that names leg, amount and time; so is
-    one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
+    The frame of a flexible platform follows the task exactly while the platform bends (Long et al., section 6): all
+    results are those of the deformed robot.
 
-    With ``certify`` the motion is judged between its samples too, by proof where there is one
-    (``polypod.results.intersample``); without, the result and its verdict are those of the samples, and say so.
+    Parameters
+    ----------
+    model : Model, Robot, str or Path
+        The robot: a model, a robot, a library name or a robot file.
+    task : Task, str or Path, optional
+        The motion: a task, the name of a published motion or a motion file. Default: the robot's own motion.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    progress : callable, optional
+        Called with the name of each step before it starts.
+    vibration : bool, optional
+        Whether a flexible platform vibrates. Default: it does, unless its frame could not follow exactly; the attribute
+        ``vibration`` of the result says which.
+    certify : bool, optional
+        Whether to verify limits between samples too, rigorously where possible (``polypod.results.intersample``).
+        Without it, result and verdict are those of the samples, and say so.
+    certify_seconds : float, optional
+        Computing time after which a proof is given up [s]; None for no limit.
 
-    The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
-    are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
-    exactly; the attribute ``vibration`` says which.
+    Returns
+    -------
+    xarray.Dataset
+        Quantities over time with units, see ``polypod.datasets``. ``force_part`` splits the forces as ``PARTS``.
+        Reactions that internal stresses of an overconstrained robot leave open are NaN and named in the attribute
+        ``indeterminate_reactions``.
+
+    Raises
+    ------
+    StateError
+        If the robot cannot make the motion; names leg, amount and time.
 
     Examples
     --------
@@ -77,7 +101,7 @@ def study(
     if not certify:
         return result
     progress("between the samples")
-    return judged_between(result, known, chosen, friction)
+    return judged_between(result, known, chosen, friction, certify_seconds, progress)
 
 
 def _study(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> xr.Dataset:
@@ -103,7 +127,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     reactions = model.reactions(*at, wrench, friction, **bending.load)
     progress("limits and conditioning")
     conditioning = model.conditioning(motion.pose, **bending.position)
-    limits = model.limits(motion.pose, **bending.position)
+    limits = model.joint_ranges(motion.pose, **bending.position)
     values: dict[str, Any] = {
         "pose": motion.pose,
         "twist": motion.twist,
@@ -168,11 +192,7 @@ def _reaction_arrays(found: Reactions) -> dict[str, Array]:
     joints = [joint for leg in found.legs.values() for joint in leg.values()]
     if not joints:
         return {}
-    return {
-        "reaction_force": np.stack([joint.force for joint in joints], axis=-2),
-        "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2),
-        "joint_axes": np.stack([_two_axes(joint.axes) for joint in joints], axis=-3),
-    }
+    return {**reaction_arrays(found), "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2)}
 
 
 def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> dict[str, Array]:
@@ -183,13 +203,6 @@ def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> di
     if not rated:
         return {}
     return {"joint_travel": joint_travel(model, pose, _reaction_arrays(found)["joint_axes"], **bending.position)}
-
-
-def _two_axes(axes: Array) -> Array:
-    """Free directions (n, k, 3) of a joint as (n, 2, 3), NaN for those that it does not have."""
-    full = np.full((*axes.shape[:-2], 2, 3), np.nan)
-    full[..., : axes.shape[-2], :] = axes
-    return full
 
 
 def _joint_labels(found: Reactions) -> dict[str, tuple[str, list[str]]]:

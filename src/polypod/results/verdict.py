@@ -3,141 +3,80 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
-from ..description import Drive
-from ..description.drive import curve_use
+from ..datasets import robot_of
 from ..lazy import lazy
-from ..tables import Table, called, practical_unit, short, table
-from .bearings import basic_lives, static_loads
-from .read import actuator_names, drives, limit_report, rms
+from ..limits import KINDS, LEAST_NORM, OPEN, LimitReport, LimitUse, RobotLimits, left_out_text, within_all
+from ..limits.limits import ActuatorData, JointData, RangeData
+from ..tables import Table, practical_unit, short, table
+from .read import actuator_names, drives, limit_report, reactions
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Uses of limits: what a motion asks of drives, joints and bearings, by what the robot file allows.
-#
-# The use of a limit is 1 at the limit. Within a range (a length, a coordinate) it is the distance from the middle
-# by half
-# the range; in a cone it is the angle by the half angle.
-
-DRIVE_LIMITS = {
-    "force": "max_force", "continuous force": "rms_force", "force at speed": "force_speed", "speed": "max_speed",
-    "acceleration": "max_acceleration", "power": "max_power", "stroke": "max_stroke",
-}  # fmt: skip
-"""What drives are judged by, in the order of the verdict, and the field of a robot file that limits it."""
-_ROUNDING = 1e-12
 PROOF_TOLERANCE = 1e-9
 """Relative rounding with which a limit that is proven to be reached at most counts as kept."""
 
 
-@dataclass(frozen=True)
-class LimitUse:
-    """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
-
-    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds at the samples;
-    ``least`` that it is the low end of a range; ``proven`` that it holds at every instant. SI units.
-    """
-
-    quantity: str
-    where: str
-    value: float
-    allowed: float
-    unit: str
-    time: float | None
-    use: float
-    kept: bool
-    least: bool = False
-    proven: bool = False
-
-
-def drive_uses(result: xr.Dataset, given: list[Drive], name: str) -> list[LimitUse]:
-    """Uses of one of ``DRIVE_LIMITS`` by all drives that limit it."""
-    found = []
-    for k, (where, drive) in enumerate(zip(actuator_names(result), given, strict=True)):
-        allowed = drive_limit(drive, name)
-        if allowed is not None:
-            use = _drive_use(result, k, where, drive, name)
-            proven = use.kept and _at_most(result, k, name) <= allowed * (1 + PROOF_TOLERANCE)
-            found.append(replace(use, proven=proven))
-    return found
+def limits_of(result: xr.Dataset) -> RobotLimits:
+    """The limits of the robot of a study, as its file states them."""
+    robot = robot_of(result)
+    legs = {leg.name: leg for leg in robot.legs}
+    report = limit_report(result)
+    ranges = [
+        RangeData(leg, name, float(low), float(high), unit, kind == "cone")
+        for (leg, name), low, high, unit, kind in zip(
+            report.names, report.low, report.high, report.units, report.kinds, strict=True
+        )
+    ]
+    kinds = result.joint_kind.values.tolist() if "joint_kind" in result.coords else []
+    joints = [
+        JointData(leg, joint, kind, legs[leg].bearing(joint))
+        for (leg, joint), kind in zip(reactions(result), kinds, strict=True)
+    ]
+    units = zip(result.actuator_unit.values.tolist(), result.force_unit.values.tolist(), strict=True)
+    actuators = [
+        ActuatorData(name, unit, push, drive)
+        for name, (unit, push), drive in zip(actuator_names(result), units, drives(result), strict=True)
+    ]
+    redundant = len(actuators) > (len(robot.dof) or 6)
+    return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundant)
 
 
-def drive_limit(drive: Drive, name: str) -> float | None:
-    """What a drive allows of one of ``DRIVE_LIMITS``; of a curve of force over speed a use of 1; None: anything."""
-    value = getattr(drive, DRIVE_LIMITS[name])
-    return value if value is None else 1.0 if name == "force at speed" else float(value)
-
-
-def _at_most(result: xr.Dataset, k: int, name: str) -> float:
-    """What is asked of an actuator at every instant at most, as far as it is proven."""
-    return float(result.upper_bound.sel(drive_limit=name)[k]) if "upper_bound" in result else math.inf
-
-
-def _drive_use(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> LimitUse:
-    time, force, speed = result.time.values, result.force.values[:, k], result.qdot.values[:, k]
-    unit, push = str(result.actuator_unit.values[k]), str(result.force_unit.values[k])
-    allowed, label = getattr(drive, DRIVE_LIMITS[name]), called(name, push)
-    if name == "continuous force":
-        return _use(label, where, float(rms(time, force[:, None])[0]), allowed, push)
-    if name == "stroke":
-        return _use(name, where, float(np.ptp(result.q.values[:, k])), allowed, unit)
-    if name == "force at speed":
-        share = curve_use(np.array(allowed), speed, force)
-        at = int(share.argmax())
-        value, most = float(abs(force[at])), float(share[at])
-        # the force where the envelope is met by growing force and speed alike
-        met = value / most if most and value else float(np.interp(abs(speed[at]), *np.array(allowed).T))
-        return LimitUse(label, where, value, met, push, float(time[at]), most, _holds(most))
-    values, unit = {
-        "force": (force, push),
-        "speed": (speed, f"{unit}/s"),
-        "acceleration": (result.qddot.values[:, k], f"{unit}/s^2"),
-        "power": (result.power.values[:, k], "W"),
-    }[name]
-    at = int(np.abs(values).argmax())
-    return _use(label, where, float(abs(values[at])), allowed, unit, float(time[at]))
-
-
-def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> LimitUse:
-    return LimitUse(name, where, value, allowed, unit, time, value / allowed, _holds(value / allowed))
-
-
-def _holds(share: float) -> bool:
-    return share <= 1 + _ROUNDING
+def judged_limits(result: xr.Dataset) -> LimitReport:
+    """The use of every limit along the motion of a study."""
+    names = ("q", "qdot", "qddot", "force", "twist", "acceleration", "limited", "reaction_force", "joint_axes")
+    given = {name: result[name].values for name in names if name in result}
+    return limits_of(result).evaluate(given, result.time.values)
 
 
 def limit_uses(result: xr.Dataset) -> list[LimitUse]:
-    """Uses of lengths, coordinates and cones that the robot file limits."""
-    report, time = limit_report(result), result.time.values
-    proven = result.attrs.get("certified") == "yes"
-    middle, half = 0.5 * (report.low + report.high), 0.5 * (report.high - report.low)
-    cones = np.array([name.endswith("cone") for _, name in report.names], dtype=bool)
-    share = np.where(cones, report.value / report.high, np.abs(report.value - middle) / half)
+    """Every limit at its worst, with what is proven between samples; loads of joints that are open are left out."""
+    report = judged_limits(result)
+    at_most = _proven_bounds(result)
     found = []
-    for k, (leg, name) in enumerate(report.names):
-        at = int(share[:, k].argmax())
-        value = float(report.value[at, k])
-        low = not cones[k] and value < middle[k]
-        allowed = float(report.low[k] if low else report.high[k])
-        kept, label = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
-        use = float(share[at, k])
-        unit = report.units[k]
-        found.append(LimitUse(label, leg, value, allowed, unit, float(time[at]), use, kept, bool(low), kept and proven))
+    for one, kind in zip(report.uses(result.time.values), report.kinds, strict=True):
+        if KINDS[kind].of == "joint" and math.isnan(one.value):
+            continue
+        if KINDS[kind].of == "range":
+            proven = one.kept and result.attrs.get("certified") == "yes"
+        else:
+            allowed = 1.0 if kind == "force at speed" else one.allowed
+            proven = one.kept and at_most.get((kind, one.where), math.inf) <= allowed * (1 + PROOF_TOLERANCE)
+        found.append(replace(one, proven=proven))
     return found
 
 
-def bearing_uses(result: xr.Dataset) -> list[LimitUse]:
-    """Mean and largest loads of bearings by their dynamic and static ratings; open loads are left out."""
-    moving = [_use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N") for one in basic_lives(result)]
-    still = [
-        _use("bearing, static", f"{one.leg} {one.joint}", one.load, one.rating, "N", one.time)
-        for one in static_loads(result)
-    ]
-    return [one for one in (*moving, *still) if not math.isnan(one.value)]
+def _proven_bounds(result: xr.Dataset) -> dict[tuple[str, str], float]:
+    """What is asked of drives at every instant at most, as far as it is proven, by kind and actuator."""
+    if "upper_bound" not in result:
+        return {}
+    kinds, names = result.drive_limit.values.tolist(), actuator_names(result)
+    rows = result.upper_bound.values
+    return {(kind, name): float(rows[i, k]) for i, kind in enumerate(kinds) for k, name in enumerate(names)}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -146,14 +85,27 @@ def bearing_uses(result: xr.Dataset) -> list[LimitUse]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits.
+    """Use of every limit of a robot along a motion.
 
-    ``between`` are limits that are kept at samples and broken between them, where that was looked at.
+    Attributes
+    ----------
+    uses : tuple of LimitUse
+        The limits.
+    unjudged : tuple of str
+        Quantities that no drive of the robot file limits.
+    between : str
+        Limits that hold at samples and are exceeded between them, where that was checked.
+    note : str
+        Which forces were judged where they are not unique.
+    left_out : tuple of str
+        Limits that were not judged, and why.
     """
 
     uses: tuple[LimitUse, ...]
     unjudged: tuple[str, ...]
     between: str = ""
+    note: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @lazy
     def rows(self) -> tuple[LimitUse, ...]:
@@ -193,7 +145,7 @@ class Verdict:
         if self.between:
             return f"Does not fit: limits are violated between samples: {self.between}."
         when = "at every instant (verified)" if self.proven else "at the samples"
-        return f"Fits: all {len(self.uses)} limits are met {when}; the most used is {most}."
+        return f"Fits: {within_all(len(self.uses))} {when}; the most used is {most}."
 
     @property
     def table(self) -> Table:
@@ -206,6 +158,10 @@ class Verdict:
         )
         if self.unjudged and self.uses:
             notes.append(f"No limit given for: {', '.join(self.unjudged)}.")
+        if self.left_out:
+            notes.append(f"Not judged: {left_out_text(self.left_out)}.")
+        if self.note:
+            notes.append(f"{self.note[:1].upper()}{self.note[1:]}.")
         return table("Verdict", columns, rows, " ".join(notes))
 
     @property
@@ -221,7 +177,13 @@ class Verdict:
         return table("Use of limits", columns, rows)
 
     def html_rows(self) -> str:
-        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``."""
+        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``.
+
+        Returns
+        -------
+        str
+            HTML.
+        """
         head = "".join(f"<th>{escape(column.header)}</th>" for column in self.table.columns)
         body = "\n".join(
             f'<tr class="{"kept" if one.kept else "broken"}">'
@@ -232,13 +194,20 @@ class Verdict:
         return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
 
     def data(self) -> dict[str, Any]:
-        """As JSON data."""
+        """The verdict as JSON data.
+
+        Returns
+        -------
+        dict
+            Data.
+        """
         return {
             "ok": self.ok,
             "proven": self.proven,
             "judged": len(self.uses),
             "headline": self.headline,
             "unjudged": list(self.unjudged),
+            "left_out": dict(self.left_out),
             "uses": self.details.records(),
         }
 
@@ -276,7 +245,17 @@ def _row(one: LimitUse) -> tuple[Any, ...]:
 
 
 def verdict(result: xr.Dataset) -> Verdict:
-    """What a study asks of the robot, against all limits that its file states: drives, ranges, cones, bearings.
+    """What a study asks of the robot, against all limits of its file: drives, ranges, cones, bearings.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Verdict
+        Use of every limit.
 
     Examples
     --------
@@ -285,10 +264,9 @@ def verdict(result: xr.Dataset) -> Verdict:
     >>> [one.quantity for one in found.rows][:2]
     ['force', 'speed']
     """
-    given = drives(result)
-    judged = [name for name in DRIVE_LIMITS if any(drive_limit(drive, name) is not None for drive in given)]
-    uses = [one for name in judged for one in drive_uses(result, given, name)]
-    unit = str(result.force.attrs["units"])
-    unjudged = tuple(called(name, unit) for name in DRIVE_LIMITS if name not in judged)
+    limits = limits_of(result)
     between = str(result.attrs.get("broken_between_samples", ""))
-    return Verdict((*uses, *limit_uses(result), *bearing_uses(result)), unjudged, between)
+    uses = tuple(limit_uses(result))
+    known = {(one.quantity, one.where) for one in uses}
+    left_out = {f"{o.quantity} of {o.where}": OPEN for o in limits.limits if (o.quantity, o.where) not in known}
+    return Verdict(uses, limits.not_given, between, LEAST_NORM if limits.redundant else "", left_out)

@@ -209,6 +209,7 @@ class Dynamics:
         state = virtual_power.State.of(mechanism, platform, self._friction, given)
         qdot = _rates(state.legs)
         lost = sum((friction.power for friction in state.frictions), platform.damping_power)
+        lost = lost + state.elements.loss if state.elements.elements else lost
         external = ca.dot(platform.external(x.wrench.symbols), platform.velocity)
         power = ca.vertcat(ca.dot(x.force.symbols, qdot), external, lost)
         before = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols]

@@ -11,13 +11,25 @@ if TYPE_CHECKING:
 
 
 class SimulationError(PolypodError, ArithmeticError):
-    """A simulation that had to end: no answer, or a controller without one.
+    """A simulation that had to end early: the robot or its controller had no answer.
+
+    Parameters
+    ----------
+    message : str
+        What happened and what to do.
+    time : float
+        When it happened [s].
+    result : xarray.Dataset, optional
+        The result so far.
 
     Attributes
     ----------
-    time : when it happened [s]
-    code : of the state without an answer, as in ``polypod.errors.StateError``
-    result : the ``xarray.Dataset`` up to then (None if there is nothing yet)
+    code : str
+        Kind of the state without an answer, as in ``polypod.errors.StateError``.
+    time : float
+        When it happened [s].
+    result : xarray.Dataset or None
+        The result so far; None if there is none yet.
     """
 
     def __init__(self, message: str, time: float, result: xr.Dataset | None = None, code: str = "") -> None:

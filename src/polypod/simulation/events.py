@@ -10,8 +10,11 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..elements import Stop
 from ..errors import InputError, UnknownNameError
 from ..friction import dry_drives
+from ..mechanism import Mechanism
+from ..mechanism.acting_elements import placed_elements
 from .chart import Snapshot
 from .integrators import Step
 from .system import System
@@ -23,11 +26,23 @@ MAX_TRAVEL = 0.02
 MAX_PARTS = 64
 HELD_RATE = 1e-9
 """Rates [m/s, rad/s] below which a joint is at rest and does not change direction."""
-DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal": "log"}
+DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal": "log", "contact": "log"}
 
 
 class Event(NamedTuple):
-    """Something that happened: when [s], which kind, at which leg (empty: the whole robot), and what in words."""
+    """Something that happened during a simulation.
+
+    Attributes
+    ----------
+    time : float
+        When it happened [s].
+    kind : str
+        Kind of event: ``limit``, ``singularity`` or ``reversal``.
+    leg : str
+        Name of the leg; empty for the whole robot.
+    text : str
+        What happened, in words.
+    """
 
     time: float
     kind: str
@@ -61,12 +76,15 @@ class LimitWatch(Watch):
     """Limited quantities of the legs: lengths, positions on rails, cones of joints; angles by their cosine."""
 
     kind = "limit"
+    stopped = False
 
     def __init__(self, action: Action, system: System) -> None:
         super().__init__(action)
-        legs = system.mechanism.legs
-        self._limits = [(leg.name, limit) for leg in legs for limit in leg.placement.limits]
-        self._low, self._high = system.mechanism.limit_ranges.T
+        legs, held = system.mechanism.legs, _stopped_joints(system.mechanism)
+        every = [(leg.name, limit) for leg in legs for limit in leg.placement.limits]
+        self._own = [k for k, (leg, limit) in enumerate(every) if ((leg, limit.joint) in held) == self.stopped]
+        self._limits = [every[k] for k in self._own]
+        self._low, self._high = system.mechanism.limit_ranges[self._own].T
 
     def quiet(self, snapshot: Snapshot) -> bool:
         """Whether no limit is reached."""
@@ -74,7 +92,8 @@ class LimitWatch(Watch):
 
     def values(self, snapshot: Snapshot) -> Array:
         """How far each quantity is inside its range, low ends first."""
-        return np.concatenate([snapshot.limited - self._low, self._high - snapshot.limited])
+        limited = snapshot.limited[self._own]
+        return np.concatenate([limited - self._low, self._high - limited])
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Which quantity reached which end."""
@@ -84,6 +103,19 @@ class LimitWatch(Watch):
             return leg, f"{limit.name} reaches {np.arccos(np.clip(self._low[number % count], -1, 1)):.6g} rad"
         end = self._low[number % count] if number < count else self._high[number % count]
         return leg, f"{limit.name} reaches {end:.6g} {limit.unit}"
+
+
+class ContactWatch(LimitWatch):
+    """Joints that reach their stop: elements of kind ``stop`` at the ends of their ranges."""
+
+    kind = "contact"
+    stopped = True
+
+
+def _stopped_joints(mechanism: Mechanism) -> set[tuple[str, str]]:
+    """Joints (leg, joint) with a stop at the ends of their own range."""
+    stops = [one for one in placed_elements(mechanism) if isinstance(one.element, Stop) and one.element.range is None]
+    return {(mechanism.robot.legs[one.joint.leg].name, one.joint.name) for one in stops if one.joint is not None}
 
 
 class SingularityWatch(Watch):
@@ -161,6 +193,8 @@ def make_watches(
     watches: list[Watch] = []
     if actions["limit"] != "ignore":
         watches.append(LimitWatch(actions["limit"], system))
+    if actions["contact"] != "ignore" and _stopped_joints(system.mechanism):
+        watches.append(ContactWatch(actions["contact"], system))
     if actions["singularity"] != "ignore":
         watches.append(SingularityWatch(actions["singularity"], threshold, start))
     if actions["reversal"] != "ignore" and friction:

@@ -34,10 +34,19 @@ _BLOCK = 4096
 
 
 class FlexiblePath(NamedTuple):
-    """Along a motion: elastic coordinates, rates and accelerations (n, N), actuator forces (n, actuators), step [s].
+    """Motion of a flexible robot whose platform frame follows a trajectory, at n times.
 
-    The step is zero, and rates and accelerations are those of the changing shape by differences, if the platform was
-    taken not to vibrate.
+    Attributes
+    ----------
+    motion : Motion
+        Motion of the platform frame.
+    elastic, elastic_rate, elastic_acceleration : ndarray, shape (n, N)
+        Elastic coordinates, their rates and accelerations; finite differences of the changing shape if the platform was
+        taken not to vibrate.
+    force : ndarray, shape (n, actuators)
+        Actuator forces [N or N m].
+    step : float
+        Integration step [s]; zero if the platform was taken not to vibrate.
     """
 
     motion: Motion
@@ -61,14 +70,42 @@ def follow(
     vibration: bool = True,
     progress: Callable[[float], None] = lambda time: None,
 ) -> FlexiblePath:
-    """Forces of a flexible robot along a motion of its platform frame, and how it bends meanwhile (Long, section 6).
+    """Forces and elastic motion of a flexible robot whose platform frame follows a trajectory (Long et al., section 6).
 
-    ``wrench`` gives the external wrench (n, 6) for a motion of n states. The platform starts in the shape that the
-    first instant's motion bends it to, unless ``elastic`` (N,) says otherwise. The elastic coordinates are integrated
-    by RK4 in steps that the robot's fastest mode allows, or of ``step`` [s] at most. ``progress`` is called with the
-    time reached. A shape that runs away is a ``polypod.errors.StateError`` that says when; so is a robot whose
-    frame cannot follow exactly, however stiff its platform. Without ``vibration`` the platform has the steady shape of
-    every instant, which every robot has.
+    The elastic coordinates are integrated by RK4.
+
+    Parameters
+    ----------
+    model : Model
+        Model of a robot with a flexible platform.
+    trajectory : Trajectory
+        Motion of the platform frame {P} in {B}.
+    times : array_like, shape (n,)
+        Times of the result [s].
+    wrench : callable, optional
+        Gives the external wrench (n, 6) for a ``Motion`` of n states. Default: zero.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    elastic : array_like, shape (N,), optional
+        Initial elastic coordinates. Default: the steady shape of the first instant.
+    elastic_rate : array_like, shape (N,), optional
+        Initial rates of the elastic coordinates [1/s]. Default: zero.
+    step : float, optional
+        Longest integration step [s]. Default: what the robot's fastest mode allows.
+    vibration : bool, optional
+        Whether the platform vibrates. Without it, the platform has the steady shape of every instant.
+    progress : callable, optional
+        Called with the time reached [s].
+
+    Returns
+    -------
+    FlexiblePath
+        Elastic motion and actuator forces.
+
+    Raises
+    ------
+    StateError
+        If the shape diverges, with the time, or if the frame cannot follow exactly, however stiff the platform is.
     """
     if not isinstance(model, Model) or not model.robot.flexible:
         raise InputError(f"model: must be a polypod.Model with a flexible platform, got {model!r}")

@@ -98,7 +98,18 @@ def pose_errors(wanted: Array, pose: Array) -> Array:
 
 
 def events(result: xr.Dataset) -> list[Event]:
-    """The events of a result."""
+    """Events of a simulation.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.simulate``.
+
+    Returns
+    -------
+    list of Event
+        The events in the order of time.
+    """
     if "event_time" not in result:
         return []
     return [Event(*row) for row in zip(*(result[name].values.tolist() for name in _EVENT), strict=True)]
@@ -112,7 +123,21 @@ _CAPACITY = 1024
 
 
 class Sample(NamedTuple):
-    """One row of a simulation as it is recorded."""
+    """One row of a simulation as it is recorded.
+
+    Attributes
+    ----------
+    time : float
+        Time [s].
+    measurement : Measurement
+        What the sensors measure at that time.
+    command : ndarray, shape (n,)
+        Forces that were commanded [N or N m].
+    force : ndarray, shape (n,)
+        Forces that act, after saturation and delay [N or N m].
+    wrench : ndarray, shape (6,)
+        External wrench on the platform at the origin of {P}, base axes [N, N m].
+    """
 
     time: float
     """[s]"""

@@ -63,37 +63,75 @@ def simulate(
     progress: bool | None = None,
     observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
-    """Move a robot from a state by its actuators' forces and an external wrench; an ``xarray.Dataset`` over time.
+    """Simulate a robot from an initial state under actuator forces and an external wrench.
+
+    Integrates M udot = J^T f + w_ext - bias, where udot comes from direct dynamics.
 
     Parameters
     ----------
-    model : the robot, a ``polypod.Model``
-    force : actuator forces (n,) [N]: numbers, a function ``(time, measurement) -> (n,)`` or a controller; None is zero
-    duration : simulated time [s], from 0
-    pose, twist : start; the start of the controller's reference if it has one, else home at rest
-    elastic, elastic_rate : start of a flexible platform (N,); static equilibrium at rest unless given
-    wrench : external wrench on the platform (6,), given like ``force``
-    rate : samples per second at which the force is asked for and then held, as on a machine; None: at every instant
-    method : RK4 (fixed ``step`` [s]; compiled where force and wrench are held), RK45, DOP853, Radau, BDF or LSODA with
-        ``rtol`` and ``atol``; RK4 if there is a ``rate``, else DOP853
-    step : longest step of RK4 [s]; 1 ms unless given, less where a flexible platform's fastest mode asks for it
-    friction : whether joints have friction. Dry friction holds joints at rest (``friction_width`` of the model is for
-        its other functions): RK4's steps end where a joint comes to rest; with other methods it does within 0.1 ms
-    saturation : largest force [N], a number, (n,), or (n, 2) low and high; "drives" for what those of the robot give
-    delay : time [s] from a sample to its force; what holds the start acts until the first arrives
-    events : action (``stop``, ``log``, ``ignore``) by kind: ``limit`` and ``singularity`` stop and ``reversal`` (of
-        joints with dry friction) is logged by default; ``singularity`` is the distance at which one is near
-    breaks : times [s] at which force or wrench jump; the integrator starts anew there (without a rate)
-    output : interval [s] of the rows; None: every sample, or every accepted step
-    reference : the motion wanted, for the tracking error; that of the controller unless given
-    progress : a progress bar; None: on a terminal only
-    observe : called with every row, a ``Sample``, as it is recorded; it may wait, and what it raises ends the run
+    model : Model
+        Model of the robot.
+    force : array_like, callable or controller, optional
+        Actuator forces (n,) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
+        ``polypod.control``. Default: zero.
+    duration : float
+        Simulated time [s], from 0.
+    pose : array_like or RigidTransform, shape (4, 4), optional
+        Initial pose of {P} in {B}. Default: start of the controller's reference if it has one, else home.
+    twist : array_like, shape (6,), optional
+        Initial twist [v; omega] of the origin of {P}, base axes. Default: that of the reference, else zero.
+    elastic, elastic_rate : array_like, shape (N,), optional
+        Initial state of a flexible platform. Default: static equilibrium, at rest.
+    wrench : array_like, callable, optional
+        External wrench (6,) on the platform at the origin of {P}, base axes, given like ``force``. Default: zero.
+    rate : float, optional
+        Sampling rate [Hz] at which the force is computed and then held, as on a machine. Default: at every instant.
+    method : str, optional
+        ``RK4`` (fixed step; compiled where force and wrench are held), ``RK45``, ``DOP853``, ``Radau``, ``BDF`` or
+        ``LSODA``. Default: RK4 if there is a rate, else DOP853.
+    step : float, optional
+        Longest step of RK4 [s]. Default: 1 ms, or less if the fastest mode of a flexible platform needs it.
+    rtol, atol : float, optional
+        Tolerances of the methods with variable steps.
+    friction : bool, optional
+        Whether friction in the joints is included. Dry friction holds joints at rest (``friction_width`` of the model
+        is for its other functions): steps of RK4 end where a joint comes to rest; other methods stop it within 0.1 ms.
+    saturation : float, array_like or 'drives', optional
+        Largest force [N or N m]: one number, (n,), or (n, 2) lower and upper; ``drives`` takes the limits of the robot.
+    delay : float, optional
+        Time [s] from a sample to its force; the forces that hold the start act until the first arrives.
+    events : mapping of str to str, optional
+        Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` and ``singularity`` stop, and
+        ``reversal`` (of joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, which is
+        then no limit) are logged.
+    singularity : float, optional
+        Distance to singularity (``Model.conditioning``) below which the event ``singularity`` occurs.
+    breaks : sequence of float, optional
+        Times [s] at which force or wrench jump; the integrator restarts there (without a rate).
+    output : float, optional
+        Interval [s] of the rows of the result. Default: every sample, or every accepted step.
+    reference : Reference or Trajectory, optional
+        Desired motion, for the tracking error. Default: that of the controller.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+    observe : callable, optional
+        Called with every row, a ``Sample``, as it is recorded. It may wait; an exception from it ends the run.
+
+    Returns
+    -------
+    xarray.Dataset
+        State, forces, energies and events over time, with units. A run interrupted from the keyboard warns and returns
+        what it has.
+
+    Raises
+    ------
+    SimulationError
+        If the simulation cannot go on; carries the time and the result so far.
 
     Notes
     -----
-    A simulation that cannot go on raises ``SimulationError`` with the time, and what it has as ``result``; one
-    that is interrupted from the keyboard warns and returns what it has. Energy that appears from nowhere, more than
-    1e-4 of what is moved, is an ``EnergyWarning``: steps are too long for what happens in them.
+    An energy balance that is off by more than 1e-4 of the energy exchanged is an ``EnergyWarning``: the steps are too
+    long.
     """
     timing = _Timing(duration, rate, breaks, output)
     system = System(model, friction)
@@ -111,7 +149,7 @@ def simulate(
     watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
         values = watch.values(start)
-        if watch.falling and (~(values > 0)).any():
+        if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
             raise InputError(
                 f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"

@@ -51,23 +51,39 @@ def simulate_tracking(
 
     Parameters
     ----------
-    model : the robot
-    motion : what ``polypod.motion.make_task`` takes; the robot's own motion if not given. A wrench of a motion file
-        acts on the platform, and the controller does not know of it
-    controller : a name of ``polypod.control.CONTROLLERS``; ``polypod.control.default_controller`` if not given
-    rate : sampling rate of the controller [Hz]
-    mass : factor by which the controller misjudges all masses, 0.1 to 10
-    delay : delay of the actuators [s]
-    saturation : largest actuator force [N or N m], "drives" for the limits of the robot file, None for no limit
-    friction : whether the robot has friction
-    compensation : whether the controller compensates friction
-    progress : as for ``polypod.simulate``
-    stream : who watches the run, see ``polypod.view.stream``
+    model : Model
+        Model of the robot.
+    motion : MotionFile, Trajectory, Task, str or Path, optional
+        Motion, as ``polypod.motion.make_task`` takes it. The wrench of a motion file acts on the platform, unknown to
+        the controller. Default: the robot's own motion.
+    controller : str, optional
+        Name in ``polypod.control.CONTROLLERS``. Default: ``polypod.control.default_controller``.
+    rate : float, optional
+        Sampling rate of the controller [Hz].
+    mass : float, optional
+        Factor by which the controller misjudges all masses, 0.1 to 10.
+    delay : float, optional
+        Delay of the actuators [s].
+    saturation : float or 'drives', optional
+        Largest actuator force [N or N m]; ``drives`` takes the limits of the robot file. Default: no limit.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    compensation : bool, optional
+        Whether the controller compensates friction.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+    stream : Stream, optional
+        Observer of the run, see ``polypod.view.stream``.
 
     Returns
     -------
-    xarray.Dataset : the result of ``polypod.simulate`` with ``needed_force``, the largest forces that the motion
-        itself needs; ``SimulationError`` carries what there is if the robot cannot go on
+    xarray.Dataset
+        Result of ``polypod.simulate`` with ``needed_force``, the largest forces that the motion itself needs.
+
+    Raises
+    ------
+    SimulationError
+        If the robot cannot go on; carries the result so far.
     """
     rigid = model.rigid
     with with_motion_lines(motion if isinstance(motion, (str, Path)) else None):

@@ -22,6 +22,7 @@ from ..errors import InputError
 from ..export.js import HELPERS, js_function
 from ..fingerprint import fingerprint
 from ..kernels import Expression, Iteration, store
+from ..limits.symbols import uses_of_outputs
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from ..output.atomic import atomic_write
@@ -45,12 +46,31 @@ _SCRIPTS = (
 
 @dataclass(frozen=True)
 class LivePage:
-    """A live page as text; a notebook shows it in a frame."""
+    """Interactive page as text; a notebook shows it in a frame.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    """
 
     html: str
 
     def save(self, path: str | Path, force: bool = False) -> Path:
-        """Write it as a file that any browser opens; an existing one needs ``force``."""
+        """Write the page as a file that any browser opens.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+        force : bool, optional
+            Whether to overwrite an existing file.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         atomic_write(Path(path), self.html.encode(), force)
         return Path(path)
 
@@ -69,10 +89,26 @@ def live(
     friction: bool = True,
     show: Sequence[str] = (),
 ) -> LivePage:
-    """The live page of a robot, and of a motion (as ``polypod.motion.make_task`` takes them) if one is given.
+    """Interactive 3-D page of a robot, optionally with a motion or a simulation to play.
 
-    In place of a robot it may be the result of a simulation, which is then played with the forces that acted. ``show``
-    names what else is shown, ``modes`` or ``workspace``, see ``polypod.view.extras.EXTRAS``.
+    Parameters
+    ----------
+    robot : Model, Robot, str, Path or xarray.Dataset
+        The robot: a model, a robot, a library name or a file; or the result of a simulation, which is played with the
+        forces that acted.
+    motion : MotionFile, Trajectory, str or Path, optional
+        Motion to play, as ``polypod.motion.make_task`` takes it.
+    rate : float, optional
+        Sampling rate of the motion [Hz]. Default: that of the motion file.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    show : sequence of str, optional
+        What else to show, ``modes`` or ``workspace``: names in ``polypod.view.extras.EXTRAS``.
+
+    Returns
+    -------
+    LivePage
+        The page, one offline HTML file; a notebook shows it.
 
     Examples
     --------
@@ -86,7 +122,20 @@ def live(
 
 
 def framed(page: str, height: int = 640) -> str:
-    """A page inside another, of a height [px]."""
+    """A page in a frame of another page.
+
+    Parameters
+    ----------
+    page : str
+        HTML of the page.
+    height : int, optional
+        Height of the frame [px].
+
+    Returns
+    -------
+    str
+        HTML of the frame.
+    """
     return (
         f'<iframe title="live view" srcdoc="{escape(page)}" loading="lazy" '
         f'style="width: 100%; height: {height}px; border: 1px solid #dde3e9; border-radius: 8px"></iframe>'
@@ -94,9 +143,25 @@ def framed(page: str, height: int = 640) -> str:
 
 
 def live_page(model: Model, task: Task | None = None, friction: bool = True, show: Sequence[str] = ()) -> str:
-    """A page that shows a robot, moves it and shows its coordinates, forces, limits and conditioning at once.
+    """HTML of an interactive page: coordinates, forces, limits and conditioning of a robot that the user moves.
 
-    With a ``task`` it also plays that motion; ``show`` names more. A flexible platform is taken as rigid.
+    A flexible platform is taken as rigid.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    task : Task, optional
+        Motion that the page also plays.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    show : sequence of str, optional
+        What else to show, names in ``polypod.view.extras.EXTRAS``.
+
+    Returns
+    -------
+    str
+        The page.
     """
     title = model.robot.name if task is None else f"{model.robot.name}: {task.name}"
     return _page(model, friction, title, {"motion": _motion(task), **extras(model.rigid, show)})
@@ -182,6 +247,7 @@ def _packed(values: ArrayLike) -> str:
 FUNCTIONS = (
     "inverse_kinematics",
     "rates",
+    "accelerations",
     "forward_kinematics",
     "bodies",
     "margins",
@@ -200,7 +266,8 @@ def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dic
     beside their compiled functions.
     """
     text, ports = _functions(model, friction)
-    here = [e for e in (own.place, own.read) if e is not None]
+    uses = uses_of_outputs(model.kernels.mechanism, model.robot_limits)
+    here = [e for e in (own.place, own.read, uses) if e is not None]
     text += "".join(js_function(e.name, e) for e in here)
     ports = ports | {e.name: _ports(e) for e in here}
     return f"const model = (() => {{\n{HELPERS}{text}return {{ {', '.join(ports)} }};\n}})();\n", ports

@@ -8,25 +8,26 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Robot
-from ..description.body import Payload
+from ..drawing import COLOURS, Samples, Shape, drawn_shapes
+from ..drawing.shapes import ROD, actuator_range, samples_of
 from ..legs.contract import SMALLEST_MARGIN
+from ..limits import KINDS, left_out_text
+from ..limits.symbols import state_limits
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..model import Model
-from . import shapes
+from .cones import cones
 from .coordinates import Coordinates
-from .shapes import BASE, COLOURS, PLATFORM, Samples
 
 _FARTHEST = {"m": 0.6, "rad": np.pi / 3}
 """How far a slider goes from home, in sizes of the robot or rad, if the legs let it."""
 _STEPS = 120
-_STEEL = 7850.0  # kg/m^3
 NEAR_SINGULAR = 100.0
 """Condition number above which a page warns."""
 
 
 def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -> dict[str, Any]:
     """Names, shapes, ranges of sliders, limits and thresholds of a rigid ``model``; ``robot`` may be flexible."""
-    samples = Samples(model.robot)
+    samples = samples_of(model.robot)
     sweeps = _sweeps(model, own, samples.scale)
     home = np.array(own.read.function(model.robot.home.matrix.ravel())).ravel()
     scale = model.size + float(np.linalg.norm(model.robot.home.position))
@@ -50,20 +51,21 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         "actuators": _actuators(model, samples, sweeps),
         "bodies": samples.bodies,
         "masses": [{"body": body, "mass": mass, "com": com.tolist()} for body, mass, com in samples.masses],
-        "payloads": [_payload(body) for body in robot.payloads.values()],
         "joints": _joints(samples),
-        "bars": shapes.bars(samples),
-        "blocks": shapes.blocks(samples),
-        "rails": shapes.rails(samples),
-        "plates": [shapes.plate(samples, BASE), shapes.plate(samples, PLATFORM, robot.plate_edge)],
-        "cones": shapes.cones(samples),
+        "shapes": [_drawn(shape) for shape in drawn_shapes(samples, robot)],
+        "floor": None if robot.floor is None else {"at": list(robot.floor.at), "normal": list(robot.floor.normal)},
+        "cones": cones(samples),
         "limits": _limits(model),
+        "uses": _uses(model),
+        "not_judged": left_out_text(state_limits(model.robot_limits)[1]),
+        "not_given": list(model.robot_limits.not_given),
         "conditions": [
             {"leg": k, "name": c.name, "unit": c.unit}
             for k, leg in enumerate(samples.mechanism.placed)
             for c in leg.placement.conditions
         ],
         "scale": samples.scale,
+        "rod": ROD * samples.scale,
         "least_margin": SMALLEST_MARGIN,
         "largest_residual": LARGEST_RESIDUAL * scale,
         "near_singular": NEAR_SINGULAR,
@@ -92,36 +94,25 @@ def _actuators(model: Model, samples: Samples, sweeps: list[tuple[float, float, 
     for k, actuator in enumerate(model.actuators):
         leg, stated = samples.actuators[k]
         names = [(owner, joint.name) for owner, joint in samples.joints]
-        low, high = shapes.actuator_range(samples, k) or (float(every[:, k].min()), float(every[:, k].max()))
+        low, high = actuator_range(samples, k) or (float(every[:, k].min()), float(every[:, k].max()))
         entries.append(
             {"name": actuator.name, "leg": leg, "joint": names.index((leg, stated.joint)), "unit": actuator.unit,
              "force_unit": actuator.force_unit, "low": low, "high": high,
-             "max_force": actuator.drive.max_force, "max_speed": actuator.drive.max_speed,
              "forwards": float(np.sign(samples.mechanism.numbers.evaluate(stated.ratio).item()))}
         )  # fmt: skip
     return entries
 
 
-def _payload(body: Payload) -> dict[str, Any]:
-    """Name, mass, centre (3), and the axes (3, 3) by columns and sides (3) of the box of the same inertia.
-
-    A box of mass m and sides a has principal moments m (a_j^2 + a_k^2) / 12. A point has none: it is ``round``, a ball
-    of steel of its mass.
-    """
-    moments, axes = np.linalg.eigh(body.central_inertia)
-    squares = 6 * (moments.sum() - 2 * moments) / (body.mass or 1.0)
-    sides = np.sqrt(np.maximum(squares, 0.0))
-    point = bool(np.all(sides < 1e-6))  # m: rounding of an inertia about another point
-    if point:
-        sides[:] = np.cbrt(6 * body.mass / (np.pi * _STEEL))
+def _drawn(shape: Shape) -> dict[str, Any]:
+    """A shape as the page draws it, in the frame of its body [m]."""
     return {
-        "name": body.name, "mass": body.mass, "com": list(body.com), "axes": axes.tolist(), "sides": sides.tolist(),
-        "round": point,
+        "body": shape.body, "leg": shape.leg, "role": shape.role, "points": shape.points.tolist(),
+        "radius": shape.radius, "flat": shape.flat,
     }  # fmt: skip
 
 
 def _limits(model: Model) -> list[dict[str, Any]]:
-    report = model.limits(model.robot.home.matrix)
+    report = model.joint_ranges(model.robot.home.matrix)
     angles = [limit.angle for _, limit in model.kernels.mechanism.limits]
     return [
         {"leg": model.legs.index(leg), "name": name, "unit": unit, "low": float(low), "high": float(high),
@@ -130,6 +121,25 @@ def _limits(model: Model) -> list[dict[str, Any]]:
             report.names, report.units, report.low, report.high, angles, strict=True
         )
     ]  # fmt: skip
+
+
+def _uses(model: Model) -> list[dict[str, Any]]:
+    """Limits of a state in the order of the page's uses: of drives with their number, of the platform without."""
+    judged, _ = state_limits(model.robot_limits)
+    found = []
+    for one in judged.limits:
+        kind = KINDS[one.kind]
+        found.append(
+            {
+                "name": one.quantity,
+                "where": one.where,
+                "actuator": one.index if kind.of == "actuator" else None,
+                "range": kind.of == "range",
+                "changes": bool({"qddot", "acceleration"} & set(kind.needs)),
+                "force": "force" in kind.needs,
+            }
+        )
+    return found
 
 
 def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, float, Array]]:

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from support.engines.elements import EngineElements
+
 Array = NDArray[np.float64]
 # Smallest singular value, of rows and columns made comparable in size, that counts as one.
 RANK = 1e-7
@@ -116,12 +118,14 @@ class Engine:
         self.drives: list[Drive] = []
         self.frictions: list[FrictionPair] = []
         self.joints: dict[tuple[int, str], Held] = {}
+        self.indices: list[dict[str, int]] = []
         for number, leg in enumerate(robot["legs"]):
             self._add(number, leg)
         self.count = len(self.masses)
         points = np.array([*self.starts, *[t.at for t in self.terms]])
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
         self.lines = self._spin_lines()
+        self.elements = EngineElements(self, robot, self.indices)
         self.chosen = np.eye(6)
         if robot.get("dof"):
             self.chosen = np.zeros((len(robot["dof"]), 6))
@@ -138,6 +142,7 @@ class Engine:
             self.starts.append(com)
             self.centres.append(com)
             self.tensors.append(_tensor(body))
+        self.indices.append(index)
         for joint in leg["joints"]:
             first, second = (index[name] for name in joint["between"])
             begin, drives = len(self.terms), len(self.drives)
@@ -507,6 +512,7 @@ class Engine:
         """What the drives must balance, (6 b), rotors left out."""
         load = self.inertia(place) @ motion.acceleration.ravel() + self.demand(place, motion.velocity)
         load[:6] -= wrench
+        load += self.elements.overcoming(place, motion.velocity)
         return load + self.friction(place, motion.velocity) if friction else load
 
     def inverse_dynamics(self, place: Place, motion: Motion, wrench: Array, friction: bool = False) -> Array:

@@ -91,7 +91,9 @@ class Lagrangian:
         try:
             x, xdot = np.broadcast_arrays(*rows)
         except ValueError as error:
-            raise InputError(f"batch axes do not fit together: x {rows[0].shape}, xdot {rows[1].shape}") from error
+            raise InputError(
+                f"batch axes do not fit together: x {rows[0].shape}, xdot {rows[1].shape}", code="batch_axes"
+            ) from error
         kernel = self._kernel("motion", lambda: motion_of(self._mechanism))
         pose, twist = kernel(*(np.ascontiguousarray(a).reshape(-1, 6) for a in (x, xdot)))
         return pose.reshape(*x.shape[:-1], 4, 4), twist.reshape(x.shape)

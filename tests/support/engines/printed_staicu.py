@@ -213,16 +213,19 @@ def step(before: Body, c: Array, arm: Array, rate: float, second: float, printed
     return Body(c @ before.omega + rate * u3, epsilon, c @ (shifted + before.turning @ arm), c @ before.to_base)
 
 
-def forces(x: Array, xdot: Array, xddot: Array, printed: Collection[str] = ()) -> Array:
+PLATE = 0.069035, np.diag([0.0269, 0.0658, 0.0501])
+"""The platform's centre of mass from C5 along T5's x, and its tensor about C5 in the axes of T5."""
+
+
+def forces(
+    x: Array, xdot: Array, xddot: Array, printed: Collection[str] = (), platform: tuple[float, Array] = PLATE
+) -> Array:
     """f10 of the actuators A, B, C (17) [N], positive up."""
     geometry = Geometry.of(np.asarray(x))
     rates = connectivity(geometry, xdot, printed)
     second = second_rates(geometry, rates, xddot, printed)
-    rod, bar, plate = (
-        np.diag([0.0006, 0.0524, 0.0524]),
-        np.diag([0.0524, 0.0006, 0.0524]),
-        np.diag([0.0269, 0.0658, 0.0501]),
-    )
+    rod, bar = np.diag([0.0006, 0.0524, 0.0524]), np.diag([0.0524, 0.0006, 0.0524])
+    com, plate = platform
     F1, moments = np.zeros((3, 3)), {}
     for k, (a10, a21, name) in enumerate(((a1, geometry.a21, "A21"), (a2, geometry.b21, "B21"))):
         slider = Body(np.zeros(3), np.zeros(3), second.v[k] * u3, a10)
@@ -236,7 +239,7 @@ def forces(x: Array, xdot: Array, xddot: Array, printed: Collection[str] = ()) -
     T3, T6 = (step(T2, c["32"], side * u3, rates.C32, second.C32, printed) for side in (b, -b))
     T4 = step(T3, c["43"], -L * u2, rates.C32, second.C32, printed)
     T5 = step(T4, c["54"], -b * u1, rates.C54, second.C54, printed)
-    F5, M5 = T5.load(m3, 0.069035 * u1, plate)
+    F5, M5 = T5.load(m3, com * u1, plate)
     F4, M4 = c["54"].T @ F5, c["54"].T @ M5 + tilde(-b * u1) @ c["54"].T @ F5
     F3, M3 = T3.load(m2, -L / 2 * u2, bar)
     F3, M3 = F3 + c["43"].T @ F4, M3 + c["43"].T @ M4 + tilde(-L * u2) @ c["43"].T @ F4

@@ -12,22 +12,35 @@ from support.robots.random_chains import hexapod, shuffled
 _DRIVE = {
     "max_force": 900.5, "rms_force": 300.25, "max_speed": 0.7, "max_acceleration": 9.5, "max_power": 510.0,
     "force_speed": [[0.0, 900.0], [0.2, 300.0], [0.5, 0.0]], "max_stroke": 0.31, "gear": 1.5, "rotor_inertia": 1.1e-5,
-    "torque_constant": 0.07,
+    "torque_constant": 0.07, "efficiency": 0.8, "max_motor_torque": 2.5, "rms_motor_torque": 0.9,
+    "max_motor_speed": 950.0,
 }  # fmt: skip
 _FRICTION = {"viscous": 1.5, "coulomb": 0.01, "drag": 0.7, "static": 1.3, "stribeck_speed": 0.02}
 _RATING = {
     "dynamic_load_rating": 5e3, "radial_factor": 0.56, "axial_factor": 1.4, "rolling_elements": "roller",
     "static_load_rating": 4e3, "static_radial_factor": 0.6, "static_axial_factor": 0.5,
+    "max_reaction": 3.5e3,
 }  # fmt: skip
 _WHOLE = {
     "title": "Robot \"&\" <every field> -- \u00e9\nsecond line",
     "reference": "Nobody, 2026; it\'s printed", "euler": "zyx",
     "gravity": [0.1, -0.2, -9.7], "base_stiffness": [1e8, 2e8, 3e8, 4e6, 5e6, 6e6],
+    "platform_limits": {
+        "max_speed": 0.8, "max_acceleration": [4.0, 5.0, 6.0], "max_angular_speed": 2.0,
+        "max_angular_acceleration": 30.0,
+    },
     "sources": {"*": "assumed: a test", "gravity": "table 1 <3>"},
+    "base": {"shapes": [{"kind": "plate", "thickness": 0.01,
+                         "corners": [[0, 0, -0.1], [0.3, 0, -0.1], [0, 0.2, -0.1]]}]},
+    "floor": {"at": [0, 0, -0.2], "normal": [0, 0.6, 0.8]},
+    "elements": [{"kind": "spring", "name": "a <spring>", "between": ["base", "platform"], "stiffness": 800.0,
+                  "at": [[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]], "length": 0.1, "damping": 3.0}],
     "payload": [
         {"name": "tool", "mass": 1.1, "com": [0.01, 0.02, 0.03],
-         "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]]},
-        {"mass": 0.2, "about": "origin", "frame": "tilted", "points": {"a": [0, 0, 0.1]},
+         "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]],
+         "shapes": [{"kind": "sphere", "center": [0, 0, 0.05], "radius": 0.02},
+                    {"kind": "capsule", "ends": [[0, 0, 0], [0, 0, 0.05]], "radius": 0.01}]},
+        {"mass": 0.2, "radius": 0.03, "about": "origin", "frame": "tilted", "points": {"a": [0, 0, 0.1]},
          "frames": {"tilted": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]},
          "inertia": [[1e-3, 0, 0], [0, 1e-3, 0], [0, 0, 1e-3]]},
     ],
@@ -107,4 +120,6 @@ def _assert_given(data: Any, others: set[str]) -> None:
     assert not missing, missing
     assert set(_FRICTION) == set(Friction.model_fields)
     assert {*_DRIVE, "lead"} == set(Drive.model_fields)
-    assert {"mass", "com", "inertia", "about", "frame", "points", "frames"} <= set(Body.model_fields)
+    assert {"mass", "com", "inertia", "about", "frame", "points", "frames", "radius", "shapes"} <= set(
+        Body.model_fields
+    )

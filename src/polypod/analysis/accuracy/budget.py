@@ -21,12 +21,20 @@ _STRAIN = 1e-8
 
 
 class Budget(NamedTuple):
-    """Errors of the platform [m, rad] by cause, to first order.
+    """Errors of the platform by cause, to first order; causes in the order of their share at the first pose.
 
-    ``deviation`` (..., 6) is the standard deviation of each component, ``bound`` (..., 6) the largest possible (of
-    normal distributions, at three standard deviations). ``parts`` (..., s, 6) are the standard deviations by source,
-    ``share`` (..., s) their part of the variance of the displacement, rotations weighted by the platform's size;
-    ``names`` (s). Sources stand in the order of their share at the first pose, largest first.
+    Attributes
+    ----------
+    deviation : ndarray, shape (..., 6)
+        Standard deviation of each component [m, rad].
+    bound : ndarray, shape (..., 6)
+        Largest possible error [m, rad]; three standard deviations for normal distributions.
+    parts : ndarray, shape (..., s, 6)
+        Standard deviations by cause [m, rad].
+    share : ndarray, shape (..., s)
+        Share of each cause of the variance of the displacement, rotations weighted by the platform's size.
+    names : tuple of str
+        Names of the s causes.
     """
 
     deviation: Array
@@ -36,7 +44,18 @@ class Budget(NamedTuple):
     names: tuple[str, ...]
 
     def table(self, most: int | None = None) -> Table:
-        """Standard deviations at one pose by cause, the largest share of the variance first, ``most`` of them."""
+        """Standard deviations at one pose by cause, the largest share of the variance first.
+
+        Parameters
+        ----------
+        most : int, optional
+            Number of causes to list. Default: all.
+
+        Returns
+        -------
+        Table
+            Standard deviations [um, urad] and shares [%].
+        """
         rows = [
             (name, *map(float, 1e6 * part), float(100 * share))
             for name, part, share in zip(self.names[:most], self.parts, self.share, strict=False)
@@ -54,11 +73,30 @@ def errors_table(rows: Mapping[str, Array], where: str = "home") -> Table:
 
 
 def budget(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Budget:
-    """The error budget at poses (..., 4, 4), home unless given: F_x x = [dq; 0] - F_p dp.
+    """Error budget of the platform: F_x dx = [dq; 0] - F_p dp.
 
-    F are the actuated coordinates and what the legs constrain: platforms of fewer than six degrees of freedom are
-    displaced in all six components, in those that follow from their degrees of freedom and in those that exact legs
-    would not let them make.
+    F are the actuated coordinates and the constraints of the legs, x the pose and p the robot's parameters. Platforms
+    of fewer than six degrees of freedom are displaced in all six components: along their degrees of freedom and in
+    directions that exact legs would block.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    tolerances : Tolerances
+        What is not exact about the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
+        Pose of {P} in {B}. Default: home.
+
+    Returns
+    -------
+    Budget
+        Standard deviations, bounds and shares by cause.
+
+    Raises
+    ------
+    StateError
+        If a pose is singular or out of reach.
     """
     poses, shape = pose_batch(model, pose)
     closures = closures_of(model, tolerances)

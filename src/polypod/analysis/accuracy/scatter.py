@@ -22,7 +22,15 @@ _ROUNDING = 1e-15
 
 
 class Scatter(NamedTuple):
-    """Displacements (samples, 6) of the platform drawn at random, by the exact equations; ``lost`` had no pose."""
+    """Random displacements of the platform, by the exact equations.
+
+    Attributes
+    ----------
+    displacement : ndarray, shape (samples, 6)
+        Displacements [translation; rotation vector], base axes [m, rad].
+    lost : int
+        Number of samples without a pose.
+    """
 
     displacement: Array
     lost: int
@@ -36,7 +44,26 @@ class Scatter(NamedTuple):
 def scatter(
     model: Model, tolerances: Tolerances, pose: PoseLike | None = None, samples: int = 1000, seed: int = 0
 ) -> Scatter:
-    """Displacements at one pose for errors drawn at random, each found by Newton's iteration on the exact equations."""
+    """Displacements at one pose for errors drawn at random, by Newton's iteration on the exact equations.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    tolerances : Tolerances
+        What is not exact about the robot.
+    pose : array_like or RigidTransform, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    samples : int, optional
+        Number of random robots.
+    seed : int, optional
+        Random seed.
+
+    Returns
+    -------
+    Scatter
+        Displacements, and the number of samples without a pose.
+    """
     if samples < 1:
         raise InputError(f"samples: at least 1 is needed, got {samples}")
     poses, shape = pose_batch(model, pose)

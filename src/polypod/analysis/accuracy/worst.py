@@ -38,26 +38,49 @@ class _StrainError(InputError):
 
 
 class Worst(NamedTuple):
-    """Bounds (6) [m, rad] that no error within the tolerances exceeds, rounding included."""
+    """Rigorous worst case of the platform's error.
+
+    Attributes
+    ----------
+    bound : ndarray, shape (6,)
+        Bounds [m, rad] that no error within the tolerances exceeds, rounding included.
+    """
 
     bound: Array
 
 
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
-    """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
+    """Rigorous bounds of the platform's displacement for all errors within the tolerances.
 
-    With u a displacement in all six components and F the coordinates and what the legs constrain (``.closures``),
-    the platform is where F(u, p + dp) = [q + dq; 0]. Legs that are closed by iterating add their unknowns to u and the
-    equations that close them to F. Over a box |u| <= r and all dp, intervals of the derivatives J = dF/du and P = dF/dp
-    give
+    With u a displacement in all six components and F the actuated coordinates and the constraints of the legs, the
+    platform is where F(u, p + dp) = [q + dq; 0]. Legs closed by iteration add their unknowns to u and their closure
+    equations to F. Over a box |u| <= r and all dp, intervals of the derivatives J = dF/du and P = dF/dp give
 
         b + G r <= r,   b = sum over causes |C ([dq; 0] - P dp)|,   G = |1 - C J|,   C near J^-1
 
     and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted. Where
-    only actuators are off, platforms that exact legs keep to their degrees of freedom have u in those, and F is q. Legs
-    that hold a platform more than once fit without strain only if constraints that should follow from F, or from u in
-    its degrees of freedom, are zero over the whole box but for rounding: where geometry is off that is proven, or it is
-    refused.
+    only actuators are off, platforms that exact legs keep to their degrees of freedom have u in those, and F is q.
+    Overconstrained legs fit without strain only if the redundant constraints are zero over the whole box but for
+    rounding: where geometry is off, that is proven or the call is refused.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    tolerances : Tolerances
+        What is not exact about the robot.
+    pose : array_like or RigidTransform, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+
+    Returns
+    -------
+    Worst
+        Bounds of the displacement [m, rad].
+
+    Raises
+    ------
+    InputError
+        If the robot would be strained, or a batch of poses is given.
     """
     poses, shape = pose_batch(model, pose)
     if shape:

@@ -6,7 +6,9 @@ bounds do not yet decide is cut, into k parts of which k^2 times as much is know
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -14,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...description.drive import curve_use
 from ...description.poses import displacement
 from ...errors import InputError
 from ...formulations.dry_friction import load_parts
@@ -23,6 +24,7 @@ from ...formulations.virtual_power import State
 from ...friction import Loads, has_dry_friction, has_friction
 from ...friction.laws import Exact, Smooth
 from ...legs.contract import SMALLEST_MARGIN
+from ...limits import DRIVE_KINDS, KINDS, curve_use
 from ...mechanism import Mechanism
 from ...model import Model
 from ...motion import Task
@@ -38,14 +40,17 @@ from .displaced import displaced, followed, with_twists
 from .equations import Symbols, symbols_of
 from .intervals import in_ranges
 
-_INSTANT = {"force": "max_force", "force at speed": "force_speed", "speed": "max_speed",
-            "acceleration": "max_acceleration", "power": "max_power"}  # fmt: skip
-"""What is limited at every instant, and the field of a drive that limits it."""
+_INSTANT = tuple(name for name in DRIVE_KINDS if KINDS[name].over == "instant")
+"""What of drives is limited at every instant."""
+_OF_MOTORS = ("motor torque", "motor speed")
+"""Of these bounds need be no closer than limits ask: they follow from those of forces, speeds and accelerations."""
 _FIRST, _MOST, _AT_ONCE = 2_000, 16_000, 2_000
 """Intervals at first, at most, and gone through at once."""
 _ITERATIONS, _TIGHTEN = 8, 3
 """Rounds of cutting: to decide a limit, and only to tighten bounds towards what is reached."""
 _CLOSE, _SHARE = 1.01, 0.005
+_BUDGETED = 250
+"""Intervals gone through at once where the time is limited."""
 _PARTS, _TOGETHER = (4, 64), 1_000
 """Parts that an interval is cut into: more where few are left, as long as they make up so many intervals together."""
 _REACHED = 1e-9
@@ -54,12 +59,25 @@ _SLACK = 1e-12
 
 
 class MotionBounds(NamedTuple):
-    """Of every actuator (a,), by name of the quantity: ``upper_bound`` is what it is at most, proven; ``observed`` what
-    it was somewhere, and ``time`` when [s]. Quantities: force, force at speed (use of the drive's curve), speed,
-    acceleration and power as sizes, continuous force (root of the mean square), stroke.
+    """Bounds of every actuator along a motion, by name of the quantity.
 
-    ``certain``: legs close, keep their limits and stay off singular poses at every instant; where that is not proven,
-    ``open`` are times [s] in its intervals.
+    Quantities are force, force at speed (use of the drive's curve), speed, acceleration, power, motor torque and motor
+    speed as magnitudes, continuous force and continuous motor torque (rms), and stroke.
+
+    Attributes
+    ----------
+    upper_bound : dict of str to ndarray, shape (a,)
+        Proven upper bound for each actuator.
+    observed : dict of str to ndarray, shape (a,)
+        Largest value found.
+    time : dict of str to ndarray, shape (a,)
+        When it was found [s].
+    certain : bool
+        Whether the legs close, keep their limits and stay off singular poses at every instant.
+    open : ndarray
+        Times [s] in intervals where that is not proven.
+    intervals : int
+        Number of time intervals examined.
     """
 
     upper_bound: dict[str, Array]
@@ -68,6 +86,22 @@ class MotionBounds(NamedTuple):
     certain: bool
     open: Array
     intervals: int
+
+
+class BudgetError(InputError):
+    """The time for a proof is over."""
+
+
+class Budget:
+    """Seconds from now that a proof may take; None: any."""
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds, self._end = seconds, None if seconds is None else monotonic() + seconds
+
+    def check(self) -> None:
+        """Raise if they are over."""
+        if self._end is not None and monotonic() > self._end:
+            raise BudgetError(f"the proof took more than the {self.seconds:g} s that it may take")
 
 
 class _TimeIntervals(NamedTuple):
@@ -104,14 +138,42 @@ class _TimeIntervals(NamedTuple):
         )
 
 
-def bound_motion(model: Model, task: Task, friction: bool = True) -> MotionBounds:
-    """Bounds of a robot along a motion and its wrench, whatever the rate of its samples; its platform unbent.
+def bound_motion(
+    model: Model,
+    task: Task,
+    friction: bool = True,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> MotionBounds:
+    """Rigorous bounds of the actuators along a motion and its wrench, whatever its sampling rate.
 
-    An InputError says what of the robot or the motion has no bounds: legs closed by iterating, functions of a
-    program's own. Intervals are cut until they show that every limit of the drives holds, or that it is broken, or
-    there are 16,000 of them.
+    The platform is taken as rigid. Intervals are halved until they show that every limit of the drives holds or is
+    broken, or there are 16,000 of them.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    task : Task
+        Motion and wrench.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    seconds : float, optional
+        Computing time after which the proof is given up [s]. Default: no limit.
+    progress : callable, optional
+        Called with a text on how far it came.
+
+    Returns
+    -------
+    MotionBounds
+        Upper bounds and largest observed values.
+
+    Raises
+    ------
+    InputError
+        If robot or motion have no bounds: legs closed by iteration, user-defined functions; or if the time is over.
     """
-    bounder = _MotionBounder(model, task, friction)
+    bounder = _MotionBounder(model, task, friction, Budget(seconds), progress)
     edges = bounder.edges()
     left = bounder.rows(edges[:-1], edges[1:])
     done: list[_TimeIntervals] = []
@@ -132,7 +194,10 @@ def bound_motion(model: Model, task: Task, friction: bool = True) -> MotionBound
 class _MotionBounder:
     """Bounds of intervals of one motion, and what was seen at their middles so far."""
 
-    def __init__(self, model: Model, task: Task, friction: bool) -> None:
+    def __init__(
+        self, model: Model, task: Task, friction: bool, budget: Budget, progress: Callable[[str], None]
+    ) -> None:
+        self.budget, self.progress = budget, progress
         if task.trajectory is None:
             raise InputError("arrays have no values between samples")
         wrench, loaded = task.described_wrench, task.load is not None or task.wrench is not None
@@ -147,11 +212,10 @@ class _MotionBounder:
         self.sign = self.models.sign(model.robot.home.matrix)
         drives = [actuator.drive for actuator in model.actuators]
         self.curves = [None if drive.force_speed is None else np.array(drive.force_speed) for drive in drives]
-        self.allowed = {
-            name: np.array([_limit(name, getattr(drive, field)) for drive in drives]) * (1 + _REACHED)
-            for name, field in _INSTANT.items()
-        }
-        self.continuous = np.array([_limit("", drive.rms_force) for drive in drives])
+        own = self.model.robot_limits
+        self.allowed = {name: own.bounds(name) * (1 + _REACHED) for name in _INSTANT}
+        self.continuous = own.bounds("continuous force")
+        self.motors = own.numbers
         self.observed = {name: np.zeros(len(drives)) for name in _INSTANT}
         self.time = {name: np.zeros(len(drives)) for name in _INSTANT}
         self.reached = np.full(len(drives), np.inf), np.full(len(drives), -np.inf)
@@ -168,9 +232,12 @@ class _MotionBounder:
 
     def rows(self, low: Array, high: Array) -> _TimeIntervals:
         """Bounds over intervals (n,)."""
-        parts = [
-            self._rows(low[k : k + _AT_ONCE], high[k : k + _AT_ONCE]) for k in range(0, max(len(low), 1), _AT_ONCE)
-        ]
+        parts, at_once = [], _AT_ONCE if self.budget.seconds is None else _BUDGETED
+        for k in range(0, max(len(low), 1), at_once):
+            if k:
+                self.progress(f"between the samples, {k} of {len(low)} intervals")
+            self.budget.check()
+            parts.append(self._rows(low[k : k + at_once], high[k : k + at_once]))
         return _joined(parts)
 
     def _rows(self, low: Array, high: Array) -> _TimeIntervals:
@@ -193,10 +260,14 @@ class _MotionBounder:
             upper_bound |= {
                 "power": power.upper_bound,
                 "force at speed": self._shares(found.force.upper_bound, found.qdot.upper_bound),
+                "motor torque": self._torques(found.force, found.qddot),
+                "motor speed": self.motors["ratio"] * found.qdot.upper_bound,
             }
             speed = found.qdot.middle
             observed = {"force": np.abs(force), "speed": np.abs(speed), "acceleration": np.abs(found.qddot.middle)}
             observed |= {"power": np.abs(force * speed), "force at speed": self._shares(force, speed)}
+            state = {"force": force, "qdot": speed, "qddot": found.qddot.middle, **self.motors}
+            observed |= {name: np.abs(KINDS[name].value(state)) for name in ("motor torque", "motor speed")}
             self._agree(found.q.middle, motion.pose, upper_bound["force"], observed["force"])
             kept, _ = in_ranges(*found.values.ends, self.ranges, self.angles)
             certain = kept & (found.margins.ends[0] > SMALLEST_MARGIN).all(axis=1) & (found.sign == self.sign)
@@ -211,6 +282,19 @@ class _MotionBounder:
             for k, curve in enumerate(self.curves)
         ]
         return np.stack(columns, axis=1)
+
+    def _torques(self, force: LinearModels, qddot: LinearModels) -> Array:
+        """Upper bounds (n, a) of motor torques: that of a motor that drives, or brakes, whichever is more."""
+        ratio, reflected, efficiency = (self.motors[name] for name in ("ratio", "reflected", "efficiency"))
+        found = []
+        for loss in (1 / efficiency, efficiency):  # torque = (loss (F - R qddot) + R qddot)/ratio
+            by_force, by_change = loss / ratio, (1 - loss) * reflected / ratio
+            middle, slope = (
+                by_force * getattr(force, of) + by_change * getattr(qddot, of) for of in ("middle", "slope")
+            )
+            rest = by_force * force.remainder + np.abs(by_change) * qddot.remainder
+            found.append((np.abs(middle) + np.abs(slope) + rest) * (1 + _SLACK))
+        return np.asarray(np.maximum(*found))
 
     def _agree(self, q: Array, pose: Array, upper_bound: Array, observed: Array) -> None:
         """Bounds and compiled functions are built apart: where they contradict each other nothing is proven."""
@@ -242,7 +326,9 @@ class _MotionBounder:
         open_ = ~rows.certain
         for name, values in rows.upper_bound.items():
             observed, allowed = self.observed[name], self.allowed[name]
-            near = _CLOSE * observed + 1e-9 * observed.max(initial=0.0) if tighten else np.full_like(observed, np.inf)
+            near = np.full_like(observed, np.inf)
+            if tighten and name not in _OF_MOTORS:
+                near = _CLOSE * observed + 1e-9 * observed.max(initial=0.0)
             wanted = np.where(observed > allowed, near, np.minimum(near, np.maximum(allowed, observed)))
             # what a limit leaves is enough where it is not far
             wanted = np.where((allowed > observed) & (allowed < _CLOSE * observed), allowed, wanted)
@@ -264,6 +350,8 @@ class _MotionBounder:
         # of c + g s the mean square is c^2 + g^2/3; what is left moves its root by no more than itself (Minkowski)
         square = (np.sqrt(force.middle**2 + force.slope**2 / 3) + force.remainder) ** 2
         upper_bound["continuous force"] = np.sqrt((square * span).sum(axis=0) / span.sum()) * (1 + 1e-9)
+        torque = (rows.upper_bound["motor torque"] ** 2 * span).sum(axis=0) / span.sum()
+        upper_bound["continuous motor torque"] = np.sqrt(torque) * (1 + 1e-9)
         upper_bound["stroke"] = rows.coordinate[1].max(axis=0) - rows.coordinate[0].min(axis=0)
         return MotionBounds(
             upper_bound,
@@ -273,12 +361,6 @@ class _MotionBounder:
             np.sort(rows.middle[~rows.certain]),
             len(rows.low),
         )
-
-
-def _limit(name: str, value: object) -> float:
-    if value is None:
-        return float("inf")
-    return 1.0 if name == "force at speed" else float(value)  # type: ignore[arg-type]
 
 
 def _use(curve: Array, speed: Array, force: Array) -> Array:

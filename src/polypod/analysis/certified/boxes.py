@@ -19,10 +19,18 @@ from .intervals import Mask
 
 
 class CertifiedBox(NamedTuple):
-    """A box of coordinates from ``low`` (m,) to ``high`` (m,) all poses of which are in the workspace, for certain.
+    """A box of coordinates all poses of which are proven to be in the workspace.
 
-    ``beyond`` (m,) are half-widths, in the same proportions, that were not certified: with boxes of that size one pose
-    is outside (``beyond_outside``) or the effort was too small.
+    Attributes
+    ----------
+    low, high : ndarray, shape (m,)
+        Ends of the box [m, rad].
+    beyond : ndarray, shape (m,)
+        Half-widths, in the same proportions, that were not certified.
+    beyond_outside : bool
+        Whether a box of that size contains a pose outside the workspace; otherwise the effort was too small.
+    boxes : int
+        Number of boxes examined.
     """
 
     low: Array
@@ -100,11 +108,34 @@ def certified_box(
     pivot: ArrayLike | None = None,
     most: int = 20_000,
 ) -> CertifiedBox:
-    """The largest box around a pose in which the robot keeps all limits and meets no singularity, for certain.
+    """The largest box around a pose in which the robot provably keeps all limits and meets no singularity.
 
-    Its proportions are ``half``, by coordinate (0: it stays as it is); unless given, those of the travel of all
-    coordinates together. The largest multiple that ``most`` boxes certify is found, then each side is moved out as far
-    as that goes while the others stay.
+    The largest multiple of the proportions that is certified is found, then each side is moved out as far as possible
+    while the others stay.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    at : mapping of str to float, optional
+        Coordinates as offsets from home [m, rad], such as ``{"z": 0.02}``. Default: home.
+    half : mapping of str to float, optional
+        Proportions of the box by coordinate; 0 keeps a coordinate fixed. Default: those of the combined travel of all
+        coordinates.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    most : int, optional
+        Largest number of boxes to examine.
+
+    Returns
+    -------
+    CertifiedBox
+        The box.
+
+    Raises
+    ------
+    InputError
+        If the pose is outside the workspace.
     """
     space = PoseCoordinates(model, pivot)
     test = WorkspaceTest(space)

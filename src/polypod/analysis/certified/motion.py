@@ -19,12 +19,21 @@ _CHUNK = 1 << 13
 
 
 class CertifiedMotion(NamedTuple):
-    """What is certain of a motion whose speeds are at most ``speed`` [m/s] and ``turning`` [rad/s] at every instant.
+    """What is proven about a motion whose speeds are bounded at every instant.
 
-    ``proven`` says whether the motion keeps to these speeds by its own formula, or they are assumed of it: a motion in
-    a robot's generalized coordinates keeps to those of them, whose largest are stated.
-    ``certain`` (n,): around sample k, from half a sample before it to half a sample after it, the robot is in its
-    workspace; ``outside`` (n,): at some pose that such a motion could take then it is not. ``time`` (n,) [s].
+    Attributes
+    ----------
+    time : ndarray, shape (n,)
+        Times of the samples [s].
+    certain : ndarray of bool, shape (n,)
+        Whether the robot is in its workspace from half a sample before each sample to half a sample after it.
+    outside : ndarray of bool, shape (n,)
+        Whether some pose that such a motion could take then is outside.
+    speed, turning : float
+        Bounds of the linear [m/s] and angular speed [rad/s].
+    proven : bool
+        Whether the motion keeps to these speeds by its own formula; otherwise they are assumed. A motion in generalized
+        coordinates keeps to bounds of those, the largest of which are stated.
     """
 
     time: Array
@@ -53,15 +62,31 @@ def certify_motion(
     turning: float | None = None,
     most: int = 2_000,
 ) -> CertifiedMotion:
-    """Whether a robot keeps limits, closes and stays away from singularities along a whole motion, not at samples only.
+    """Verify limits, closure and distance to singularities along a whole motion, between samples too.
 
-    ``motion`` as ``polypod.motion.make_task`` takes it. In half a sample's time dt/2 a motion goes no farther from
-    its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all: boxes
-    of displacements about the poses, or of the coordinates of a robot of fewer than six degrees of freedom.
-    ``speed`` v and ``turning`` w are bounds of the motion's speeds. Unless given they are those that the motion's own
-    formula has (``trajectory.peak``); where it has none, such as a function of a program's own, a tenth more than the
-    largest at the samples, and the certificate holds for motions that keep to them. A box of which nothing is certain
-    is halved until ``most`` parts are looked at.
+    In half a sampling interval dt/2 a motion moves no farther from its sample than v dt/2 and rotates no more than w
+    dt/2, so boxes of that size around the samples contain it all: boxes of displacements about the poses, or of the
+    coordinates of a robot of fewer than six degrees of freedom. An undecided box is halved.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : optional
+        Motion, as ``polypod.motion.make_task`` takes it. Default: the robot's own motion.
+    rate : float, optional
+        Sampling rate [Hz]. Default: that of the motion file.
+    speed, turning : float, optional
+        Bounds v [m/s] and w [rad/s] of the motion's speeds. Default: those of its formula (``trajectory.peak``) or,
+        where it has none, the largest at the samples plus a tenth; the certificate then holds for motions that keep to
+        them.
+    most : int, optional
+        Largest number of parts of a box to examine.
+
+    Returns
+    -------
+    CertifiedMotion
+        What is proven at each sample.
     """
     task = make_task(model, motion, rate)
     poses, time = task.motion.pose, np.asarray(task.time)

@@ -56,10 +56,24 @@ _NEAR = 0.3
 
 
 class CertifiedVolume(NamedTuple):
-    """``low`` <= volume <= ``high`` for certain, within ``span`` (k, 2) of the coordinates ``names``.
+    """Rigorous bounds of the volume of a workspace: low <= volume <= high, in the product of the coordinates' units.
 
-    In the product of the coordinates' units. ``boxes`` were decided or bounded, ``open`` are those still between bounds
-    when ``seconds`` were over or ``gap`` = (high - low)/high was small enough.
+    Attributes
+    ----------
+    low, high : float
+        Bounds of the volume.
+    gap : float
+        (high - low)/high.
+    names : tuple of str
+        Names of the k coordinates.
+    span : ndarray, shape (k, 2)
+        Range of each coordinate [m, rad].
+    boxes : int
+        Number of boxes decided or bounded.
+    open : int
+        Number of boxes still undecided at the end.
+    seconds : float
+        Computing time [s].
     """
 
     low: float
@@ -81,15 +95,34 @@ def certified_volume(
     gap: float = 0.05,
     seconds: float = 30.0,
 ) -> CertifiedVolume:
-    """Volume of the workspace between guaranteed bounds, by bisecting boxes whose volume inside is not known well.
+    """Volume of the workspace between guaranteed bounds, by bisection of undecided boxes.
 
-    Over ``coordinates`` (all unless named), the others at ``at``; within ``span`` where it is given, else within the
-    workspace's own extent and a tenth more. Inside are poses that keep all limits, close the legs, and have the sign of
-    det J that home has; rounding is accounted for. Parts that are not connected with home count too.
+    Inside are poses that keep all limits, close the legs and have the sign of det J that home has; rounding is
+    accounted for. Parts that are not connected with home count too. For robots on six telescopic legs, over z and other
+    coordinates, the volume within a box is bounded by the mean length of its columns along z (half of them for a
+    mirror-symmetric robot); for other robots a box is inside, outside or undecided.
 
-    Of robots on six telescopic legs with lengths, over z and others, the volume within a box is bounded by the mean
-    length of its columns along z (``.columns``, ``.averages``), half of them of a robot that is its own mirror
-    image (``.mirror``); of others a box is inside, outside or neither.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    coordinates : sequence of str, optional
+        Coordinates to integrate over; the others stay at ``at``. Default: all.
+    span : mapping of str to (float, float), optional
+        Range of coordinates [m, rad]. Default: the extent of the workspace and a tenth more.
+    at : mapping of str to float, optional
+        Coordinates as offsets from home [m, rad], such as ``{"z": 0.02}``. Default: home.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    gap : float, optional
+        Relative gap between the bounds at which to stop.
+    seconds : float, optional
+        Computing time at which to stop [s].
+
+    Returns
+    -------
+    CertifiedVolume
+        The bounds.
     """
     if not 0 < gap < 1 or not seconds > 0:
         raise InputError(f"gap: gap must be between 0 and 1 and seconds greater than 0, got {gap!r} and {seconds!r}")
@@ -101,6 +134,7 @@ def certified_volume(
     box = _span(test, names, span or {}, start)
     bounds = _bounds(space, start, indices)
     part, times = bounds.part(box)
+    _Refinement(bounds, Boxes.one(*part.T)).refine(gap, monotonic())  # compiles, which is no search
     work = _Refinement(bounds, Boxes.one(*part.T))
     began = monotonic()
     while work.goes_on(gap) and monotonic() - began < seconds:

@@ -56,15 +56,34 @@ def full_workspace(
     connected: bool = True,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """The workspace over all coordinates of a robot: six, or its own m degrees of freedom; ends of each span included.
+    """Workspace on a grid over all coordinates of a robot: six, or its m degrees of freedom.
 
-    ``points`` are those of each coordinate, ``span`` its lowest and highest value [m, rad] (where it is not given,
-    that of the workspace around home). Poses are decided in blocks and not kept: grids may have far more than memory
-    holds, and a bar tells the time left. Results over positions (coordinates that are displacements):
-    ``orientation_share``, the part of all orientations of the grid that are possible there, ``reachable`` (any is)
-    and ``dexterous`` (all are); over orientations: ``position_volume``; for the whole: ``fraction`` of the grid
-    inside, ``volume``, ``fraction_limits`` without the condition on det J, ``fraction_connected``, the part that
-    is connected with home (NaN if not asked for, or of more than 20 million poses).
+    Poses are decided in blocks and not kept, so that grids may be far larger than memory.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    points : int or mapping of str to int, optional
+        Grid points of each coordinate, ends included.
+    span : mapping of str to (float, float), optional
+        Lowest and highest value of coordinates [m, rad]. Default: the workspace around home.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+    connected : bool, optional
+        Whether to find the part that is connected with home.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over positions: ``orientation_share``, the share of the grid's orientations that are possible, ``reachable``
+        (any is) and ``dexterous`` (all are). Over orientations: ``position_volume``. For the whole: ``fraction`` of the
+        grid inside, ``volume``, ``fraction_limits`` without the condition on det J, and ``fraction_connected`` with
+        home (NaN if not requested, or for more than 20 million poses).
     """
     space = PoseCoordinates(model, pivot)
     test = WorkspaceTest(space, requirements)
@@ -108,16 +127,49 @@ def full_workspace(
 def reachable(
     model: Model, angles: Mapping[str, tuple[float, float]], points: int = POINTS[4], **options: Any
 ) -> xr.Dataset:
-    """Positions that some orientation within ``angles`` reaches, see ``full_workspace``; and the share of these."""
+    """Positions that some orientation within given angles reaches, and the share of these orientations.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    angles : mapping of str to (float, float)
+        Lowest and highest roll, pitch and yaw [rad].
+    points : int, optional
+        Grid points of each coordinate.
+    **options
+        Other arguments of ``full_workspace``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Result of ``full_workspace``.
+    """
     return full_workspace(model, points, angles, connected=False, **options)
 
 
 def dexterous(
     model: Model, angle: float, points: int = POINTS[4], turn: float | None = None, **options: Any
 ) -> xr.Dataset:
-    """Positions where roll and pitch of up to ``angle``, and yaw of up to ``turn`` [rad], are possible together.
+    """Positions where roll and pitch up to an angle, and yaw up to another, are all possible.
 
-    ``dexterous`` and ``dexterous_volume`` of the result; see ``full_workspace``.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    angle : float
+        Largest roll and pitch [rad].
+    points : int, optional
+        Grid points of each coordinate.
+    turn : float, optional
+        Largest yaw [rad]. Default: ``angle``.
+    **options
+        Other arguments of ``full_workspace``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Result of ``full_workspace``, with ``dexterous`` and ``dexterous_volume``.
     """
     if not 0 < angle <= np.pi:
         raise InputError(f"angle: must be greater than 0 and at most pi rad, got {angle:g}")

@@ -43,16 +43,33 @@ def workspace_map(
     requirements: Requirements | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """The workspace over some coordinates, the others at ``at`` (zero: home).
+    """Workspace over some coordinates, the others fixed.
 
-    ``axes`` names coordinates and gives the number of points, spread over the workspace around ``at``, or the points
-    themselves. Variables over the axes: ``inside``; ``connected``, the part of it that is connected with ``at`` (in
-    it the robot keeps its assembly and working mode); ``margin``, the smallest margin of all limits, 1 in the middle of
-    a range and 0 at its edge; ``binding``, the number of that limit among ``limit``; and ``determinant``, det J over
-    that at home. ``volume`` is that of the connected part (its cells, in the product of the coordinates' units),
-    ``share`` (limit) the part of its surface at which each limit binds. Over roll, pitch and yaw ``all_orientations``
-    is the part of all orientations that is connected, each orientation counting alike: the integral of cos(pitch) over
-    8 pi^2.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    axes : mapping of str to int or array_like
+        Coordinates and either the number of grid points, spread over the workspace around ``at``, or the points
+        themselves.
+    at : mapping of str to float, optional
+        Coordinates as offsets from home [m, rad], such as ``{"z": 0.02}``. Default: home.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over the axes: ``inside``; ``connected``, the part connected with ``at`` (in which the robot keeps its assembly
+        and working mode); ``margin``, the smallest margin of all limits, 1 in the middle of a range and 0 at its edge;
+        ``binding``, the index of that limit in ``limit``; ``determinant``, det J relative to home. For the whole:
+        ``volume`` of the connected part (in the product of the coordinates' units) and ``share`` (limit), the part of
+        its surface where each limit is active. Over roll, pitch and yaw also ``all_orientations``, the share of all
+        orientations that is connected: the integral of cos(pitch) over 8 pi^2.
     """
     space = PoseCoordinates(model, pivot)
     test = WorkspaceTest(space, requirements)
@@ -209,7 +226,28 @@ def constant_orientation(
     requirements: Requirements | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Positions that the platform reaches at one orientation: roll, pitch and yaw [rad] from home."""
+    """Positions that the platform reaches at one orientation.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    orientation : (float, float, float), optional
+        Roll, pitch and yaw from home [rad].
+    points : int, optional
+        Grid points of each coordinate.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+
+    Returns
+    -------
+    xarray.Dataset
+        Result of ``workspace_map`` over positions.
+    """
     axes, at = _part(model, pivot, False, points, dict(zip(("roll", "pitch", "yaw"), orientation, strict=True)))
     return workspace_map(model, axes, at, pivot, requirements, progress)
 
@@ -222,7 +260,28 @@ def orientations_at(
     requirements: Requirements | None = None,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Orientations that the platform reaches with the pivot displaced by ``position`` [m] from home."""
+    """Orientations that the platform reaches at one position.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    position : (float, float, float), optional
+        Displacement of the pivot from home [m].
+    points : int, optional
+        Grid points of each coordinate.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+
+    Returns
+    -------
+    xarray.Dataset
+        Result of ``workspace_map`` over orientations.
+    """
     axes, at = _part(model, pivot, True, points, dict(zip(("x", "y", "z"), position, strict=True)))
     return workspace_map(model, axes, at, pivot, requirements, progress)
 

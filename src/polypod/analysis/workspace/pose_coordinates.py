@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
-from ...description.drive import force_at
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
+from ...limits import BEST_SHARING, KINDS
 from ...model import Model
 from ...model.least_use import least_use
 from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY, limit_names, margins
@@ -135,13 +135,23 @@ def _finite(values: ArrayLike, count: int) -> bool:
 
 @dataclass(frozen=True)
 class Requirements:
-    """What a pose must satisfy beside the robot's own limits and the sign of det J.
+    """What a pose must satisfy besides the robot's own limits and the sign of det J.
 
-    ``distance`` is the least distance to singularity [mm/mm], as ``model.conditioning`` has it. With ``max_force`` [N
-    or N m], one number or one an actuator, or with ``drives``, which takes the smaller of max_force and the force at
-    zero speed of force_speed in the robot file, the forces at rest must not be larger: under gravity, the robot's own
-    payload, another ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a ``wrench`` (6) on the
-    platform. More actuators than degrees of freedom share the load in the way that uses their limits least.
+    Forces at rest are those under gravity, the robot's payload, and ``payload`` and ``wrench`` of this requirement.
+    Redundant actuators share the load in the way that uses their limits least.
+
+    Attributes
+    ----------
+    distance : float
+        Least distance to singularity [mm/mm], as in ``Model.conditioning``.
+    max_force : float or tuple of float, optional
+        Largest actuator force at rest [N or N m], one number or one per actuator.
+    payload : (float, (float, float, float)), optional
+        Additional mass [kg] and where it is in the platform frame [m].
+    wrench : tuple of float, optional
+        External wrench (6,) on the platform at the origin of {P}, base axes [N, N m].
+    drives : bool
+        Whether to take limits from the robot file: the smaller of max_force and the force at zero speed of force_speed.
     """
 
     distance: float = 0.0
@@ -209,11 +219,11 @@ class WorkspaceTest:
             self.limits += (("whole range", NO_LIMIT),)
         self._most = self.requirements.max_force
         if self.requirements.drives:
-            self._most = tuple(float(force_at(actuator.drive, np.zeros(1))[0]) for actuator in model.actuators)
+            self._most = tuple(model.robot_limits.forces_at_rest.tolist())
             if np.isinf(self._most).all():
                 raise InputError(
-                    f"drives: no drive of {model.robot.name!r} has max_force or force_speed; add one of them, or "
-                    "give max_force"
+                    f"drives: no drive of {model.robot.name!r} has max_force, force_speed or max_motor_torque; add one "
+                    "of them, or give max_force"
                 )
         if self.requirements.max_force is not None:
             count = np.shape(self.requirements.max_force)
@@ -229,9 +239,28 @@ class WorkspaceTest:
             if self.requirements.drives:
                 drives = [actuator.drive for actuator in self.space.model.actuators]
                 texts = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
+                texts |= {"max_motor_torque": "max_motor_torque with efficiency"}
                 fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
             names = {f"{name} at rest ({', '.join(fields)})" if name == FORCE else name: None for name in names}
         return tuple(names)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Limits of the robot file that are not judged here, and why."""
+        at_rest, found = ("force", "force at speed", "motor torque"), {}
+        for one in self.space.model.robot_limits.limits:
+            if one.kind in at_rest and not self.requirements.drives:
+                found[one.quantity] = "forces are judged on request only"
+            elif KINDS[one.kind].of == "joint":
+                found[one.quantity] = "reactions are not computed"
+            elif one.kind not in at_rest and KINDS[one.kind].of != "range":
+                found[one.quantity] = "poses are at rest"
+        return found
+
+    @property
+    def sharing(self) -> str:
+        """Which of many possible forces are judged; empty where they are unique, or not judged."""
+        return BEST_SHARING if self.requirements.forces and self.space.model.robot_limits.redundant else ""
 
     def __call__(self, x: Array) -> PoseMargins:
         """What holds at coordinates (n, m)."""

@@ -87,13 +87,33 @@ def travel(
     requirements: Requirements | None = None,
     combined: Sequence[Sequence[str]] | None = None,
 ) -> xr.Dataset:
-    """How far each coordinate goes both ways with the others at ``at``, what stops it, and how far they go together.
+    """Travel of each coordinate in both directions, what limits it, and the travel of several together.
 
-    ``low`` and ``high`` (coordinate) are the travel of one coordinate alone, ``low_limit`` and ``high_limit`` what
-    binds there. ``together`` (group, coordinate) is +- the travel of several at once: the largest part of the travel of
-    each alone, the smaller side of both, for which every combination of the lowest, middle and highest values, and all
-    on the way there, is inside. Groups are all displacements, all angles and all coordinates unless ``combined`` names
-    others. About the point of the platform that is the pivot.
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    at : mapping of str to float, optional
+        Coordinates as offsets from home [m, rad], such as ``{"z": 0.02}``. Default: home.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+    combined : sequence of sequences of str, optional
+        Groups of coordinates that move together. Default: all translations, all rotations, and all coordinates.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``low`` and ``high`` (coordinate), the travel of one coordinate alone; ``low_limit`` and ``high_limit``, the
+        limiting constraints; ``together`` (group, coordinate), +- the travel of several at once: the largest part of
+        the travel of each alone, the smaller side of both, for which every combination of the lowest, middle and
+        highest values, and all on the way there, is inside.
+
+    Raises
+    ------
+    InputError
+        If the pose is outside the workspace.
     """
     space = PoseCoordinates(model, pivot)
     test = WorkspaceTest(space, requirements)
@@ -148,11 +168,36 @@ def tilt_by_height(
     pivot: ArrayLike | None = None,
     requirements: Requirements | None = None,
 ) -> xr.Dataset:
-    """How far the platform tilts at each height, in every direction: ``tilt`` (z, direction) [rad].
+    """Largest tilt of the platform at each height, in every direction.
 
-    A tilt turns the platform about the level axis at ``direction`` [rad] from the base's x axis, from its orientation
-    at home, with the pivot at height ``z`` from home. ``tilt_any`` (z) is what is possible in every direction,
-    ``binding`` (z, direction) the number of the limit that stops it. Heights outside the workspace are NaN.
+    A tilt rotates the platform about the horizontal axis at ``direction`` from the base's x axis, from its orientation
+    at home, with the pivot at height ``z`` from home.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    heights : array_like or int, optional
+        Heights from home [m], or their number.
+    directions : int, optional
+        Number of directions.
+    at : mapping of str to float, optional
+        Coordinates as offsets from home [m, rad], such as ``{"z": 0.02}``. Default: home.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``tilt`` (z, direction) [rad]; ``tilt_any`` (z), what is possible in every direction; ``binding`` (z,
+        direction), the index of the limit that stops it. Heights outside the workspace are NaN.
+
+    Raises
+    ------
+    InputError
+        If the robot has fewer than six degrees of freedom.
     """
     space = PoseCoordinates(model, pivot)
     if not space.full:
@@ -210,11 +255,36 @@ def straight_reach(
     pivot: ArrayLike | None = None,
     requirements: Requirements | None = None,
 ) -> xr.Dataset:
-    """Where straight ways of three coordinates from ``at`` first leave the workspace: a closed surface around it.
+    """Points where straight lines from a pose first leave the workspace: a closed surface around it.
 
-    ``surface`` (polar, azimuth, coordinate) are its points, ``surface_binding`` the number of the limit that stops each
-    way (-1: none within half a turn), ``volume`` that of what is inside it. What lies behind an edge is not seen.
-    ``coordinates`` are the robot's displacements unless named, or its first three where it has fewer than three.
+    What lies behind an edge is not seen.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    coordinates : sequence of str, optional
+        Three coordinates. Default: the robot's translations, or its first three coordinates if it has fewer
+        translations.
+    at : mapping of str to float, optional
+        Coordinates as offsets from home [m, rad], such as ``{"z": 0.02}``. Default: home.
+    directions : int, optional
+        Number of directions around the pose.
+    pivot : array_like, shape (3,), optional
+        Centre of rotation in the platform frame [m]. Default: the origin of {P}.
+    requirements : Requirements, optional
+        What poses must satisfy besides the robot's limits and the sign of det J.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``surface`` (polar, azimuth, coordinate); ``surface_binding``, the index of the limit that stops each line (-1:
+        none within half a turn); ``volume`` inside the surface.
+
+    Raises
+    ------
+    InputError
+        If the pose is outside the workspace.
     """
     space = PoseCoordinates(model, pivot)
     test = WorkspaceTest(space, requirements)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...description.leg import parse_leg
+from ...description.shapes import mapped
 from ...errors import UnknownNameError, short_repr
 from ..schema import Location
 from .forms import (
@@ -21,6 +22,7 @@ from .forms import (
     Mirror,
     Pair,
     Revolution,
+    Shaped,
     ShortFormError,
     home_matrix,
     read_form,
@@ -313,8 +315,12 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
             continue
         plain = {key: value for key, value in body.items() if key != "pair"}
         com = read_point({"at": plain.get("com", [0.0, 0.0, 0.0])}, (*location, "bodies", name))
+        stated = plain.get("shapes")
+        shapes = read_form(Shaped, {"shapes": stated}, (*location, "bodies", name)).shapes if stated else ()
         for side, sign in ((1, 1.0), (2, -1.0)):
-            bodies[f"{name}{side}"] = {**plain, "com": floats(com + sign * pairs[name])}
+            offset = sign * pairs[name]
+            there = [mapped(one, lambda points, by=offset: points + by).model_dump(mode="json") for one in shapes]  # type: ignore[misc]
+            bodies[f"{name}{side}"] = {**plain, "com": floats(com + offset), **({"shapes": there} if there else {})}
             places["bodies", f"{name}{side}"] = ("bodies", name)
     joints: list[dict[str, Any]] = []
     for number, joint in enumerate(leg["joints"]):

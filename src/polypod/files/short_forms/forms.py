@@ -11,6 +11,7 @@ from ...arrays import Array
 from ...description.leg import LegData
 from ...description.poses import Pose
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
+from ...description.shapes import Shapes
 from ...errors import short_repr
 from ...legs.chain import Chain
 from ..schema import Location
@@ -27,7 +28,7 @@ AnyDirection = Annotated[Triple, AfterValidator(_not_zero), Field(json_schema_ex
 
 
 class Copies(Data):
-    """A leg several times, turned about an axis of the base frame: ``count`` evenly over a turn, or at ``angles``.
+    """Copies of a leg, rotated about an axis of the base frame: ``count`` evenly spaced, or at ``angles``.
 
     ``about`` is the axis, of any length, ``through`` a point of it. The first of ``count`` is the leg itself;
     ``angles`` lists all of them, so it begins with 0 if the leg itself is meant too.
@@ -65,7 +66,7 @@ class Mirror(Data):
 
 
 class Pair(Data):
-    """A body twice, side by side, with all its joints: ``offset`` from where it is stated, and as far the other way."""
+    """Two parallel copies of a body with all its joints, displaced by ``offset`` and by its opposite."""
 
     offset: Position
 
@@ -87,6 +88,12 @@ class Massive(Data):
     """The mass of a body that has a shape."""
 
     mass: Mass
+
+
+class Shaped(Data):
+    """Shapes of a body that is stated once for two."""
+
+    shapes: Shapes
 
 
 def short_fields(model: type[Data]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from ...description import poses
 from ...description.body import Body
 from ...description.leg import LegData
 from ...description.quantities import Data, unit_of
+from ...description.shapes import mapped
 from ...legs.chain import Chain, ChainJoint
 
 _ROUNDING = 1e-15
@@ -84,7 +85,14 @@ def transformed_leg(leg: LegData, home: Array, isometries: Sequence[Isometry]) -
 def _body(body: Body, isometry: Isometry) -> dict[str, Any]:
     """The data of a body that is stated in base axes at home, after an isometry."""
     tensor = isometry.axes @ body.central_inertia @ isometry.axes.T
-    extra = {"check": body.check} if body.check != "physical" else {}
+    extra: dict[str, Any] = {"check": body.check} if body.check != "physical" else {}
+    if body.radius is not None:
+        extra["radius"] = body.radius
+    if body.shapes is not None:
+        extra["shapes"] = [
+            mapped(one, lambda points: points @ isometry.axes.T + isometry.shift).model_dump(mode="json")
+            for one in body.shapes
+        ]
     return {
         "mass": body.mass,
         "com": isometry.point(body.com),

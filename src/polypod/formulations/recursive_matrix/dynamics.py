@@ -18,10 +18,11 @@ from ...errors import InputError
 from ...friction import FrictionPair, Loads, friction_pairs
 from ...legs import Joint
 from ...mechanism import LegAtState, LegModel, Mechanism
+from ...mechanism.acting_elements import ActingElements, Push
 from ...platforms import PlatformState
 from ...platforms.motion import pose_of
 from ...symbols.expression import Expression, port
-from ...symbols.vectors import Frame, cross, dot, skew
+from ...symbols.vectors import Frame, cross, dot, skew, total
 from ..solution import ForceDistribution, actuator_forces, motion_inputs
 from .links import (
     Acceleration,
@@ -82,10 +83,14 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     attached = mechanism.attach(platform)
     rows, required, at_actuators = [], ca.SX.zeros(6), []
+    elements = ActingElements.of(mechanism, platform, attached)
+    if elements.overcoming_platform is not None:
+        required = required + elements.overcoming_platform
     for leg in attached:
         last = leg is attached[-1]
         carried = platform_load(mechanism, platform, leg, x.wrench.symbols) if last else None
-        forces = _LegForces.at(mechanism, leg, platform, carried, friction, loads)
+        pushes = elements.on_bodies(leg.number)
+        forces = _LegForces.at(mechanism, leg, platform, carried, friction, loads, pushes)
         required = required + _at_origin(leg, forces.force, forces.moment)
         rows += [_at_origin(leg, *row) for row in forces.rows]
         at_actuators.append(forces.driven_friction)
@@ -119,18 +124,27 @@ class _LegForces:
         carried: Load | None,
         friction: bool,
         loads: Loads | None,
+        pushes: dict[str, list[Push]],
     ) -> _LegForces:
-        """The leg's recursions in the symbols of its placement, then at the state."""
+        """The leg's recursions in the symbols of its placement, then at the state.
+
+        ``pushes`` are what elements do to its bodies.
+        """
         recursive, tip = RecursiveLeg(mechanism, leg.model), TipMotion.symbols()
         need = Load(ca.SX.sym("F", 3), ca.SX.sym("M", 3))
         moved = recursive.motion(tip)
-        power = recursive.power(tip, moved, need if carried is not None else None, friction, loads)
+        applied = {body: Load(ca.SX.sym("f", 3), ca.SX.sym("m", 3)) for body in pushes}
+        power = recursive.power(tip, moved, need if carried is not None else None, friction, loads, applied)
         rows = [part for row in recursive.rows() for part in row]
         symbols = [leg.model.all_inputs, tip.v, tip.omega, tip.a, tip.alpha, need.force, need.moment]
         point, velocity, half = leg.tip.series
         motion, load = platform.motion, carried if carried is not None else Load(_ZERO, _ZERO)
         here = ca.vertcat(point, ca.vec(leg.axes))
         values = [here, velocity, motion.omega, 2 * half, motion.alpha, load.force, load.moment]
+        for body, given in pushes.items():
+            parts = [push.about(point) for push in given]
+            symbols += [applied[body].force, applied[body].moment]
+            values += [total([force for force, _ in parts], (3, 1)), total([m for _, m in parts], (3, 1))]
         outputs = [*power, recursive.driven_friction(moved, friction, loads), *rows]
         force, moment, driven, *flat = ca.substitute(outputs, symbols, [ca.densify(value) for value in values])
         return _LegForces(force, moment, list(zip(flat[::2], flat[1::2], strict=True)), driven)
@@ -200,13 +214,19 @@ class RecursiveLeg:
         return LegMotion(rates, second, moving, accelerations(links, moving, rates, second, self._lift))
 
     def power(
-        self, tip: TipMotion, moved: LegMotion, carried: Load | None, friction: bool, loads: Loads | None
+        self,
+        tip: TipMotion,
+        moved: LegMotion,
+        carried: Load | None,
+        friction: bool,
+        loads: Loads | None,
+        applied: dict[str, Load] | None = None,
     ) -> tuple[ca.SX, ca.SX]:
         """Force at the tip and moment on the platform, base axes, with the virtual power of all joints of the leg (17).
 
         ``carried`` is what the platform needs at the tip, if it hangs on this leg. Of its moment the leg holds what
         the platform's joint does not let turn; the rest works on the platform's own rotation. Friction of the driven
-        joints is not among it.
+        joints is not among it. ``applied`` are forces on its bodies and their moments about the tip, base axes.
         """
         links, on_platform = self.tree.links, _ZERO_VECTOR
         needs = [own_load(*item, self._lift) for item in zip(links, moved.velocities, moved.accelerations, strict=True)]
@@ -214,6 +234,8 @@ class RecursiveLeg:
             held = carried.moment if self.tree.welded else _held(self.tree.tip, carried.moment)
             on_platform = carried.moment - held
             self._push(needs, self.tree.last, carried.force, held)
+        for name, load in (applied or {}).items():
+            self._take_off(needs, name, load)
         forces = self._rotors(moved)
         if friction:
             resisting, moment = self._friction(loads, needs, moved, tip.omega)
@@ -246,6 +268,16 @@ class RecursiveLeg:
         axes, need = self.tree.links[place].frame.axes, needs[place]
         own = axes.T @ force
         needs[place] = Load(need.force + own, need.moment + axes.T @ moment + cross(self.connectivity.arm, own))
+
+    def _take_off(self, needs: list[Load], name: str, load: Load) -> None:
+        """What is applied to a body, which needs that much less of its joint."""
+        body = next(b for b in self.model.placement.bodies if b.name == name)
+        place = self.tree.index[body.on or body.name]
+        if place < 0:
+            return
+        frame, need = self.tree.links[place].frame, needs[place]
+        moment = load.moment + cross(self.model.all_inputs[:3] - frame.origin, load.force)
+        needs[place] = Load(need.force - frame.axes.T @ load.force, need.moment - frame.axes.T @ moment)
 
     def _rotors(self, moved: LegMotion) -> ca.SX:
         """What the actuators' rotors need of their joints: rotor ratio^2 times the joint's acceleration."""

@@ -42,8 +42,8 @@ JointDisplacementRange = Annotated[
 
 
 class JointCone(Data):
-    """How far a joint tilts: ``direction``, fixed in the second body, stays within ``half_angle`` of ``axis``, fixed in
-    the first. Both are directions at home; ``direction`` is ``axis`` unless given."""
+    """Limit of a joint's tilt: ``direction``, fixed in the second body, stays within ``half_angle`` of ``axis``, fixed
+    in the first. Both are given at home; the default of ``direction`` is ``axis``."""
 
     axis: Direction
     direction: Direction | None = None
@@ -51,10 +51,10 @@ class JointCone(Data):
 
 
 class JointRanges(Data):
-    """How far a joint of several degrees of freedom moves from home about or along its own axes: ``first`` and
-    ``second`` of a universal joint, ``rotation`` and ``translation`` of a cylindrical one, ``twist`` of a spherical
-    one about the axis of its ``cone`` (the turn that is left when the shortest turn of the cone's direction is taken
-    off)."""
+    """Ranges of a joint with several degrees of freedom, from home, about or along its own axes: ``first`` and
+    ``second`` of a universal joint, ``rotation`` and ``translation`` of a cylindrical joint, ``twist`` of a spherical
+    joint about the axis of its ``cone`` (the rotation that remains after the shortest rotation of the cone's direction
+    is removed)."""
 
     first: JointDisplacementRange | None = None
     second: JointDisplacementRange | None = None
@@ -88,7 +88,7 @@ class JointRanges(Data):
 
 
 class JointFrictions(Data):
-    """Friction of a cylindrical joint: of its turning and of its sliding."""
+    """Friction of a cylindrical joint: of its rotation and of its translation."""
 
     rotation: Friction = Friction()
     translation: Friction = Friction()
@@ -99,17 +99,17 @@ _RANGES = {"universal": ("first", "second"), "cylindrical": ("rotation", "transl
 
 
 class ChainJoint(Drive, Bearing):
-    """A joint between two bodies of a leg, ``base`` or ``platform``, as it is at home, base axes.
+    """A joint between two bodies of a leg, ``base`` or ``platform``, given at home in base axes.
 
-    A positive coordinate turns or moves the second body of ``between`` against the first about or along ``axis``.
+    A positive coordinate moves the second body of ``between`` relative to the first, about or along ``axis``.
     ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is true,
     or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
     own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it, beside
     ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
     those of a joint of several degrees of freedom. ``friction`` resists the joint's motion, ``frictions`` the turning
     and the sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series with
-    the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a flexure does;
-    stiffness and resonances count it, dynamics does not yet. Dry friction of a slide is ``coulomb`` times |N|, N the
+    the coordinate, at the joint's side of the gear; that of a passive joint is a spring in it that is relaxed at home,
+    as of a flexure: the same as an element of that joint. Dry friction of a slide is ``coulomb`` times |N|, N the
     force across it; with ``guide_normal``, a direction fixed in the first body, it is that of a guide of two
     perpendicular pairs of faces, |N.u| + |N.v| with u along ``guide_normal`` (its part perpendicular to ``axis``) and v
     perpendicular to both.

@@ -189,9 +189,18 @@ class Chain(Leg, kind="chain"):
         """Where its joints are at home."""
         return [joint.at for joint in self.joints]
 
-    def passive_springs(self) -> tuple[str, ...]:
-        """Joints with a stiffness that nothing drives."""
-        return tuple(joint.name for joint in self.joints if joint.stiffness is not None and not joint.actuated)
+    def spin_lines(self) -> dict[str, tuple[Array, Array]]:
+        """Bodies between two spherical joints, with the places of these."""
+        found: dict[str, tuple[Array, Array]] = {}
+        for joint, other in self._plan.spins.items():
+            ends = np.array(self.joints[joint].at), np.array(self.joints[other].at)
+            holders = spinning_group(self._plan, joint)
+            found |= {name: ends for name in self.bodies if self._plan.group[name] in holders}
+        return found
+
+    def reversed_joints(self) -> frozenset[str]:
+        """Joints whose second body is nearer to the base."""
+        return frozenset(self.joints[edge.joint].name for edge in self._plan.outward if edge.reversed)
 
     @property
     def constrains(self) -> bool:
@@ -404,6 +413,15 @@ def _leads_on(direction: Array, scale: Array, gaps: Callable[[Array], tuple[Arra
     return False
 
 
+def spinning_group(plan: Plan, joint: int) -> set[str]:
+    """Representatives of the bodies that spin with the child of a spherical joint."""
+    holders = {edge.child for edge in plan.tree if edge.joint == joint}
+    for edge in plan.tree:
+        if edge.parent in holders:
+            holders.add(edge.child)
+    return holders
+
+
 def spin_faults(leg: Any, plan: Plan) -> list[str]:
     """Bodies between two spherical joints that are no bodies of revolution about the line through these."""
     faults = []
@@ -421,10 +439,7 @@ def spin_faults(leg: Any, plan: Plan) -> list[str]:
             )
             continue
         along = (end - start) / length
-        holders = {edge.child for edge in plan.tree if edge.joint == joint}
-        for edge in plan.tree:
-            if edge.parent in holders:
-                holders.add(edge.child)
+        holders = spinning_group(plan, joint)
         for name, body in leg.bodies.items():
             if plan.group[name] not in holders or body.mass == 0.0:
                 continue

@@ -357,7 +357,9 @@ class PlacedChain:
             joint = self.leg.joints[edge.joint]
             if joint.range is not None:
                 low, high = joint.range
-                limits.append(Limit(joint.name, self._coordinate(edge.joint), low, high, _UNIT[joint.motion]))
+                own = joint.name if joint.kind != "cylindrical" else ""
+                value = self._coordinate(edge.joint)
+                limits.append(Limit(joint.name, value, low, high, _UNIT[joint.motion], joint=own, ratio=joint.ratio))
             for motion in joint.ranges.stated if joint.ranges is not None else ():
                 value = self._twist(edge.joint) if motion == "twist" else self._displacement(edge.joint, motion)
                 low, high = getattr(joint.ranges, motion)

@@ -169,7 +169,20 @@ class Through(PointPath):
         self.law.check_times(self._times)
 
     def progress(self, t: Array) -> tuple[NDArray[np.intp], Coordinates]:
-        """The line (...) that each time falls in, at a point the later one, and how far along it the path is."""
+        """The segment that each time falls in (at a point the later one), and the progress along it.
+
+        Parameters
+        ----------
+        t : ndarray, shape (...)
+            Times [s] in [0, duration].
+
+        Returns
+        -------
+        segment : ndarray of int, shape (...)
+            Index of the segment.
+        progress : Coordinates
+            Progress s along it from 0 to 1, and its derivatives.
+        """
         i = np.searchsorted(self._times[1:-1], t, side="right")
         return i, self.law.at(t - self._times[i], np.diff(self._times)[i])
 
@@ -184,7 +197,20 @@ class Through(PointPath):
         return np.concatenate([super().pieces, corner_pieces(self._times, self.law)])
 
     def progress_higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
-        """Third derivative (n,) of the progress, and bounds of the fourth within t +- half."""
+        """Third derivative of the progress at times, and bounds of the fourth in intervals around them.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            Times [s].
+        half : ndarray, shape (n,)
+            Half-widths of the intervals around them [s]; no interval reaches beyond a piece.
+
+        Returns
+        -------
+        HigherDerivatives or None
+            Arrays (n,); None if they are not known.
+        """
         i = np.searchsorted(self._times[1:-1], t, side="right")
         return self.law.higher_derivatives(t - self._times[i], np.diff(self._times)[i], half)
 

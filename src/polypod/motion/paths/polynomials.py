@@ -28,7 +28,22 @@ class PolynomialPath(PathKind):
 
     @abstractmethod
     def curve(self, folder: FilePath) -> tuple[Any, Array, tuple[int, ...]]:
-        """A SciPy piecewise polynomial, the times (m + 1,) where its pieces meet, and the shape of its values."""
+        """The path as a piecewise polynomial.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Folder from which relative names of files start.
+
+        Returns
+        -------
+        curve : scipy.interpolate.PPoly
+            The polynomial.
+        breaks : ndarray, shape (m + 1,)
+            Times where its pieces meet [s].
+        shape : tuple of int
+            Shape of its values.
+        """
 
     def prepare(self, folder: FilePath) -> None:
         self._curve, self._breaks, self._shape = self.curve(folder)

@@ -46,17 +46,52 @@ class Placed(TrajectoryKind):
 
     @abstractmethod
     def placed(self, t: Array) -> Motion:
-        """The motion as the numbers say, whatever they count from."""
+        """The motion as its fields state it, whatever it is relative to.
+
+        Parameters
+        ----------
+        t : ndarray, shape (...)
+            Times [s] in [0, duration].
+
+        Returns
+        -------
+        Motion
+            Motion at these times.
+        """
 
     def with_convention(self, convention: str) -> Placed:
-        """The motion with angles in this order, unless it states its own."""
+        """The motion with angles in a given order, unless it states its own.
+
+        Parameters
+        ----------
+        convention : str
+            Order of angles, as SciPy's ``Rotation.from_euler`` takes it.
+
+        Returns
+        -------
+        Placed
+            The motion.
+        """
         return self
 
     def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         return None if self.relative_to == "home" else self.placed_expansion(t, half)
 
     def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
-        """The expansion as the numbers say, whatever they count from."""
+        """Taylor expansion of the motion as its fields state it, whatever it is relative to.
+
+        Parameters
+        ----------
+        t : ndarray, shape (n,)
+            Times [s].
+        half : ndarray, shape (n,)
+            Half-widths of the intervals around them [s]; no interval reaches beyond a piece.
+
+        Returns
+        -------
+        MotionExpansion or None
+            The expansion; None if no bound is known.
+        """
         return None
 
     def evaluate(self, t: Array) -> Motion:

@@ -52,7 +52,18 @@ class Waypoint(Data):
         return self
 
     def matrix(self, convention: str) -> Array:
-        """Rotation matrix (3, 3); angles in the order of ``convention``."""
+        """Rotation matrix of the waypoint.
+
+        Parameters
+        ----------
+        convention : str
+            Order of its angles, as SciPy's ``Rotation.from_euler`` takes it.
+
+        Returns
+        -------
+        ndarray, shape (3, 3)
+            Rotation from {P} to {B}.
+        """
         if self.rotation is not None:
             return np.array(self.rotation)
         if self.rotation_vector is not None:
@@ -84,7 +95,22 @@ class Poses(Placed):
     def through(
         cls, poses: ArrayLike | scipy.spatial.transform.RigidTransform, times: ArrayLike, law: TimeLaw | str = QUINTIC
     ) -> Self:
-        """Through ``poses`` (n, 4, 4) of the platform in the base frame at ``times`` (n,) [s]."""
+        """A motion through poses at given times.
+
+        Parameters
+        ----------
+        poses : array_like or RigidTransform, shape (n, 4, 4)
+            Poses of {P} in {B}.
+        times : array_like, shape (n,)
+            Times [s].
+        law : TimeLaw or str, optional
+            Time law between poses.
+
+        Returns
+        -------
+        Poses
+            The motion.
+        """
         matrices = finite("poses", poses.as_matrix() if hasattr(poses, "as_matrix") else poses, None, 4, 4)
         if (matrices[:, 3] != [0.0, 0.0, 0.0, 1.0]).any():
             raise InputError(f"poses: the last row must be 0 0 0 1, got {matrices[:, 3].tolist()}")

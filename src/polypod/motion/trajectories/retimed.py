@@ -141,7 +141,22 @@ class Retimed(TrajectoryKind):
         return interval_of(t, self._times)
 
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
-        """Length, speed and acceleration (...) along the path at times (...)."""
+        """Arc length along the path and its derivatives.
+
+        Parameters
+        ----------
+        t : ndarray, shape (...)
+            Times [s] in [0, duration].
+
+        Returns
+        -------
+        length : ndarray, shape (...)
+            Arc length [m].
+        speed : ndarray, shape (...)
+            Speed along the path [m/s].
+        acceleration : ndarray, shape (...)
+            Acceleration along the path [m/s^2].
+        """
         if self._accelerations is not None:
             return constant_jerk(t, self._times, self._lengths, self._speeds, self._accelerations)
         i = self._interval(t)

@@ -77,6 +77,11 @@ def peak(a: Array) -> float:
     return float(np.abs(a).max())
 
 
+def norm_ratio(error: Array, whole: Array) -> float:
+    """Size of an error over the size of the whole, both the root of the sum of squares."""
+    return float(np.linalg.norm(error) / np.linalg.norm(whole))
+
+
 def peak_ratio(error: Array, whole: Array) -> float:
     """Largest error over the largest value, both over time and legs."""
     return peak(error) / peak(whole)

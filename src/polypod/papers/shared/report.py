@@ -21,18 +21,7 @@ Result = TypeVar("Result")
 PAGE = "report.html"
 _MEASURE = [
     (name, "")
-    for name in (
-        "quantity",
-        "measured",
-        "unit",
-        "relation",
-        "expected",
-        "tolerance",
-        "reason",
-        "source",
-        "role",
-        "holds",
-    )
+    for name in ("quantity", "measured", "unit", "relation", "expected", "tolerance", "reason", "role", "holds")
 ]
 
 
@@ -133,9 +122,8 @@ def errata_table(outcome: Outcome) -> Table:
 
 
 def _cells(m: Measure, role: str) -> tuple[str | float, ...]:
-    source = "recorded here" if m.is_recorded else "the paper or an independent computation"
     holds = "yes" if m.holds else "no"
-    return m.label, m.value, m.unit, m.relation, m.expected, m.tolerance, m.reason, source, role, holds
+    return m.label, m.value, m.unit, m.relation, m.expected, m.tolerance, m.reason, role, holds
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -158,27 +146,15 @@ def page(outcomes: Sequence[Outcome]) -> str:
     lead = (
         f"{total[0]} claims and {total[1]} errata of {len(outcomes)} papers, computed again; every number below is "
         "also a test. A verdict follows from the numbers that a statement asks for, marked + where they are so and - "
-        "where they are not. A number in brackets is the one the paper or an independent computation gives. "
+        "where they are not. A number in brackets is the one the paper or an independent computation gives."
     )
     return report_page(
         "Papers as programs",
         [],
-        [f'<p class="lead">{lead}{_recorded(outcomes)}</p><nav>{links}</nav>', *map(_article, outcomes)],
+        [f'<p class="lead">{lead}</p><nav>{links}</nav>', *map(_article, outcomes)],
         "SI units; base axes. All numbers are in the CSV files beside this page, with the width and the reason of each "
         "tolerance.",
         template_text(__package__, "page.css"),
-    )
-
-
-def _recorded(outcomes: Sequence[Outcome]) -> str:
-    """How many numbers have no outside source, and what that means."""
-    measures = [m for o in outcomes for claim in o.claims.values() for m in (*claim.asked, *claim.measured)]
-    measures += [m for o in outcomes for erratum in o.errata.values() for m in erratum.measured]
-    count = sum(m.is_recorded for m in measures)
-    return (
-        f"{count} of the {len(measures)} numbers have no outside source and are marked <i>recorded</i>: they are "
-        "compared with what polypod computed when they were written down. That guards against change, but proves "
-        "nothing."
     )
 
 
@@ -227,8 +203,7 @@ def _list(measures: Sequence[Measure], marked: bool = False) -> str:
 def _measure(m: Measure) -> str:
     unit = "" if m.unit == "1" else f" {m.unit}"
     sign = {"=": "", "<=": "at most ", ">=": "at least "}[m.relation]
-    beside = "<i>recorded</i>" if m.is_recorded else f"({sign}{short(m.expected)})"
-    return f"{escape(m.label)}: <b>{shown(m)}</b>{escape(unit)} <span>{beside}</span>"
+    return f"{escape(m.label)}: <b>{shown(m)}</b>{escape(unit)} <span>({sign}{short(m.expected)})</span>"
 
 
 def shown(m: Measure) -> str:

@@ -34,7 +34,17 @@ if TYPE_CHECKING:
 
 
 class Drawing(NamedTuple):
-    """How a figure is drawn, what it shows, and the variable that a result must have for it."""
+    """A kind of figure of a result.
+
+    Attributes
+    ----------
+    draw : callable
+        Draws it from a result.
+    caption : str
+        What it shows.
+    needs : str
+        Variable that the result must have.
+    """
 
     draw: Callable[[xr.Dataset], Figure]
     caption: str
@@ -137,7 +147,24 @@ WORKSPACE_FIGURES = {
 
 
 def figures(result: xr.Dataset, registry: Mapping[str, Drawing] = FIGURES) -> Iterator[tuple[str, str, Figure]]:
-    """Name, caption and figure of everything worth looking at in a result, one at a time."""
+    """All figures that a result has, one at a time.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+    registry : mapping of str to Drawing, optional
+        Figures to draw. Default: all.
+
+    Yields
+    ------
+    name : str
+        Name of the figure.
+    caption : str
+        What it shows.
+    figure : Figure
+        The figure.
+    """
     for name, drawing in registry.items():
         if drawing.needs in result and _known(result[drawing.needs].values):
             yield name, drawing.caption, without_mathtext(drawing.draw, result)

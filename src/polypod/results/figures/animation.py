@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...datasets import robot_of
 from ...description import Robot
+from ...drawing import PosedRobot, posed
 from ...errors import InputError, MissingPackageError
 from .scene import PATH_STYLE, extent, frame, solids
-from .skeleton import Skeleton, bent_skeleton, skeleton
 from .style import COLOURS, INK, figure
 from .view import View, best_view, points_down
 
@@ -40,7 +40,7 @@ def animate(
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write a animation of a study or simulation to a ``.gif`` or ``.mp4`` file.
+    """Write an animation of a study or simulation to a ``.gif`` or ``.mp4`` file.
 
     MP4 (H.264) needs the program ffmpeg, or the package imageio-ffmpeg, which brings it. ``speed`` 0.1 is ten times
     slower than life; ``size`` is the width in inches of 100 pixels, the height follows from the robot. The robot is
@@ -58,12 +58,9 @@ def animate(
     encoder = find_ffmpeg() if target.suffix == ".mp4" else ""
     rows = _rows(result.time.values, fps, speed)
     poses, times = result["pose"].values[rows], result.time.values[rows]
-    drawn = robot_of(result) if robot is None else robot
-    if "deflection" in result:
-        lines = bent_skeleton(drawn, poses, result["deflection"].values[rows])
-    else:
-        lines = skeleton(drawn, poses)
-    picture = AnimatedRobot(drawn, lines, poses, result["pose"].values[:, :3, 3], size)
+    shown = robot_of(result) if robot is None else robot
+    drawn = posed(shown, poses, result["deflection"].values[rows] if "deflection" in result else None)
+    picture = AnimatedRobot(shown, drawn, poses, result["pose"].values[:, :3, 3], size)
 
     def frames() -> Iterator[Image]:
         for k, time in enumerate(times):
@@ -97,15 +94,15 @@ def _rows(time: Array, fps: int, speed: float) -> NDArray[np.intp]:
 
 
 class AnimatedRobot:
-    """The robot at the poses of its skeleton in one figure, whose frames differ in the solids and the time alone."""
+    """The robot at all its poses in one figure, whose frames differ in the solids and the time alone."""
 
-    def __init__(self, robot: Robot, lines: Skeleton, poses: Array, path: Array, size: float) -> None:
+    def __init__(self, robot: Robot, drawn: PosedRobot, poses: Array, path: Array, size: float) -> None:
         from matplotlib.collections import PolyCollection
         from matplotlib.patches import Patch
 
-        self._lines, self._poses = lines, poses
+        self._drawn = drawn
         some = np.unique(np.linspace(0, len(poses) - 1, 5).astype(int))
-        few = skeleton(robot, poses[some])
+        few = posed(robot, poses[some])
         self.view: View = best_view(robot, few)
         low, high = extent(robot, few, poses[some], self.view, path)
         wide, tall = high - low
@@ -129,7 +126,7 @@ class AnimatedRobot:
 
     def at(self, k: int, time: float) -> Image:
         """Frame k as colours (height, width, 3)."""
-        corners, faces, edges, widths = solids(self._lines, k, self._poses[k], self.view).parts()
+        corners, faces, edges, widths = solids(self._drawn, k, self.view).parts()
         self._solids.set_verts(corners)
         self._solids.set_facecolor(faces)
         self._solids.set_edgecolor(edges)

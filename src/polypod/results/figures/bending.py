@@ -15,7 +15,23 @@ if TYPE_CHECKING:
 
 
 def bending(result: xr.Dataset) -> Figure:
-    """Displacement of the legs' attachment points, and of the platform's origin by axis [m], platform axes."""
+    """Displacement of the legs' attachment points, and of the platform's origin by axis [m], platform axes.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+
+    Raises
+    ------
+    InputError
+        If the platform is rigid.
+    """
     if "deflection" not in result:
         raise InputError(f"result: {result.attrs['robot']!r} has a rigid platform, which does not bend")
     origin = result["origin_deflection"].values if "origin_deflection" in result else None
@@ -25,7 +41,7 @@ def bending(result: xr.Dataset) -> Figure:
         rows[0].plot(
             result.time.values, np.linalg.norm(result.deflection.values[:, k], axis=-1), label=leg, **leg_line(k)
         )
-    dress(rows[0], "", "", title(result, "bending of the platform"))
+    dress(rows[0], "", "", title(result, "deflection of the platform"))
     label_with_prefix(rows[0].yaxis, "attachment points", "m")
     rows[0].set_ylim(bottom=0.0)
     legend(fig, rows[0])

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
+from ...drawing import posed
 from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
-from .skeleton import skeleton
 from .style import INK, dress, figure, leg_line
 from .view import best_view, points_down
 
@@ -21,16 +21,26 @@ if TYPE_CHECKING:
 def cover(result: xr.Dataset) -> Figure:
     """The robot at the largest force, the platform's path, and the actuator forces over time [N or N m].
 
-    A vertical line marks the instant that the robot is drawn at.
+    A vertical line marks the time at which the robot is drawn.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     fig = figure(9.0, 3.6, fitted=False)
     peak = int(np.abs(result.force.values).max(axis=1).argmax())
     robot, pose, time = robot_of(result), result.pose.values, result.time.values
-    lines = skeleton(robot, pose[peak][None])
-    view, path = best_view(robot, lines), pose[:, :3, 3]
+    drawn = posed(robot, pose[peak][None])
+    view, path = best_view(robot, drawn), pose[:, :3, 3]
     left = fig.add_axes((0.0, 0.08, 0.44, 0.9))
-    draw(left, robot, lines, 0, pose[peak], view, path)
-    frame(left, *extent(robot, lines, pose[peak][None], view, path))
+    draw(left, robot, drawn, 0, pose[peak], view, path)
+    frame(left, *extent(robot, drawn, pose[peak][None], view, path))
     note = "; z points down" if points_down(robot) else ""
     handle = left.plot([], [], **PATH_STYLE)[0]
     fig.legend([handle], [f"path of the platform's origin{note}"], loc="lower center", frameon=False, fontsize=8,

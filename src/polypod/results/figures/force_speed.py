@@ -24,7 +24,18 @@ _GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
 
 
 def force_speed(result: xr.Dataset) -> Figure:
-    """Size of force over size of speed of each actuator, one panel a unit, equal ones as one; grey: the drives'."""
+    """Force over speed of each actuator, as magnitudes, one panel per unit, with the drives' limits in grey.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     units = actuators_by_unit(result)
     total = len(units) * (_PANEL + _ABOVE + _BELOW)
     fig = figure(7.2, total, fitted=False)
@@ -57,7 +68,7 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, uni
             highest = max(highest, float(most.max()))
             ring = np.array([[0.0, 0.0], *zip(at, most, strict=True), [at[-1], 0.0]])
             add_polygons(axes, [ring], _GIVEN, _GIVEN, [0.0], zorder=0.5)  # or it hides the curves
-            axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive's envelope")
+            axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive envelope")
         if drive.rms_force is not None:
             axes.plot([0.0, factor * right], [drive.rms_force] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)),
                       label=f"continuous {called('force', unit)}")  # fmt: skip

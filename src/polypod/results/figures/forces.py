@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
 
 def forces(result: xr.Dataset) -> Figure:
-    """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
+    """Force of each actuator over time [N or N m], one panel per unit, with peak and rms; equal curves are merged.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     names, time = actuator_names(result), result.time.values
     units = actuators_by_unit(result)
     means: list[str] = []

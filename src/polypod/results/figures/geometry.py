@@ -9,8 +9,8 @@ import numpy as np
 from ...arrays import Array
 from ...datasets import robot_of
 from ...description import Robot
+from ...drawing import PosedRobot, posed
 from .scene import draw, extent, frame, note
-from .skeleton import Skeleton, skeleton
 from .style import INK, add_circle, figure
 from .view import View, best_view, points_down
 
@@ -24,17 +24,39 @@ _ROUND = 0.02  # joints are on a circle if their radii differ by less, of the me
 
 
 def geometry(result: xr.Dataset) -> Figure:
-    """Three views of the robot at home; radii of the joints' circles and the platform's height [mm]."""
+    """Three views of the robot of a study at home, with the radii of the joint circles and the platform's height [mm].
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     return dimensions(robot_of(result))
 
 
 def dimensions(robot: Robot) -> Figure:
-    """Three views of a robot at home; radii of the joints' circles and the platform's height [mm]."""
+    """Three views of a robot at home, with the radii of the joint circles and the platform's height [mm].
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     poses = robot.home.matrix[None]
-    lines = skeleton(robot, poses)
+    drawn = posed(robot, poses)
     down = points_down(robot)
-    views = [("", best_view(robot, lines)), ("plan", View.plan(down)), ("side", View.side(down))]
-    boxes = [extent(robot, lines, poses, view, bare=bool(name)) for name, view in views]
+    views = [("", best_view(robot, drawn)), ("plan", View.plan(down)), ("side", View.side(down))]
+    boxes = [extent(robot, drawn, poses, view, bare=bool(name)) for name, view in views]
     boxes = [(low - 0.09 * (high - low).max(), high + 0.06 * (high - low).max()) if k else (low, high)
              for k, (low, high) in enumerate(boxes)]  # fmt: skip
     shares = [float((high - low)[0]) for low, high in boxes]
@@ -46,11 +68,11 @@ def dimensions(robot: Robot) -> Figure:
     for (name, view), (low, high), share in zip(views, boxes, shares, strict=True):
         width = share / sum(shares)
         axes = fig.add_axes((x, 0.0, width, height / (height + 0.3)))
-        draw(axes, robot, lines, 0, poses[0], view, names=not name, letters=6.5)
-        if name == "plan" and not _circles(axes, lines, view):
-            _span(axes, lines, view)
+        draw(axes, robot, drawn, 0, poses[0], view, names=not name, letters=6.5)
+        if name == "plan" and not _circles(axes, drawn, view):
+            _span(axes, drawn, view)
         elif name == "side":
-            _height(axes, lines, view)
+            _height(axes, drawn, view)
         frame(axes, low, high, scale=not name)
         fig.text(x + 0.5 * width, 1.0 - 0.06 / (height + 0.3), name or f"{robot.name} at home {note(robot)}".strip(),
                   fontsize=9, color=INK, va="top", ha="center")  # fmt: skip
@@ -68,26 +90,26 @@ def circle_of(points: Array) -> tuple[Array, float] | None:
     return (centre, float(radii.mean())) if level and np.ptp(radii) <= _ROUND * radii.mean() else None
 
 
-def _circles(axes: Any, lines: Skeleton, view: View) -> bool:
+def _circles(axes: Any, drawn: PosedRobot, view: View) -> bool:
     """Dashed circles through the joints of base and platform, each with its radius; whether there are any."""
-    drawn = False
-    for points, way in ((lines.ground, np.array([-0.75, -0.66])), (lines.platform[0], np.array([0.6, 0.8]))):
+    found_any = False
+    for points, way in ((drawn.ground, np.array([-0.75, -0.66])), (drawn.platform[0], np.array([0.6, 0.8]))):
         found = circle_of(points)
         if found is None:
             continue
-        drawn = True
+        found_any = True
         centre, radius = view.project(found[0]), found[1]
         add_circle(axes, centre, radius, color=_DIMENSION, linewidth=0.8, linestyle=(0, (5, 3)), zorder=10)
         end = centre + radius * way / np.linalg.norm(way)
         axes.annotate("", end, centre, arrowprops={"arrowstyle": "-|>", "color": _DIMENSION, "lw": 0.8, "shrinkA": 0,
                                                    "shrinkB": 0, "mutation_scale": 6}, zorder=11)  # fmt: skip
         _write(axes, centre + 0.6 * (end - centre), f"R {1e3 * radius:.4g}")
-    return drawn
+    return found_any
 
 
-def _span(axes: Any, lines: Skeleton, view: View) -> None:
+def _span(axes: Any, drawn: PosedRobot, view: View) -> None:
     """How wide the joints are apart in plan, below them, and how deep, at their left."""
-    flat = view.project(np.concatenate([lines.joints[0], *(rail.ends for rail in lines.rails)]))
+    flat = view.project(np.concatenate([drawn.joints[0], *(ends for _, ends in drawn.rails())]))
     low, high = flat.min(axis=0), flat.max(axis=0)
     gap = 0.07 * float((high - low).max())
     for k in range(2):
@@ -105,11 +127,11 @@ def _arrow(axes: Any, end: Array, start: Array) -> None:
                                               "shrinkB": 0, "mutation_scale": 6})  # fmt: skip
 
 
-def _height(axes: Any, lines: Skeleton, view: View) -> None:
+def _height(axes: Any, drawn: PosedRobot, view: View) -> None:
     """From the joints on the base to those on the platform, upright."""
-    if not len(lines.ground):
+    if not len(drawn.ground):
         return
-    feet, heads = view.project(lines.ground), view.project(lines.platform[0])
+    feet, heads = view.project(drawn.ground), view.project(drawn.platform[0])
     low, high = float(feet[:, 1].mean()), float(heads[:, 1].mean())
     if abs(high - low) < 0.02 * float(np.ptp(feet, axis=0).max() + np.ptp(heads, axis=0).max()):
         return  # a robot in a level plane

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
+from ...drawing import posed
 from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
-from .skeleton import skeleton
 from .style import INK, figure
 from .view import best_view, points_down
 
@@ -22,10 +22,20 @@ _WIDTH, _TALLEST, _FOOT = 7.2, 4.0, 0.26  # inches: of the figure, of the robot,
 
 
 def key_instants(result: xr.Dataset) -> dict[int, str]:
-    """Samples worth seeing and what they are, at most three, no pose twice.
+    """Samples worth seeing, at most three, no pose twice.
 
     Start and end, the largest actuator force, the worst conditioning, the pose farthest from the start, the fastest
-    actuator, half-way, in this order. What falls on a pose that is already there is named with it.
+    actuator and half-way, in this order. What falls on a pose that is already there is named with it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    dict of int to str
+        What they are, by index of the sample.
     """
     time, pose, force = result.time.values, result.pose.values, np.abs(result.force.values)
     last = len(time) - 1
@@ -59,14 +69,25 @@ def _title(names: list[str], time: float) -> str:
 
 
 def instants(result: xr.Dataset) -> Figure:
-    """The robot at the key instants of a motion, all in one scale, with the path of the platform's origin."""
+    """The robot at the key instants of a motion, all to one scale, with the path of the platform's origin.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     robot, chosen = robot_of(result), key_instants(result)
     order = list(chosen)
     poses = result.pose.values[order]
-    lines = skeleton(robot, poses)
+    drawn = posed(robot, poses)
     path = result.pose.values[:, :3, 3]
-    view = best_view(robot, lines)
-    low, high = extent(robot, lines, poses, view, path)
+    view = best_view(robot, drawn)
+    low, high = extent(robot, drawn, poses, view, path)
     wide, tall = high - low
     side = _WIDTH / len(order)
     height = min(side * tall / wide, _TALLEST)
@@ -75,7 +96,7 @@ def instants(result: xr.Dataset) -> Figure:
     total = height + head + _FOOT
     for k, index in enumerate(order):
         axes = fig.add_axes((k / len(order), _FOOT / total, 1.0 / len(order), height / total))
-        draw(axes, robot, lines, k, poses[k], view, path, letters=6.5)
+        draw(axes, robot, drawn, k, poses[k], view, path, letters=6.5)
         frame(axes, low, high)
         fig.text((k + 0.5) / len(order), 1.0 - 0.05 / total, chosen[index], ha="center", va="top", fontsize=8.5,
                   color=INK)  # fmt: skip

@@ -501,7 +501,20 @@ def number(value: float) -> str:
 
 
 def without_mathtext(draw: Callable[..., Figure], *given: Any) -> Figure:
-    """A figure whose texts are not read as formulas; powers of ten at a logarithmic axis still are."""
+    """A figure whose texts are not read as formulas, except powers of ten on a logarithmic axis.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws the figure.
+    *given
+        Its arguments.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     if wanted() and hasattr(figure := draw(*given), "svg"):  # nothing in a light figure is a formula
         return figure
     from matplotlib import rc_context

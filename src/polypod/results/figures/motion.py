@@ -19,9 +19,19 @@ _ROUNDING = 1e-9  # of a panel's unit: mm, deg, mm/s, deg/s, N, N m
 
 
 def motion(result: xr.Dataset) -> Figure:
-    """Position [mm] and rotation [deg] of the platform against home, its speeds, and the external wrench if any.
+    """Position [mm] and rotation [deg] of the platform relative to home, its speeds, and the external wrench if any.
 
     Rotation is by roll, pitch and yaw, R = Rz(yaw) Ry(pitch) Rx(roll), about the axes that the platform has at home.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     time, twist = result.time.values, result.twist.values
     place, turn = against_home(result)

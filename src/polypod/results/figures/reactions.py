@@ -19,10 +19,21 @@ if TYPE_CHECKING:
 
 
 def reactions(result: xr.Dataset) -> Figure:
-    """Force [N] in every joint by leg, equal legs as one line, the worst leg bold.
+    """Force [N] in every joint by leg; equal legs are merged, the worst leg is bold.
 
-    A joint with one axis (a slide, a hinge) has two panels, the force along the axis with its sign and the size of the
-    force across it, which its bearing carries; a ball or universal joint has one, the size of the whole force.
+    A joint with one axis (prismatic, revolute) has two panels: the force along the axis with its sign, and the
+    magnitude of the force across it, which its bearing carries. A spherical or universal joint has one, the magnitude
+    of the force.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     every, lost = _panels(result)
     # an empty panel says less than a line of words

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...description import Robot
-from .skeleton import Skeleton, skeleton
-from .style import COLOURS, FAINT, INK, add_name, add_polygons, figure
+from ...description.shapes import hull_in_plane
+from ...drawing import COLOURS, PosedRobot, Shape, posed
+from ...drawing.shapes import plate_normal
+from .style import INK, add_name, add_polygons, figure
 from .view import View, best_view, points_down
 
 if TYPE_CHECKING:
@@ -19,26 +20,43 @@ if TYPE_CHECKING:
 
 PATH_STYLE: dict[str, Any] = {"color": "#B00020", "linewidth": 1.0}
 AXIS_COLOURS = ("#C0392B", "#2E7D32", "#1F5FA8")
-STEEL, PLATE, GROUND = "#5B6670", "#7FB2D9", "#A8A8A8"
+STEEL, PLATE, GROUND, RAIL, PISTON, LOAD = "#5B6670", "#7FB2D9", "#A8A8A8", "#B8B8B8", "#C9CED3", "#E0B060"
 _PAD = 0.08  # inch
 _TRIAD = 0.18  # length of the axes, of the robot
 _LETTER = 1.18 * _TRIAD  # where their letters are
 
 
 def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = None, size: float = 5.2) -> Figure:
-    """The robot at a pose (4, 4), its home unless given; at most ``size`` inches wide and high, without white edges."""
+    """The robot at a pose, without white margins.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    pose : ndarray, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    title : str, optional
+        Title. Default: the robot's name.
+    size : float, optional
+        Largest width and height [in].
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     poses = (robot.home.matrix if pose is None else pose)[None]
-    lines = skeleton(robot, poses)
-    view = best_view(robot, lines)
+    drawn = posed(robot, poses)
+    view = best_view(robot, drawn)
     head = " ".join(text for text in (robot.name if title is None else title, note(robot)) if text)
-    low, high = extent(robot, lines, poses, view)
+    low, high = extent(robot, drawn, poses, view)
     wide, tall = high - low
     room = 0.3 if head else 0.0
     scale = min((size - 2 * _PAD) / wide, (size - 2 * _PAD - room) / tall)
     fig = figure(scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room, fitted=False)
     width, height = scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room
     axes = fig.add_axes((_PAD / width, _PAD / height, scale * wide / width, scale * tall / height))
-    draw(axes, robot, lines, 0, poses[0], view)
+    draw(axes, robot, drawn, 0, poses[0], view)
     frame(axes, low, high)
     fig.text(0.02, 1.0 - _PAD / height, head, va="top", fontsize=10, color=INK)
     return fig
@@ -50,16 +68,16 @@ def note(robot: Robot) -> str:
 
 
 def extent(
-    robot: Robot, lines: Skeleton, poses: Array, view: View, path: Array | None = None, bare: bool = False
+    robot: Robot, drawn: PosedRobot, poses: Array, view: View, path: Array | None = None, bare: bool = False
 ) -> tuple[Array, Array]:
     """Corners (2) on paper of the robot at all poses with its axes and, unless ``bare``, its names and scale."""
     corners = []
     for k in range(len(poses)):
-        corners += [*solids(lines, k, poses[k], view).box]
+        corners += [*solids(drawn, k, view).box]
     if path is not None:
         corners += [*view.project(path)]
-    size = _size(lines)
-    for name, point in [] if bare else _names(robot, lines, view):
+    size = drawn.size
+    for name, point in [] if bare else _names(robot, drawn, view):
         half = size * np.array([0.016 * len(name), 0.025])  # of a name in a small picture
         corners += [point - half, point + half]
     triad = view.project(0.2 * size * np.eye(3))
@@ -84,79 +102,54 @@ def frame(axes: Any, low: Array, high: Array, scale: bool = True) -> None:
 
 
 def draw(
-    axes: Any, robot: Robot, lines: Skeleton, k: int, pose: Array, view: View, path: Array | None = None,
+    axes: Any, robot: Robot, drawn: PosedRobot, k: int, pose: Array, view: View, path: Array | None = None,
     names: bool = True, letters: float = 7.5,
 ) -> None:  # fmt: skip
-    """The robot at pose k of its skeleton, which is ``pose`` (4, 4), and the path (n, 3) of its platform's origin."""
-    add_polygons(axes, *solids(lines, k, pose, view).parts())
+    """The robot at its pose k, which is ``pose`` (4, 4), and the path (n, 3) of its platform's origin."""
+    add_polygons(axes, *solids(drawn, k, view).parts())
     if path is not None:
         axes.plot(*view.project(path).T, zorder=3, **PATH_STYLE)
-    size = _size(lines)
+    size = drawn.size
     _triad(axes, view, np.zeros(3), np.eye(3), _TRIAD * size)
     _centre_of_mass(axes, view.project(pose[:3, :3] @ np.array(robot.platform.com) + pose[:3, 3]))
     if names:
-        for name, place in _names(robot, lines, view):
+        for name, place in _names(robot, drawn, view):
             add_name(axes, place, name, ha="center", va="center", fontsize=letters, color=INK, zorder=20)
 
 
-def solids(lines: Skeleton, k: int, pose: Array, view: View) -> Solids:
+def solids(drawn: PosedRobot, k: int, view: View) -> Solids:
     """The polygons of pose k."""
-    drawn, size = Solids(view), _size(lines)
-    thin = 0.014 * size
-    if len(lines.ground) > 2:
-        ring = lines.ground[order_around(lines.ground)]
-        depth = float(view.depth(lines.joints[k]).min()) - size if view.towards @ _normal(ring, view) > 0.05 else None
-        drawn.polygon(ring, GROUND, 0.35, depth=depth)
-    for rail in lines.rails:
-        drawn.bar(rail.ends[0], rail.ends[1], 0.8 * thin, FAINT)
-        drawn.ball(rail.slider[k], 2.2 * thin, COLOURS[rail.leg % len(COLOURS)])
-    for bone in lines.bones:
-        start, end = bone.ends[k]
-        colour = COLOURS[bone.leg % len(COLOURS)]
-        if bone.telescopic:
-            middle = start + 0.55 * (end - start)
-            drawn.bar(middle, end, 0.75 * thin, "#C9CED3")
-            drawn.bar(start, middle, 1.5 * thin, colour)
+    on_paper, size = Solids(view), drawn.size
+    placed = list(drawn.placed(k))
+    tubes = {shape.leg: float(view.depth(points).mean()) for shape, points in placed if shape.role == "tube"}
+    for shape, points in placed:
+        colour, alpha = _paint(shape)
+        if shape.kind == "sphere":
+            on_paper.ball(points[0], shape.radius, colour)
+        elif shape.kind == "capsule":
+            # what slides in a tube is hidden by it
+            hidden = tubes.get(shape.leg, np.inf) - 1e-6 * size if shape.role == "rod" else np.inf
+            on_paper.bar(points[0], points[1], shape.radius, colour, not shape.flat, hidden)
         else:
-            drawn.bar(start, end, thin, colour)
-    for joint in lines.joints[k]:
-        drawn.ball(joint, 1.35 * thin, STEEL)
-    _platform(drawn, lines, k, pose, 1.6 * thin)
-    return drawn
+            # a base that is looked at from above is behind all that stands on it
+            behind = shape.role == "base" and abs(float(view.towards @ plate_normal(points))) > 0.05
+            depth = float(view.depth(drawn.joints[k]).min()) - size if behind else None
+            on_paper.plate(points, shape.radius, colour, alpha, depth)
+    return on_paper
 
 
-def _platform(drawn: Solids, lines: Skeleton, k: int, pose: Array, thickness: float) -> None:
-    """A plate through the joints on the platform, or bars from its origin where they make none."""
-    if lines.outline is not None:
-        drawn.plate(lines.outline[k], thickness, PLATE, 0.75)
-        return
-    points = lines.platform[k]
-    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 2 else np.zeros(3)
-    if spread[1] > 0.02 * spread[0] and spread[2] < 0.05 * spread[0]:
-        drawn.plate(points[order_around(lines.platform[0])], thickness, PLATE, 0.75)
-        return
-    for point in points:
-        if np.linalg.norm(point - pose[:3, 3]) > 1e-9:
-            drawn.bar(pose[:3, 3], point, thickness, PLATE)
-    drawn.ball(pose[:3, 3], 1.2 * thickness, PLATE)
+def _paint(shape: Shape) -> tuple[str, float]:
+    """Colour and opacity of a shape: a leg has its own, what stands still is grey."""
+    own = {"joint": STEEL, "rail": RAIL, "rod": PISTON, "base": GROUND, "platform": PLATE, "payload": LOAD}
+    if shape.role in ("link", "tube", "carriage"):
+        return COLOURS[shape.leg % len(COLOURS)], 1.0
+    return own[shape.role], {"base": 0.35, "platform": 0.75, "payload": 0.5}.get(shape.role, 1.0)
 
 
-def order_around(points: Array) -> NDArray[np.intp]:
-    """Numbers of points (n, 3) in the order of their angle about their mean, in the plane that fits them best."""
-    middle = points.mean(axis=0)
-    _, _, plane = np.linalg.svd(points - middle)
-    return np.argsort(np.arctan2((points - middle) @ plane[1], (points - middle) @ plane[0]))
-
-
-def _normal(ring: Array, view: View) -> Array:
-    normal: Array = np.linalg.svd(ring - ring.mean(axis=0))[2][2]
-    return normal if normal @ view.towards > 0 else -normal
-
-
-def _names(robot: Robot, lines: Skeleton, view: View) -> list[tuple[str, Array]]:
+def _names(robot: Robot, drawn: PosedRobot, view: View) -> list[tuple[str, Array]]:
     """Name of every leg and its place on paper: beside where the leg starts, away from the others' middle."""
-    roots = np.stack([_root(lines, number) for number in range(len(robot.legs))])
-    flat, size = view.project(roots), _size(lines)
+    roots = np.stack([_root(drawn, number) for number in range(len(robot.legs))])
+    flat, size = view.project(roots), drawn.size
     middle = flat.mean(axis=0)
     away = flat - middle
     far = np.linalg.norm(away, axis=1)
@@ -174,12 +167,12 @@ def _names(robot: Robot, lines: Skeleton, view: View) -> list[tuple[str, Array]]
     return [(leg.name, place) for leg, place in zip(robot.legs, places, strict=True)]
 
 
-def _root(lines: Skeleton, number: int) -> Array:
-    rail = next((rail for rail in lines.rails if rail.leg == number), None)
+def _root(drawn: PosedRobot, number: int) -> Array:
+    rail = next((ends for leg, ends in drawn.rails() if leg == number), None)
     if rail is None:
-        return lines.roots[0, number]
-    middle = lines.platform.mean(axis=(0, 1))
-    end: Array = max(rail.ends, key=lambda point: float(np.linalg.norm(point - middle)))
+        return drawn.roots[0, number]
+    middle = drawn.platform.mean(axis=(0, 1))
+    end: Array = max(rail, key=lambda point: float(np.linalg.norm(point - middle)))
     return end
 
 
@@ -198,11 +191,6 @@ def _triad(axes: Any, view: View, origin: Array, directions: Array, length: floa
 def _centre_of_mass(axes: Any, place: Array) -> None:
     axes.plot(*place[:, None], marker="o", markersize=6, markerfacecolor="white", markeredgecolor=INK, zorder=8)
     axes.plot(*place[:, None], marker="+", markersize=6, color=INK, markeredgewidth=1.0, zorder=9)
-
-
-def _size(lines: Skeleton) -> float:
-    points = np.concatenate([lines.joints[0], *(rail.ends for rail in lines.rails)])
-    return float(np.ptp(points, axis=0).max())
 
 
 def _step(length: float) -> float:
@@ -234,18 +222,23 @@ class Solids:
         near = float(self.view.depth(points).mean()) if depth is None else depth
         self._polygons.append((near, self.view.project(points), (*_tone(colour, light), alpha), 0.6))
 
-    def bar(self, start: Array, end: Array, radius: float, colour: str) -> None:
-        """A round bar from start to end (3)."""
+    def bar(
+        self, start: Array, end: Array, radius: float, colour: str, round_ends: bool = True, most: float = np.inf
+    ) -> None:
+        """A round bar from start to end (3), with round ends or flat ones, at most as near as ``most``."""
         a, b = self.view.project(np.stack([start, end]))
         along = b - a
         length = float(np.linalg.norm(along))
-        depth = float(self.view.depth(0.5 * (start + end)))
+        depth = min(float(self.view.depth(0.5 * (start + end))), most)
         if length < 1e-3 * radius:  # seen from its end
             self.ball(0.5 * (start + end), radius, colour)
             return
         across = np.array([-along[1], along[0]]) / length * radius
         if across @ [-0.5, 1.0] < 0:
             across = -across
+        for at, middle in ((start, a), (end, b)) if round_ends else ():
+            near = float(self.view.depth(at)) if abs(float(self.view.depth(at)) - depth) < radius else depth
+            self._polygons.append((near - 1e-9, middle + radius * _BALL, (*_tone(colour, 0.86), 1.0), 0.0))
         for low, high, light in _STRIPS:
             strip = np.array([a + low * across, b + low * across, b + high * across, a + high * across])
             self._polygons.append((depth, strip, (*_tone(colour, light), 1.0), 0.0))
@@ -258,17 +251,16 @@ class Solids:
         self._polygons.append((depth, disc, (*_tone(colour, 0.8), 1.0), 0.4))
         self._polygons.append((depth + 1e-9, shine, (*_tone(colour, 1.5), 1.0), 0.0))
 
-    def plate(self, ring: Array, thickness: float, colour: str, alpha: float) -> None:
-        """A plate (m, 3), its corners in order, ``thickness`` to both sides of their plane."""
-        middle = ring.mean(axis=0)
-        normal = np.linalg.svd(ring - middle)[2][2]
+    def plate(self, ring: Array, radius: float, colour: str, alpha: float, depth: float | None = None) -> None:
+        """A plate (m, 3), its corners in order, grown by ``radius``: its outline on paper, and its face above it."""
+        normal = plate_normal(ring)
         normal = normal if normal @ self.view.towards > 0 else -normal
-        back, front = ring - 0.5 * thickness * normal, ring + 0.5 * thickness * normal
-        self.polygon(back, colour, alpha, 0.75)
-        for k in range(len(ring)):
-            side = np.array([back[k - 1], back[k], front[k], front[k - 1]])
-            self.polygon(side, colour, alpha, 0.7)
-        self.polygon(front, colour, alpha, 1.1)
+        flat = (self.view.project(ring)[:, None] + radius * _BALL).reshape(-1, 2)
+        near = float(self.view.depth(ring).mean()) if depth is None else depth
+        face = (*_tone(colour, 0.75), alpha)
+        self._polygons.append((near - 1e-9, flat[hull_in_plane(flat)], face, 0.6))
+        if abs(float(normal @ self.view.towards)) > 0.02:
+            self._polygons.append((near, self.view.project(ring + radius * normal), (*_tone(colour, 1.1), alpha), 0.3))
 
     def parts(self) -> tuple[list[Array], Array, Array, list[float]]:
         """Corners (m, 2) of all polygons, the nearest last; colours (n, 4) of faces and edges; widths of the edges."""

@@ -21,9 +21,19 @@ _TOTAL = "#9AA3AB"
 
 
 def shares(result: xr.Dataset) -> Figure:
-    """What each actuator's force is for: inertia, Coriolis, gravity, friction, external wrench [N or N m].
+    """Parts of each actuator's force: inertia, Coriolis, gravity, friction, external wrench [N or N m].
 
     Actuators whose forces are equal share a panel.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     names = actuator_names(result)
     every = dict(zip(map(str, result.part.values), result.force_part.values, strict=True))
@@ -47,7 +57,7 @@ def shares(result: xr.Dataset) -> Figure:
     for axes in every_panel[len(alike) :]:
         axes.set_visible(False)
     _one_scale(result, alike, every_panel)
-    headline(fig, f"{title(result, f'what the {forces_or_torques(result)} are for')}{note}")
+    headline(fig, f"{title(result, f'contributions to the {forces_or_torques(result)}')}{note}")
     legend(fig, every_panel[0])
     return fig
 

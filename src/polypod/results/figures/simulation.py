@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # What marks an event of each kind: words, and dashes that tell one kind from another.
 _EVENTS: dict[str, tuple[str, Any]] = {
     "reversal": ("a joint reverses", (0, (1, 2))),
+    "contact": ("a joint meets its stop", (0, (3, 1))),
     "limit": ("a limit is reached", (0, (5, 2))),
     "singularity": ("near a singularity", (0, (5, 2, 1, 2))),
 }

@@ -13,9 +13,9 @@ from matplotlib.lines import Line2D
 
 from ...arrays import Array
 from ...description import Robot
+from ...drawing import posed
 from ...tables import practical_unit
 from .scene import draw, extent, frame
-from .skeleton import skeleton
 from .style import INK, dress, figure
 from .view import best_view
 from .workspace import coordinate_label, nearest, place_text
@@ -71,18 +71,18 @@ def _curve(result: xr.Dataset, name: str) -> Figure:
 
 def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     """The robot at a singular pose, and the axis about (or direction along) which its platform is free to move."""
-    lines = skeleton(robot, pose[None])
-    view = best_view(robot, lines)
-    points, centre, free = lines.platform[0], pose[:3, 3], report.screw
-    half = 0.5 * float(np.ptp(lines.joints[0], axis=0).max())
+    drawn = posed(robot, pose[None])
+    view = best_view(robot, drawn)
+    points, centre, free = drawn.platform[0], pose[:3, 3], report.screw
+    half = 0.5 * float(np.ptp(drawn.joints[0], axis=0).max())
     near = free.point + free.axis * float((centre - free.point) @ free.axis)
     far = bool(np.linalg.norm(near - centre) > 2 * half)
     shown = centre if far or np.isinf(free.pitch) else near
     ends = np.stack([shown - 0.8 * half * free.axis, shown + 0.95 * half * free.axis])
-    low, high = extent(robot, lines, pose[None], view, ends)
+    low, high = extent(robot, drawn, pose[None], view, ends)
     fig = figure(5.4, 5.4 * float((high - low)[1] / (high - low)[0]) + 0.8, fitted=False)
     axes: Any = fig.add_axes((0.02, 0.4 / fig.get_figheight(), 0.96, 1.0 - 0.75 / fig.get_figheight()))
-    draw(axes, robot, lines, 0, pose, view)
+    draw(axes, robot, drawn, 0, pose, view)
     axes.plot(
         *view.project(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12
     )

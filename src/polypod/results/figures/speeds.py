@@ -15,7 +15,18 @@ if TYPE_CHECKING:
 
 
 def speeds(result: xr.Dataset) -> Figure:
-    """Speed [mm/s or deg/s], one panel a unit, and power [W] of each actuator over time."""
+    """Speed [mm/s or deg/s], one panel per unit, and power [W] of each actuator over time.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
     names, time = actuator_names(result), result.time.values
     units = actuators_by_unit(result)
     fig, grid = panels(len(units) + 1)

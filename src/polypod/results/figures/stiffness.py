@@ -77,4 +77,4 @@ def _usable(model: Model, pose: Array) -> NDArray[np.bool_]:
     pose = np.where(there[..., None, None], pose, home)
     conditioning = model.conditioning(pose)
     least = 0.1 * model.conditioning(home).distance
-    return np.asarray(there & (conditioning.distance > least) & model.limits(pose).inside.all(axis=-1))
+    return np.asarray(there & (conditioning.distance > least) & model.joint_ranges(pose).inside.all(axis=-1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...arrays import Array
-from ...view.shapes import COLOURS as COLOURS
+from ...drawing import COLOURS as COLOURS
 from . import light
 
 if TYPE_CHECKING:

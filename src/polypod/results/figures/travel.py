@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...model.results import LimitReport
+from ...limits import LimitReport
 from ...tables import practical_unit
 from ..read import actuator_names, actuators_by_unit, limit_report
 from .curves import draw_curves, mark_peak, most_labelled
@@ -20,9 +20,19 @@ STOP = "#D55E00"
 
 
 def travel(result: xr.Dataset) -> Figure:
-    """Each actuated coordinate over time [mm or deg] with both stops, and every other limited quantity with its end.
+    """Each actuated coordinate over time [mm or deg] with both stops, and every other limited quantity with its limit.
 
-    Limits of legs that are alike are one line; what lies beyond a stop is on the shaded side.
+    Limits of equal legs are one line; what lies beyond a stop is shaded.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     names, time, limits = actuator_names(result), result.time.values, limit_report(result)
     units, kinds, legs = actuators_by_unit(result), _others(result, limits), list(map(str, result.leg.values))
@@ -49,7 +59,7 @@ def travel(result: xr.Dataset) -> Figure:
             axes.set_ylim(bottom=0.0)
         dress(axes, "", f"{kind} [{shown}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
-    headline(fig, title(result, "travel between the stops" if limits.names else "travel; the robot file has no limits"))
+    headline(fig, title(result, "travel within the limits" if limits.names else "travel; the robot file has no limits"))
     legend(fig, most_labelled([axes for row in grid for axes in row]))
     return fig
 
@@ -90,11 +100,21 @@ def _draw_stops(axes: Any, factor: float, low: list[float], high: list[float]) -
 
 
 def amplification(result: xr.Dataset) -> Figure:
-    """Largest forces in the actuated joints that a load of 1 N on the platform in its worst direction needs.
+    """Largest forces in the actuated joints for a load of 1 N on the platform in its worst direction, over time.
 
-    It is 1/sigma with sigma the smallest singular value of the Jacobian in lengths: the norm of the forces in the
-    joints, torques over the platform's size r, against that of [f; m/r]. It grows without bound towards a singular
-    pose.
+    It is 1/sigma, with sigma the smallest singular value of the Jacobian in lengths: the norm of the forces in the
+    joints, torques divided by the platform's size r, relative to that of [f; m/r]. It grows without bound towards a
+    singular pose.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
     """
     fig, ((axes,),) = panels(1, height=2.0, legend_rows=0)
     values = 1.0 / result.distance.values

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...description import Robot
-from .skeleton import Skeleton
+from ...drawing import PosedRobot
 
 # In the order of preference: a later one must be that much clearer.
 _VIEWS = tuple((elevation, azimuth) for elevation in (20, 28) for azimuth in (-55, -65, -45, -75, -35, -25))
@@ -62,24 +62,24 @@ def points_down(robot: Robot) -> bool:
     return robot.gravity[2] > 0
 
 
-def best_view(robot: Robot, lines: Skeleton) -> View:
-    """The view from the side and above in which legs hide each other least, at all poses of the skeleton."""
+def best_view(robot: Robot, drawn: PosedRobot) -> View:
+    """The view from the side and above in which legs hide each other least, at all its poses."""
     views = [View.of(azimuth, elevation, points_down(robot)) for elevation, azimuth in _VIEWS]
-    cost = [overlap(view, lines) + _PREFERENCE * number for number, view in enumerate(views)]
+    cost = [overlap(view, drawn) + _PREFERENCE * number for number, view in enumerate(views)]
     return views[int(np.argmin(cost))]
 
 
-def overlap(view: View, lines: Skeleton) -> float:
+def overlap(view: View, drawn: PosedRobot) -> float:
     """Mean share of a leg's lines that another leg's hide or touch, on paper."""
-    bones = lines.bones
-    if not bones:
+    lines = drawn.lines()
+    if not lines:
         return 0.0
-    ends = view.project(np.stack([bone.ends for bone in bones]))  # (bones, n, 2, 2)
-    points = ends[:, :, None, 0] + _SAMPLES * (ends[:, :, None, 1] - ends[:, :, None, 0])  # (bones, n, samples, 2)
+    ends = view.project(np.stack([ends for _, ends in lines]))  # (lines, n, 2, 2)
+    points = ends[:, :, None, 0] + _SAMPLES * (ends[:, :, None, 1] - ends[:, :, None, 0])  # (lines, n, samples, 2)
     near = _NEAR * float(np.ptp(points.reshape(-1, 2), axis=0).max())
     hidden = 0.0
-    for a, b in combinations(range(len(bones)), 2):
-        if bones[a].leg != bones[b].leg:
+    for a, b in combinations(range(len(lines)), 2):
+        if lines[a][0] != lines[b][0]:
             distance = np.linalg.norm(points[a][:, :, None] - points[b][:, None], axis=-1)
             hidden += float((distance.min(axis=2) < near).mean(axis=1).sum())
-    return hidden / (len(bones) * len(lines.joints))
+    return hidden / (len(lines) * len(drawn.joints))

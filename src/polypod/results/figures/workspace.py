@@ -116,7 +116,7 @@ def tilt(result: xr.Dataset) -> Figure:
     drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="nearest")
     fig.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
     right.set_xticks([0, 90, 180, 270, 360])
-    dress(right, "direction of the axis of tilt [deg]", "")
+    dress(right, "direction of the tilt axis [deg]", "")
     right.grid(False)
     return fig
 

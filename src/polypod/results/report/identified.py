@@ -52,10 +52,10 @@ def _figures(found: Identification) -> list[tuple[str, str, bytes]]:
     """Forces measured and predicted of the log that judges the result, and its residuals with their autocorrelation."""
     shown = (found.validation or found.runs)[-1]
     return [
-        ("forces", f"Forces of {shown.log.name}: measured, by the file's numbers and by the new ones.",
+        ("forces", f"Forces of {shown.log.name}: measured, predicted with the file's and the identified parameters.",
          svg_of(_force_curves(found, shown))),
-        ("residuals", f"Measured less predicted forces of {shown.log.name} with the new numbers, dashed twice the "
-         "noise; right their autocorrelation, which is within the band (95 %) if they are white.",
+        ("residuals", f"Force residuals of {shown.log.name} with the identified parameters; dashed: twice the noise. "
+         "Right: their autocorrelation, which is within the 95 % band if they are white.",
          svg_of(_residual_curves(found, shown))),
     ]  # fmt: skip
 

@@ -34,10 +34,28 @@ def write_results(
     inputs: Mapping[str, Any] | None = None,
     model: Model | None = None,
 ) -> list[Path]:
-    """Write a study's folder whole or not at all; returns the files in it.
+    """Write the folder of a study, completely or not at all.
 
-    ``inputs`` are what the result comes from, by name, for the manifest: results of the same inputs are replaced
-    without ``force``. If not given they are the names of robot and motion. A ``model`` at hand saves making it again.
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+    target : str or Path
+        The folder.
+    force : bool, optional
+        Whether to overwrite results that came from different inputs.
+    progress : callable, optional
+        Called with the name of each file before it is written.
+    inputs : mapping of str to value, optional
+        What the result comes from, by name, for the manifest; results of the same inputs are replaced. Default: the
+        names of robot and motion.
+    model : Model, optional
+        Model of the robot, which need not be built again then.
+
+    Returns
+    -------
+    list of Path
+        The files.
     """
     known = inputs or {name: result.attrs[name] for name in ("robot", "motion", "friction")}
     with atomic_folder(Path(target), force, FILES, known) as folder:

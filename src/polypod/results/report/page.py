@@ -86,7 +86,7 @@ def _bending(result: xr.Dataset) -> list[tuple[str, str]]:
 
 def _between(result: xr.Dataset) -> list[tuple[str, str]]:
     """Whether the motion is proven between its samples, where that was looked at."""
-    words = {"yes": "kept, proven", "no": "not proven", "not tried": "not judged"}
+    words = {"yes": "kept, proven", "no": "not proven", "not tried": "not checked"}
     state = "broken" if result.attrs.get("broken_between_samples") else words.get(result.attrs.get("certified", ""), "")
     return [("Limits between samples", state)] if state else []
 
@@ -105,22 +105,17 @@ def notes(result: xr.Dataset) -> list[str]:
     if unphysical:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
         more = f" and {len(unphysical) - 2} more" if len(unphysical) > 2 else ""
-        found.append(
-            f"The robot file turns the check of inertias off for physically impossible bodies: {listed}{more}."
-        )
-    springs = robot_of(result).springs_left_out
-    if springs:
-        found.append(f"{springs[0].upper()}{springs[1:]}.")
+        found.append(f"The robot file disables the inertia check for physically impossible bodies: {listed}{more}.")
     robot = robot_of(result)
     if result.sizes["actuator"] > (len(robot.dof) or 6):
         found.append(
-            "The robot has more actuators than degrees of freedom: forces are those of least norm, and limits are "
-            "judged for them; another distribution may use them less."
+            "The robot has more actuators than degrees of freedom: forces are the minimum-norm solution, and limits "
+            "are checked for it; another distribution may use them less."
         )
     left_open = open_reactions(result)
     if left_open:
         found.append(
-            "Internal stresses of this overconstrained robot leave these reactions undetermined (blank): "
+            "Internal forces of this overconstrained robot leave these reactions undetermined (blank): "
             + "; ".join(left_open)
             + "."
         )
@@ -156,13 +151,13 @@ def input_facts(result: xr.Dataset, inputs: Mapping[str, Any]) -> list[tuple[str
     return [
         ("Robot", _from(robot.name, inputs.get("robot"))),
         ("Motion", _from(str(result.attrs["motion"]), inputs.get("motion"))),
-        ("Length of the motion", f"{time[-1]:.4g} s, {len(time)} samples"),
+        ("Duration of the motion", f"{time[-1]:.4g} s, {len(time)} samples"),
         ("Computed", datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")),
         *platform_facts(robot),
         ("Legs", _legs(robot)),
         ("Stops", _stops(result)),
         ("Gravity", f"{_numbers(np.array(robot.gravity))} m/s\N{SUPERSCRIPT TWO} in base axes"),
-        ("Friction", "included" if result.attrs["friction"] == "yes" else "left out"),
+        ("Friction", "included" if result.attrs["friction"] == "yes" else "not included"),
         ("External wrench", _wrench(result)),
     ]
 
@@ -252,8 +247,8 @@ def page(
         f"{robot.name}: {result.attrs['motion']}",
         [robot.title or robot.name, robot.reference],
         [section(study) for section in SECTIONS],
-        "Base axes; forces are positive along growing coordinates. All numbers, in SI units and full precision, are in "
-        "results.nc and the CSV files beside this page.",
+        "Base axes; forces are positive in the direction of increasing coordinates. All values, in SI units and full "
+        "precision, are in results.nc and the CSV files next to this page.",
     )
 
 
@@ -322,7 +317,7 @@ def _sources(study: Study) -> str:
     if not rows:
         return ""
     return (
-        "<section><h2>Where the robot's numbers come from</h2><div class='wide'>"
+        "<section><h2>Sources of the robot's parameters</h2><div class='wide'>"
         f"<table id='sources'><tbody>{rows}</tbody></table></div></section>"
     )
 

@@ -16,7 +16,7 @@ try {
 }
 const heading = element("div", { id: "heading" }, element("h1", {}, scene.name), element("p", {}, scene.title));
 if (data.motion) {
-  const kind = data.live ? "Simulation under way" : data.motion.simulated ? "Simulation" : "Motion";
+  const kind = data.live ? "Live simulation" : data.motion.simulated ? "Simulation" : "Motion";
   heading.append(element("p", {}, `${kind}: ${data.motion.name}`));
 }
 if (!stage.live) heading.append(element("p", {}, "Drawn in lines: this browser has no WebGL."));

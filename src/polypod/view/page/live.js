@@ -50,7 +50,7 @@ function makeStream(motion, { duration, actuators, speed }) {
     }
     dock.label();
     const pace = speed === 1 ? "in real time" : `at ${speed} times real time`;
-    say(ended || (running ? `Running ${pace}.` : "Paused. Drag it, or look back along the bar."));
+    say(ended || (running ? `Running ${pace}.` : "Paused. Drag the robot, or go back along the bar."));
   }
   stream.send = async command => {
     try {
@@ -61,7 +61,7 @@ function makeStream(motion, { duration, actuators, speed }) {
       });
       if (!answer.ok) say(await answer.text());
     } catch {
-      if (stream.running) say("The simulation is gone.");
+      if (stream.running) say("The connection to the simulation was lost.");
     }
   };
   const run = async running => {
@@ -80,7 +80,7 @@ function makeStream(motion, { duration, actuators, speed }) {
       if (!stream.ended) stream.ended = "The simulation was stopped.";
       stream.running = false;
       dock.label();
-      say("The simulation was stopped; what it did so far can still be played.");
+      say("The simulation was stopped; what was recorded can still be played.");
     };
     source.addEventListener("bye", gone);
     source.addEventListener("error", gone);

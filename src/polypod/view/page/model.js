@@ -78,24 +78,42 @@ function evaluate(motion) {
     state.singular ||= !(dynamics.quality[0] > scene.least_margin);
     if (!state.singular && solved && dynamics.force.every(Number.isFinite)) state.force = dynamics.force.slice();
   }
-  state.uses = scene.actuators.map((one, k) => use(one, state.force?.[k] ?? 0, state.rate[k]));
+  state.used = used(state, motion, values);
+  state.uses = scene.actuators.map((_, k) => most(state.used.filter(one => one.actuator === k)));
   state.verdict = verdict(state);
   return state;
 }
 
-/** The largest share of an actuator's limits of force and speed that it uses, and of which; null if it has none. */
-function use(actuator, force, rate) {
-  const all = [];
-  if (actuator.max_force) all.push({ share: Math.abs(force) / actuator.max_force, of: "force", value: force });
-  if (actuator.max_speed) all.push({ share: Math.abs(rate) / actuator.max_speed, of: "speed", value: rate });
-  return all.length ? all.reduce((a, b) => (b.share > a.share ? b : a)) : null;
+/** The use of every limit of this state, as the judge counts it; without what is not known of the state.
+ *
+ * A simulation that is played has no accelerations, and a pose without an answer no forces.
+ */
+function used(state, motion, limited) {
+  const qddot = motion.given ? null : Object.values(call.accelerations(motion))[0];
+  const { twist, acceleration } = motion;
+  const { use } = call.limit_uses({ force: state.force, qdot: state.rate, qddot, limited, twist, acceleration });
+  const known = one => (!one.force || state.force) && !(one.changes && motion.given);
+  return scene.uses.map((one, k) => ({ ...one, share: use[k + 1] })).filter(known);
 }
+
+/** The limit that is used most; null of none. */
+const most = all => (all.length ? all.reduce((a, b) => (b.share > a.share ? b : a)) : null);
 
 /** A state of coordinates that the legs do not allow; the robot stays where it was. */
 function refused(motion) {
   const lines = ["No pose with these coordinates was found near this one."];
   const verdict = { level: "bad", title: "Out of reach", lines };
   return { ...motion, reachable: false, uses: null, lostLegs: new Set(), singular: false, q: null, force: null, limits: null, verdict };
+}
+
+/** What "within all limits" does not say: limits that are not given, or not judged here. */
+function unjudged(state) {
+  const lines = [];
+  if (scene.not_given.length) lines.push(`No limit given for: ${scene.not_given.join(", ")}.`);
+  const open = [...new Set(scene.uses.filter(one => !state.used.some(u => u.name === one.name)).map(one => one.name))];
+  if (open.length) lines.push(`Not judged: ${open.join(", ")} (not known of this state).`);
+  if (scene.not_judged) lines.push(`Not judged: ${scene.not_judged}.`);
+  return lines;
 }
 
 function verdict(state) {
@@ -115,19 +133,19 @@ function verdict(state) {
     );
   });
   if (over.length > 4) lines.push(`and ${over.length - 4} more`);
-  const strained = scene.actuators.map((one, k) => ({ one, ...state.uses[k] })).filter(({ share }) => share > 1);
-  for (const { one, share, of } of strained.slice(0, 4))
-    lines.push(`${one.name}: ${of} is ${text(100 * share, 3)} % of what its drive allows`);
+  const strained = state.used.filter(one => !one.range && one.share > 1 + 1e-12);
+  for (const { where, name, share } of strained.slice(0, 4))
+    lines.push(`${where}: ${name} is ${text(100 * share, 3)} % of what is allowed`);
   const near = !(state.condition <= scene.near_singular);
   if (near) lines.push(`Near a singularity: condition number ${text(state.condition, 3)}; forces grow large.`);
   if (!state.force) lines.push("Dry friction and the reactions it depends on do not settle here: no forces.");
   if (over.length) return { level: "bad", title: `${over.length} of ${scene.limits.length} limits broken`, lines };
-  if (strained.length) return { level: "bad", title: "More than the drives allow", lines };
+  if (strained.length) return { level: "bad", title: "More than is allowed", lines };
   if (near || !state.force) return { level: "warn", title: near ? "Near a singularity" : "No forces", lines };
   return {
     level: "good",
-    title: scene.limits.length ? "Within all limits" : "Reachable",
-    lines: scene.limits.length ? [] : ["The robot file states no limits."],
+    title: scene.uses.length ? "Within all limits" : "Reachable",
+    lines: scene.uses.length ? unjudged(state) : ["The robot file states no limits."],
   };
 }
 

@@ -91,7 +91,7 @@ function makePanel(host, app) {
         element(
           "p",
           {},
-          "The point of the platform that x, y, z place and that rotations turn about, in the platform's frame [mm].",
+          "The point of the platform that x, y, z refer to and that rotations are about, in the platform frame [mm].",
         ),
         element("div", { className: "three" }, ...inputs.map((input, k) => element("label", {}, "xyz"[k], input))),
       ),
@@ -102,7 +102,7 @@ function makePanel(host, app) {
   const rest = element("small", {});
   host.append(element("h2", {}, "Actuators", rest));
   const actuators = element("table", { id: "actuators" });
-  const limited = scene.actuators.some(one => one.max_force || one.max_speed);
+  const limited = scene.uses.some(one => one.actuator !== null);
   actuators.append(
     row(
       element("th", {}, ""),
@@ -111,7 +111,7 @@ function makePanel(host, app) {
       element("th", {}, ""),
       element("th", {}, scene.actuators.every(one => one.force_unit === "N m") ? "torque" : "force"),
       element("th", {}, ""),
-      element("th", { title: "The larger share of the drive's limits of force and speed" }, limited ? "use" : ""),
+      element("th", { title: "The largest share of a limit of this drive that is used" }, limited ? "use" : ""),
     ),
   );
   host.append(actuators);
@@ -165,7 +165,7 @@ function makePanel(host, app) {
       row(cell("condition number"), condition),
       row(cell("distance to singularity"), distance),
       row(cell("moving mass"), mass),
-      row(cell("height of its centre"), height),
+      row(cell("height of its centre of mass"), height),
     ),
   );
 
@@ -202,7 +202,7 @@ function makePanel(host, app) {
       element(
         "p",
         {},
-        "At the origin of the platform's frame, base axes, beside weight and what a motion states." +
+        "At the origin of the platform frame, base axes, in addition to weight and the wrench of a motion." +
           (data.live ? " It pushes the robot of the simulation; the controller does not know of it." : ""),
       ),
       element("div", { className: "three" }, ...load.slice(0, 3)),
@@ -210,12 +210,12 @@ function makePanel(host, app) {
     ),
   );
   const keys = [
-    ["drag the platform", "moves it; with Shift turns it"],
-    ["drag beside it, wheel", "turns the view, zooms; right button or two fingers move it"],
+    ["drag the platform", "moves it; with Shift rotates it"],
+    ["drag elsewhere, wheel", "rotate the view, zoom; right button or two fingers pan"],
     ["← →  ↑ ↓  PgUp PgDn", "first, second and third coordinate; with Shift the next three"],
     ["Home", "home pose"],
     ["1 2 3 4  F", "iso, front, side, plan view; fit"],
-    ...(data.motion ? [["Space  , .", "play or stop; one instant back or on"]] : []),
+    ...(data.motion ? [["Space  , .", "play or stop; one instant back or forward"]] : []),
   ];
   host.append(
     element(
@@ -244,7 +244,7 @@ function makePanel(host, app) {
     driven.forEach((one, k) => {
       one.show(state.q ? state.q[k] : null);
       one.force.textContent = state.force ? text(state.force[k], 4) : "–";
-      const use = state.force && state.uses?.[k];
+      const use = state.uses?.[k];
       one.used.textContent = use ? `${Math.round(100 * use.share)} %` : "";
       one.used.className = use?.share > 1 ? "value broken" : "value";
     });

@@ -228,7 +228,7 @@ function makeDock(host, motion, show, stream = null) {
   };
   for (const unit of units) {
     const own = scene.actuators.map((a, k) => [a, k]).filter(([a]) => a.unit === unit);
-    const name = units.length > 1 ? (unit === "m" ? "sliding " : "turning ") : "";
+    const name = units.length > 1 ? (unit === "m" ? "linear " : "rotary ") : "";
     const at = (rows, i, k) => (rows[i] ? rows[i][k] : NaN);
     plot(
       `${name}actuators [${shown(unit)}]`,
@@ -247,7 +247,7 @@ function makeDock(host, motion, show, stream = null) {
   fill(0);
   const label = () => {
     const under = stream && !stream.ended;
-    button.textContent = under ? (stream.running ? "Pause" : "Go on") : playing ? "Stop" : "Play";
+    button.textContent = under ? (stream.running ? "Pause" : "Resume") : playing ? "Stop" : "Play";
   };
   const stop = () => {
     playing = false;

@@ -14,14 +14,14 @@ function makeSketch(host, camera) {
     const scale = (0.5 * height) / camera.half;
     return [width / 2 + scale * dot(way, axes.right), height / 2 - scale * dot(way, axes.top)];
   };
-  const shape = (kind, set) => {
+  const shape_ = (kind, set) => {
     const made = document.createElementNS(space, kind);
     for (const [key, value] of Object.entries(set)) made.setAttribute(key, value);
     svg.append(made);
   };
   const line = (a, b, stroke, width) => {
     const [[x1, y1], [x2, y2]] = [sketch.project(a), sketch.project(b)];
-    shape("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-linecap": "round" });
+    shape_("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-linecap": "round" });
   };
   const arrow = (a, b, fill, width) => {
     line(a, b, fill, width);
@@ -34,7 +34,7 @@ function makeSketch(host, camera) {
       [x2 - 0.5 * v, y2 + 0.5 * u],
       [x2 + 0.5 * v, y2 - 0.5 * u],
     ];
-    shape("polygon", { points: head.map(p => p.join(",")).join(" "), fill });
+    shape_("polygon", { points: head.map(p => p.join(",")).join(" "), fill });
   };
   const triad = frame => {
     ["#c62828", "#2e9d43", "#1f62d0"].forEach((fill, k) => {
@@ -45,21 +45,23 @@ function makeSketch(host, camera) {
   };
   const dot_ = (a, fill, radius) => {
     const [cx, cy] = sketch.project(a);
-    shape("circle", { cx, cy, r: radius, fill });
+    shape_("circle", { cx, cy, r: radius, fill });
   };
   const colour = leg => scene.colours[leg % scene.colours.length];
-  const area = (frame, plate, fill, opacity) => {
-    const ring = plate.outline.map(p => sketch.project(toBase(frame, p)).join(",")).join(" ");
-    if (ring) shape("polygon", { points: ring, fill, "fill-opacity": opacity, stroke: "#4a545e" });
-    for (const face of plate.faces) {
-      shape("polygon", {
-        points: face.map(p => sketch.project(toBase(frame, p)).join(",")).join(" "),
+  const drawn = (frame, shape, fill, opacity) => {
+    const points = shape.points.map(p => toBase(frame, p)),
+      width = Math.max(2, (shape.radius * size()[1]) / camera.half);
+    if (points.length === 1) dot_(points[0], fill, width / 2);
+    else if (points.length === 2) line(...points, fill, width);
+    else
+      shape_("polygon", {
+        points: points.map(p => sketch.project(p).join(",")).join(" "),
         fill,
-        "fill-opacity": opacity * 0.6,
+        "fill-opacity": opacity,
+        stroke: "#4a545e",
       });
-    }
-    for (const [a, b] of plate.lines) line(toBase(frame, a), toBase(frame, b), "#7d94a5", 6);
   };
+  const greys = { rod: "#c3cad1", rail: "#b8c0c8", joint: "#4a545e", base: "#aab4be", payload: "#b7791f" };
   sketch.update = next => {
     state = next;
     if (next.reachable) sketch.last = next;
@@ -72,14 +74,12 @@ function makeSketch(host, camera) {
     const good = sketch.last;
     if (good) {
       const { frames } = good;
-      area(frames[0], scene.plates[0], "#aab4be", 0.4);
-      for (const rail of scene.rails) line(...rail.ends, "#b8c0c8", 5);
-      for (const bar of scene.bars)
-        line(...bar.joints.map(k => jointPoint(frames, k)), colour(bar.leg), bar.tube ? 4 : 5);
-      scene.joints.forEach((_, k) => dot_(jointPoint(frames, k), "#4a545e", 4));
-      for (const block of scene.blocks) dot_(jointPoint(frames, block.joint), colour(block.leg), 7);
-      area(frames[1], scene.plates[1], state.singular ? "#c62828" : "#56a0c8", 0.55);
-      for (const load of scene.payloads) dot_(toBase(frames[1], load.com), "#b7791f", 8);
+      const order = ["base", "rail", "rod", "tube", "link", "carriage", "joint", "platform", "payload"];
+      for (const shape of [...scene.shapes].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role))) {
+        const fill =
+          shape.role === "platform" ? (state.singular ? "#c62828" : "#56a0c8") : (greys[shape.role] ?? colour(shape.leg));
+        drawn(frames[shape.body], shape, fill, shape.role === "base" ? 0.4 : 0.55);
+      }
       if (shows.mass) dot_(centreOfMass(frames).at, "#1d2733", 6);
       if (shows.frames) [frames[0], frames[1]].forEach(triad);
       if (shows.forces && state.force) {
@@ -92,7 +92,8 @@ function makeSketch(host, camera) {
         });
       }
     }
-    if (!state.reachable) area(state.pose, scene.plates[1], "#c62828", 0.4);
+    if (!state.reachable)
+      for (const shape of scene.shapes) if (shape.role === "platform") drawn(state.pose, shape, "#c62828", 0.4);
   };
   sketch.platformAt = (x, y) => {
     const at = [state.pose[3], state.pose[7], state.pose[11]],

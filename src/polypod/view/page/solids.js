@@ -1,61 +1,67 @@
-// Shapes that three.js does not have: plates with round corners, solids of triangles, the mark of a centre of mass.
+// Shapes as three.js draws them: grown hulls, solids of triangles, the mark of a centre of mass.
 
 const T = THREE;
-const ROD = 0.014 * scene.scale; // radius of a rod, what everything is sized by
+const ROD = scene.rod; // radius of a rod, what everything is sized by
 const vector = a => new T.Vector3(...a);
 
-/** A direction of the base, in the frame of base or platform at home. */
-function directionIn(body, way) {
-  const pose = scene.home;
-  return body === 0 ? way : [0, 1, 2].map(k => pose[k] * way[0] + pose[4 + k] * way[1] + pose[8 + k] * way[2]);
+/** Axes of a plate: its middle, two directions in it and its normal, right-handed with the order of its corners. */
+function plateAxes(points) {
+  const corners = points.map(vector),
+    middle = corners.reduce((sum, p) => sum.add(p), new T.Vector3()).divideScalar(corners.length),
+    from = corners.map(p => p.clone().sub(middle)),
+    u = corners[1].clone().sub(corners[0]).normalize();
+  const total = new T.Vector3();
+  from.forEach((p, k) => total.add(p.clone().cross(from[(k + 1) % from.length])));
+  if (points.length === 2) total.set(...[0, 1, 2].map(k => (Math.abs(u.getComponent(k)) < 0.6 ? 1 : 0))).cross(u);
+  const normal = total.normalize();
+  return { middle, u, v: normal.clone().cross(u), normal };
 }
 
-/** A plate with round corners: the outline of base or platform, grown, of a thickness, on the far side of its joints.
+/** The hull of points grown by a radius: a sphere, a capsule (a cylinder if it is flat) or a plate with round edges.
  *
- * Far is away from the robot's middle; where all joints lie in one plane, away from ``eye``, the base behind the rest.
+ * Rings of the outline grown by r cos a at heights r sin a, closed by its two faces; the outline of a line is round it.
  */
-function rounded(plate, grow, thick, eye) {
-  const { outline, body } = plate,
-    all = drawnPoints();
-  const middle = vector([0, 1, 2].map(k => outline.reduce((sum, p) => sum + p[k], 0) / outline.length));
-  const corners = outline.map(vector);
-  const u = corners[0].clone().sub(middle).normalize();
-  const normal = u.clone().cross(corners[1].clone().sub(middle)).normalize(); // corners are in order
-  const v = normal.clone().cross(u);
-  const flat = corners.map(p => [p.clone().sub(middle).dot(u), p.clone().sub(middle).dot(v)]);
-  const shape = new T.Shape(),
-    n = flat.length;
+function grown({ points, radius, flat }) {
+  if (points.length === 1) return new T.SphereGeometry(radius, 28, 18).translate(...points[0]);
+  const { middle, u, v, normal } = plateAxes(points);
+  if (flat) {
+    const made = new T.CylinderGeometry(radius, radius, Math.hypot(...add(points[1], points[0], -1)), 24);
+    return made.applyMatrix4(new T.Matrix4().makeBasis(v, u, normal.negate()).setPosition(middle));
+  }
+  const n = points.length,
+    arc = n === 2 ? 12 : 4,
+    levels = n === 2 ? 12 : 6;
+  const corners = points.map(p => [u, v].map(axis => vector(p).sub(middle).dot(axis)));
   const outward = (a, b) => Math.atan2(-(b[0] - a[0]), b[1] - a[1]); // of an edge of corners that go round to the left
-  flat.forEach((p, k) => {
-    const from = outward(flat[(k + n - 1) % n], p);
-    let to = outward(p, flat[(k + 1) % n]);
+  const ring = [];
+  corners.forEach((p, k) => {
+    const from = outward(corners[(k + n - 1) % n], p);
+    let to = outward(p, corners[(k + 1) % n]);
     while (to < from - 1e-9) to += 2 * Math.PI;
-    for (let i = 0; i <= 6; i++) {
-      const a = from + ((to - from) * i) / 6,
-        x = p[0] + grow * Math.cos(a),
-        y = p[1] + grow * Math.sin(a);
-      if (k === 0 && i === 0) shape.moveTo(x, y);
-      else shape.lineTo(x, y);
+    for (let i = 0; i <= arc; i++) ring.push([p, from + ((to - from) * i) / arc]);
+  });
+  const places = [],
+    faces = [],
+    size = ring.length;
+  for (let level = 0; level <= levels; level++) {
+    const a = Math.PI * (level / levels - 0.5),
+      out = radius * Math.cos(a);
+    for (const [p, way] of ring)
+      places.push(p[0] + out * Math.cos(way), p[1] + out * Math.sin(way), radius * Math.sin(a));
+  }
+  for (let level = 0; level < levels; level++)
+    for (let k = 0; k < size; k++) {
+      const [a, b] = [level * size + k, level * size + ((k + 1) % size)];
+      faces.push(a, b, b + size, a, b + size, a + size);
     }
-  });
-  const bevel = 0.2 * thick;
-  const made = new T.ExtrudeGeometry(shape, {
-    depth: thick - 2 * bevel,
-    bevelEnabled: true,
-    bevelThickness: bevel,
-    bevelSize: bevel,
-    bevelSegments: 2,
-    curveSegments: 4,
-  });
-  const robot = [0, 1, 2].map(k => all.reduce((sum, p) => sum + p[k] / all.length, 0));
-  const origin = body === 0 ? [0, 0, 0] : [scene.home[3], scene.home[7], scene.home[11]];
-  const height = vector(directionIn(body, add(robot, origin, -1)))
-    .sub(middle)
-    .dot(normal);
-  const flush = Math.abs(height) < 0.02 * scene.scale;
-  const side = (flush ? vector(directionIn(body, eye)).dot(normal) : height) >= 0 ? -1 : 1;
-  const gap = flush && body === 0 ? 3.4 * ROD : 0.9 * ROD;
-  made.translate(0, 0, bevel - 0.5 * thick + side * (0.5 * thick + gap));
+  for (let k = 2; k < n; k++) {
+    const [a, b, c] = [0, k - 1, k].map(corner => (arc + 1) * corner);
+    faces.push(a, c, b, levels * size + a, levels * size + b, levels * size + c);
+  }
+  const made = new T.BufferGeometry();
+  made.setAttribute("position", new T.BufferAttribute(Float32Array.from(places), 3));
+  made.setIndex(faces);
+  made.computeVertexNormals();
   return made.applyMatrix4(new T.Matrix4().makeBasis(u, v, normal).setPosition(middle));
 }
 
@@ -117,12 +123,7 @@ function axisFrame(axis) {
 function drawnPoints() {
   const frames = framesOf(scene.home, call.bodies({ pose: scene.home }).bodies);
   const points = scene.joints.map((_, k) => jointPoint(frames, k));
-  for (const rail of scene.rails) points.push(...rail.ends);
-  for (const load of scene.payloads)
-    for (const side of [-0.5, 0.5])
-      [0, 1, 2].forEach(k => {
-        points.push(toBase(frames[1], load.com.map((c, i) => c + side * load.sides[k] * load.axes[i][k])));
-      });
-  for (const plate of scene.plates) points.push(...plate.outline.map(p => toBase(frames[plate.body], p)));
+  for (const shape of scene.shapes)
+    if (shape.role !== "joint") points.push(...shape.points.map(p => toBase(frames[shape.body], p)));
   return points;
 }

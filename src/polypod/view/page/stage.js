@@ -37,8 +37,7 @@ function makeStage(host, camera) {
     return made;
   };
   const rod = new T.CylinderGeometry(1, 1, 1, 24),
-    ball = new T.SphereGeometry(1, 28, 18),
-    box = new T.BoxGeometry(1, 1, 1);
+    ball = new T.SphereGeometry(1, 28, 18);
   const Y = new T.Vector3(0, 1, 0);
   /** Puts a cylinder of a radius from a to b; none if they coincide. */
   function span(cylinder, a, b, radius) {
@@ -61,112 +60,31 @@ function makeStage(host, camera) {
     return keep(part, frames => part.matrix.set(...frames[body]));
   };
 
-  // -- the parts -----------------------------------------------------------------------------------------------------
+  // -- the parts: every shape in the frame of its body ----------------------------------------------------------------
   const skins = scene.legs.map((_, leg) => paint(legColour(leg)));
-  for (const rail of scene.rails) {
-    const bar = keep(mesh(rod, paint(STEEL)));
-    span(bar, ...rail.ends, 1.0 * r);
-    for (const end of rail.ends) {
-      const stop = keep(mesh(ball, paint(DARK)));
-      stop.position.copy(vector(end));
-      stop.scale.setScalar(1.4 * r);
-    }
-  }
-  for (const block of scene.blocks) {
-    const part = mesh(box, skins[block.leg]);
-    keep(part, frames => {
-      const axis = vector(jointAxis(frames, block.joint, 0)),
-        side = vector(Math.abs(dot(axis.toArray(), up)) < 0.9 ? up : across);
-      const third = axis.clone().cross(side).normalize();
-      part.matrixAutoUpdate = false;
-      part.matrix.makeBasis(
-        third
-          .clone()
-          .cross(axis)
-          .multiplyScalar(3.4 * r),
-        third.multiplyScalar(3.4 * r),
-        axis.multiplyScalar(5 * r),
-      );
-      part.matrix.setPosition(vector(jointPoint(frames, block.joint)));
-    });
-  }
-  const shortest = {};
-  scene.actuators.forEach(a => {
-    if (a.unit === "m") shortest[a.joint] = a.low;
-  });
-  for (const bar of scene.bars) {
-    const [a, b] = bar.joints;
-    const thin = mesh(rod, bar.tube ? paint(STEEL, { metalness: 0.25, roughness: 0.4 }) : skins[bar.leg]);
-    keep(thin, frames => span(thin, jointPoint(frames, a), jointPoint(frames, b), (bar.tube ? 0.75 : 1) * r));
-    if (!bar.tube) continue;
-    const thick = mesh(rod, skins[bar.leg]);
-    let length = 0;
-    keep(thick, frames => {
-      const from = jointPoint(frames, a),
-        way = add(jointPoint(frames, b), from, -1),
-        size = Math.hypot(...way);
-      // a tube has one length; it must not reach past what slides out of it
-      length ||= Math.min(0.6 * size, 0.92 * (shortest[b] > 0 ? shortest[b] : size));
-      span(thick, from, add(from, way, Math.min(length, 0.95 * size) / size), 1.45 * r);
-    });
-  }
-  scene.joints.forEach((joint, k) => {
-    if (joint.kind === "prismatic" || joint.kind === "fixed") return;
-    const dark = paint(DARK),
-      round = joint.kind === "spherical" || joint.kind === "universal";
-    if (round) {
-      const part = mesh(ball, dark);
-      part.scale.setScalar((joint.kind === "spherical" ? 1.7 : 1.4) * r);
-      keep(part, frames => part.position.copy(vector(jointPoint(frames, k))));
-    }
-    const pin = joint.kind === "universal" ? [0.55, 2.6] : joint.kind === "revolute" ? [1.6, 2.2] : [1.5, 3];
-    joint.axes.forEach((_, n) => {
-      const part = mesh(rod, dark);
-      keep(part, frames => {
-        const at = jointPoint(frames, k),
-          axis = jointAxis(frames, k, n);
-        span(part, add(at, axis, -pin[1] * r), add(at, axis, pin[1] * r), pin[0] * r);
-      });
-    });
-  });
-
-  // -- base and platform ---------------------------------------------------------------------------------------------
   const platform = new T.Group(),
     ghost = new T.Group();
   const platformSkin = paint(0x9db7c9),
-    ghostSkin = clear(RED, 0.35);
-  const solids = (plate, grow, thick) => {
-    if (plate.outline.length) return [rounded(plate, grow, thick, camera.axes().back)];
-    if (plate.faces.length) return [faceted(plate.faces)];
-    return plate.lines.map(([a, b]) => {
-      const part = new T.Mesh(rod);
-      span(part, a, b, 1.3 * r);
-      part.updateMatrix();
-      return rod.clone().applyMatrix4(part.matrix);
-    });
-  };
-  for (const geometry of solids(scene.plates[0], 3.2 * r, 1.6 * r)) {
-    const part = keep(mesh(geometry, paint(0xd5dbe1)));
-    part.receiveShadow = true;
-  }
-  for (const geometry of solids(scene.plates[1], 2.4 * r, 1.5 * r)) {
-    platform.add(mesh(geometry, platformSkin));
-    ghost.add(new T.Mesh(geometry, ghostSkin));
-  }
-  if (!scene.plates[1].outline.length && !scene.plates[1].faces.length) {
-    const core = mesh(ball, platformSkin);
-    core.scale.setScalar(2.4 * r);
-    platform.add(core);
-  }
-  for (const load of scene.payloads) {
-    // the box of the same inertia about the same centre; a point is a ball, which has a radius of 1 here
-    const sides = load.sides.map(side => Math.min(Math.max(side, 2.5 * r), 2 * scene.scale)),
-      part = load.round ? mesh(ball, clear(0xb7791f, 0.6)) : mesh(box, clear(0xb7791f, 0.3)),
-      size = side => (load.round ? 0.5 : 1) * side,
-      basis = [0, 1, 2].map(k => new T.Vector3(...load.axes.map(row => row[k])).multiplyScalar(size(sides[k])));
-    part.matrixAutoUpdate = false;
-    part.matrix.makeBasis(...basis).setPosition(vector(load.com));
-    platform.add(part);
+    ghostSkin = clear(RED, 0.35),
+    steel = paint(STEEL, { metalness: 0.25, roughness: 0.4 }),
+    own = {
+      rod: steel,
+      rail: paint(STEEL),
+      joint: paint(DARK),
+      base: paint(0xd5dbe1),
+      platform: platformSkin,
+      payload: clear(0xb7791f, 0.35),
+    };
+  for (const shape of scene.shapes) {
+    const geometry = grown(shape),
+      part = mesh(geometry, own[shape.role] ?? skins[shape.leg] ?? steel, shape.role !== "payload");
+    if (shape.body === 1) {
+      platform.add(part);
+      if (shape.role === "platform") ghost.add(new T.Mesh(geometry, ghostSkin));
+    } else if (shape.body === 0) {
+      keep(part);
+      part.receiveShadow = shape.role === "base";
+    } else follow(part, shape.body);
   }
   const grip = new T.Mesh(ball, new T.MeshBasicMaterial({ visible: false })); // easier to catch than thin parts
   grip.scale.setScalar(6 * r);
@@ -272,7 +190,7 @@ function makeStage(host, camera) {
 
   // -- floor ---------------------------------------------------------------------------------------------------------
   const heights = [...drawnPoints(), toBase(scene.home, [0, 0, 0])].map(p => dot(p, up));
-  const level = Math.min(...heights) - 4 * r,
+  const level = scene.floor ? dot(scene.floor.at, up) : Math.min(...heights) - 4 * r,
     floor = new T.Group();
   const grid = new T.GridHelper(6 * scene.scale, 24, 0xc3ccd5, 0xd7dee5);
   grid.rotation.x = Math.PI / 2;
@@ -286,6 +204,7 @@ function makeStage(host, camera) {
   floor.add(grid, shade);
   floor.matrixAutoUpdate = false;
   floor.matrix.makeBasis(vector(across), vector(ahead), vector(up)).setPosition(vector(up.map(x => x * level)));
+  if (scene.floor) floor.matrix.copy(axisFrame(scene.floor.normal)).setPosition(vector(scene.floor.at));
   world.add(floor);
   const centre = camera.middle,
     reach = camera.radius;

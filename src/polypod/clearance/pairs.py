@@ -1,0 +1,64 @@
+"""Which bodies of a robot can hit each other: all but those that a joint holds together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from ..arrays import Array
+from ..drawing import Samples, Shape
+
+FLOOR = "floor"
+
+
+@dataclass(frozen=True)
+class BodyPair:
+    """Two bodies by number and name, and the numbers of their shapes; the second is -1 for the floor."""
+
+    first: int
+    second: int
+    names: tuple[str, str]
+    shapes: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def body_pairs(samples: Samples, shapes: tuple[Shape, ...], floor: bool) -> tuple[BodyPair, ...]:
+    """Pairs of bodies that may come near each other.
+
+    Left out by rule are neighbours, which a joint holds together, and bodies that hold on to one place of a third:
+    the link of a slider and the rail below it, or two legs that meet in one joint of the platform. What stands on the
+    base is not compared with the floor.
+    """
+    own: dict[int, tuple[int, ...]] = {}
+    for number, shape in enumerate(shapes):
+        own[shape.body] = (*own.get(shape.body, ()), number)
+    thick = {body: max(shapes[k].radius for k in numbers) for body, numbers in own.items()}
+    held = [(samples.joint_bodies(k), samples.points[0, k]) for k in range(len(samples.joints))]
+    touching = {frozenset(pair) for pair, _ in held}
+    # where on its axis a slide between two moving bodies is stated says nothing
+    telescopes = [
+        joint.kind in ("prismatic", "cylindrical") and 0 not in pair
+        for (_, joint), (pair, _) in zip(samples.joints, held, strict=True)
+    ]
+    touching |= _at_one_place([one for one, slides in zip(held, telescopes, strict=True) if not slides], thick)
+    pairs = []
+    for a, b in combinations(sorted(own), 2):
+        if frozenset((a, b)) not in touching:
+            pairs.append(BodyPair(a, b, (shapes[own[a][0]].name, shapes[own[b][0]].name), (own[a], own[b])))
+    if floor:
+        standing = {body for pair, _ in held if 0 in pair for body in pair}
+        for body in sorted(set(own) - standing):
+            pairs.append(BodyPair(body, -1, (shapes[own[body][0]].name, FLOOR), (own[body], ())))
+    return tuple(pairs)
+
+
+def _at_one_place(held: list[tuple[tuple[int, int], Array]], thick: dict[int, float]) -> set[frozenset[int]]:
+    """Bodies that are joined to one body nearer to each other than they are thick, at home."""
+    found = set()
+    for (one, at), (two, there) in combinations(held, 2):
+        for middle in set(one) & set(two):
+            a, b = (next(body for body in pair if body != middle) for pair in (one, two))
+            if a != b and np.linalg.norm(at - there) < thick.get(a, 0.0) + thick.get(b, 0.0):
+                found.add(frozenset((a, b)))
+    return found

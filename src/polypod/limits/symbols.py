@@ -1,0 +1,111 @@
+"""The same judge in symbols, for compiled sweeps, pages and exported code: uses of limits at one state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import casadi as ca
+
+from ..mechanism import Mechanism
+from ..symbols.expression import Expression, Iteration, Port, port
+from .kinds import KINDS
+from .limits import NEEDS, NEEDS_MOTION, Limit, RobotLimits
+
+OUTPUTS = {
+    "q": "inverse_kinematics.q", "qdot": "rates.qdot", "qddot": "accelerations.qddot",
+    "force": "inverse_dynamics.force", "limited": "limited.values",
+}  # fmt: skip
+"""Outputs of a model's functions, as ``merged`` names them, for what limits need."""
+_ABOUT = ("quality", "converged")
+
+
+def motor_numbers(mechanism: Mechanism) -> dict[str, ca.SX]:
+    """Ratio n and reflected inertia J n^2 (n) of every actuator's motor, in the symbols of the robot's numbers."""
+    drives = [leg.leg.drive(actuator.name) for leg in mechanism.placed for actuator in leg.placement.actuators]
+    return {
+        "ratio": ca.vertcat(*[ca.SX(drive.motor_ratio) for drive in drives]),
+        "reflected": ca.vertcat(*[ca.SX(drive.reflected) for drive in drives]),
+    }
+
+
+def range_uses(mechanism: Mechanism, values: ca.SX) -> ca.SX:
+    """Uses (k) of ranges and cones from the limited quantities (k), angles as cosines."""
+    uses = []
+    for k, (_, limit) in enumerate(mechanism.limits):
+        value, low, high = values[k], ca.SX(limit.low), ca.SX(limit.high)
+        if limit.angle:
+            uses.append(ca.acos(ca.fmin(ca.fmax(value, -1), 1)) / ca.acos(low))
+        else:
+            uses.append(ca.fabs(value - 0.5 * (low + high)) / (0.5 * (high - low)))
+    return ca.vertcat(*uses, ca.SX(0, 1))
+
+
+def state_limits(limits: RobotLimits) -> tuple[RobotLimits, dict[str, str]]:
+    """Those limits that one state uses by known functions of it, and the others, with the reason."""
+    left = {}
+    for one in limits.limits:
+        kind = KINDS[one.kind]
+        if kind.over != "instant":
+            left[one.quantity] = NEEDS_MOTION
+        elif kind.of == "joint":
+            left[one.quantity] = NEEDS["load"]
+    return limits.only(lambda one: one.quantity not in left), left
+
+
+def uses_expression(kernels: Any, mechanism: Mechanism, limits: RobotLimits, friction: bool) -> Expression | Iteration:
+    """(pose, twist, acceleration, wrench) -> use (k) of every limit of ``state_limits``, 1 where one is reached.
+
+    ``kernels`` merges a model's functions in symbols; the bounds are constants.
+    """
+    function = kernels.merged(mechanism, ["rates", "accelerations", "limited", "inverse_dynamics"], friction)
+    known = {p.name: p.symbols for p in (*function.inputs, *function.outputs)}
+    given = {name: known[output] for name, output in OUTPUTS.items() if output in known}
+    given |= {name: known[name] for name in ("twist", "acceleration")}
+    about = [p for p in function.outputs if p.name.rpartition(".")[2] in _ABOUT]
+    named: dict[str, Any] = {}
+    for p in about:  # the worst of several
+        short = p.name.rpartition(".")[2]
+        named[short] = p.symbols if short not in named else ca.fmin(named[short], p.symbols)
+    outputs = [port("use", _uses(mechanism, limits, given)), *(port(name, value, ()) for name, value in named.items())]
+    return replace(function, name="limits", outputs=tuple(outputs))
+
+
+def uses_of_outputs(mechanism: Mechanism, limits: RobotLimits) -> Expression:
+    """(force, qdot, qddot, limited, twist, acceleration) -> use (k), for what a program knows of a state already."""
+    count, size = len(mechanism.actuators), 1 + len(mechanism.limits)
+    shapes = {"force": count, "qdot": count, "qddot": count, "limited": size, "twist": 6, "acceleration": 6}
+    given = {name: ca.SX.sym(name, length) for name, length in shapes.items()}
+    inputs = tuple(Port(name, symbols, (shapes[name],)) for name, symbols in given.items())
+    return Expression("limit_uses", inputs, (port("use", _uses(mechanism, limits, given)),), mechanism.port)
+
+
+def _uses(mechanism: Mechanism, limits: RobotLimits, known: Mapping[str, ca.SX]) -> ca.SX:
+    """Uses (1 + k) of the limits of a state, after a zero."""
+    judged, _ = state_limits(limits)
+    given = dict(known) | motor_numbers(mechanism) | {"efficiency": ca.SX(ca.DM(limits.numbers["efficiency"]))}
+    ranges = range_uses(mechanism, given["limited"][1:])
+    return ca.vertcat(0, *[_use(one, judged, given, ranges) for one in judged.limits])
+
+
+def _use(one: Limit, limits: RobotLimits, given: Mapping[str, ca.SX], ranges: ca.SX) -> ca.SX:
+    """Use of one limit in symbols."""
+    kind = KINDS[one.kind]
+    if kind.of == "range":
+        return ranges[one.index]
+    if kind.of == "platform":
+        first = 3 if "angular" in one.kind else 0
+        vector = given[kind.needs[0]][first : first + 3]
+        return (ca.norm_2(vector) if one.index < 0 else ca.fabs(vector[one.index])) / one.high
+    names = (*kind.needs, "ratio", "reflected", "efficiency")
+    own: dict[str, Any] = {name: given[name][one.index] for name in names}
+    if one.kind == "force at speed":
+        own["curves"] = [tuple(map(ca.SX, corner)) for corner in limits.corners([one])[0].tolist()]
+    value = kind.value(own)
+    return (ca.fabs(value) if kind.side == "size" else value) / one.high
+
+
+def use_names(limits: RobotLimits) -> list[str]:
+    """Names of the outputs of ``uses_expression``: a zero leads, as robots may have no limit."""
+    return ["zero", *(f"{one.quantity} of {one.where}" for one in state_limits(limits)[0].limits)]

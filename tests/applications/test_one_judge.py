@@ -1,0 +1,386 @@
+"""One judge of limits: every consumer gives the same use of the same limit, and says what it leaves out."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.description import Bearing, Drive, PlatformLimits, Robot
+from polypod.design import loads_study, prepare, sweep
+from polypod.design.sweep import run
+from polypod.errors import InputError
+from polypod.limits import DRIVE_KINDS, KINDS
+from polypod.limits.symbols import state_limits
+from polypod.motion import make_task
+from polypod.parameters.changed_robots import with_numbers
+from polypod.results import study, verdict
+from polypod.results.verdict import judged_limits
+from support.refusals import refused
+from support.robots.every_field import rich_chain, rich_struts
+
+EQUAL = 1e-12
+"""Relative: the same formulas in another order of operations."""
+
+
+ROBOTS = [pytest.param(rich_struts, id="struts"), pytest.param(rich_chain, id="chain", marks=pytest.mark.long)]
+
+
+def without_dry_friction(robot):
+    """Inner stresses of the planar robot leave reactions open, and with them friction that depends on them."""
+    if robot.legs[0].kind == "UPS":
+        return robot
+    data = robot.model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            joint["friction"] = {"viscous": 1.5, "drag": 0.7}
+    return Robot.model_validate(data)
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def rich(request):
+    """Robots with every limit that there is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pp.Model(without_dry_friction(request.param()))
+
+
+@pytest.fixture(scope="module")
+def studied(rich):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        task = make_task(rich, None, 20.0)
+        return task, study(rich, task, certify=False)
+
+
+def ratings(kind: type) -> set[str]:
+    """Fields of the schema that say what a part stands."""
+    from polypod.description.quantities import field_schemas
+
+    return {name for name, schema in field_schemas(kind).items() if schema.rating}
+
+
+def test_every_rating_of_the_schema_is_a_kind_of_limit_or_a_number_that_one_takes():
+    taken = {"torque_constant", "efficiency", "rolling_elements"}
+    taken |= {f"{before}{part}_factor" for before in ("", "static_") for part in ("radial", "axial")}
+    fields = {kind.field.rpartition(".")[2] for kind in KINDS.values()}
+    stated = ratings(Drive) | ratings(Bearing) | ratings(PlatformLimits)
+    assert stated - taken <= fields
+    assert fields - stated <= {"", "length, range, ranges, travel", "cone, base_cone, platform_cone"}
+
+
+def test_these_robots_have_every_limit_of_a_file(rich):
+    assert set(rich.robot_limits.kinds) == {name for name, kind in KINDS.items() if kind.of != "robot"}
+
+
+def brute(model, result) -> dict[str, float]:
+    """Largest uses by quantity from the arrays of a study, by hand."""
+    t, q, qdot, qddot, force = (result[n].values for n in ("time", "q", "qdot", "qddot", "force"))
+    found: dict[str, float] = {}
+
+    def put(name, value):
+        found[name] = max(found.get(name, 0.0), float(value))
+
+    def rms(values):
+        return np.sqrt(((values[1:] ** 2 + values[:-1] ** 2) / 2 * np.diff(t)).sum() / (t[-1] - t[0]))
+
+    for k, actuator in enumerate(model.actuators):
+        drive, f, v, a = actuator.drive, force[:, k], qdot[:, k], qddot[:, k]
+        word = "torque" if actuator.force_unit == "N m" else "force"
+        put(word, np.abs(f).max() / drive.max_force)
+        put(f"continuous {word}", rms(f) / drive.rms_force)
+        put("speed", np.abs(v).max() / drive.max_speed)
+        put("acceleration", np.abs(a).max() / drive.max_acceleration)
+        put("power", np.abs(f * v).max() / drive.max_power)
+        put("stroke", (q[:, k].max() - q[:, k].min()) / drive.max_stroke)
+        for x, y in zip(np.abs(v), np.abs(f), strict=True):  # where the ray meets the curve, by bisection
+            low, high = 0.0, 1e6
+            for _ in range(200):
+                middle = 0.5 * (low + high)
+                allowed = np.interp(middle * x, *np.array(drive.force_speed).T, right=0.0)
+                low, high = (
+                    (middle, high)
+                    if middle * y <= allowed and middle * x <= drive.force_speed[-1][0]
+                    else (low, middle)
+                )
+            put(f"{word} at speed", 1 / low if high < 1e6 else 0.0)
+        turns = 2 * np.pi * drive.gear / drive.lead if drive.lead else drive.gear
+        rotor = drive.rotor_inertia * turns * a
+        behind = f / turns - rotor
+        torque = rotor + np.where(behind * v >= 0, behind / drive.efficiency, behind * drive.efficiency)
+        put("motor torque", np.abs(torque).max() / drive.max_motor_torque)
+        put("continuous motor torque", rms(torque) / drive.rms_motor_torque)
+        put("motor speed", np.abs(turns * v).max() / drive.max_motor_speed)
+    limits = model.robot.platform_limits
+    twist, change = result.twist.values, result.acceleration.values
+    put("platform speed", np.linalg.norm(twist[:, :3], axis=1).max() / limits.max_speed)
+    put("platform angular speed", np.linalg.norm(twist[:, 3:], axis=1).max() / limits.max_angular_speed)
+    put("platform acceleration", (np.abs(change[:, :3]).max(axis=0) / limits.max_acceleration).max())
+    put("platform angular acceleration", np.linalg.norm(change[:, 3:], axis=1).max() / limits.max_angular_acceleration)
+    for k, (leg, name) in enumerate(zip(result.limit_leg.values, result.limit_name.values, strict=True)):
+        low, high, value = (result[n].values[..., k] for n in ("limit_low", "limit_high", "limited"))
+        if name.endswith("cone"):
+            put(name, (value / high).max())
+        else:
+            put(f"{name} range", (np.abs(2 * value - low - high) / (high - low)).max())
+        assert leg
+    legs = {leg.name: leg for leg in model.robot.legs}
+    for k, (leg, joint) in enumerate(zip(result.joint_leg.values, result.joint_name.values, strict=True)):
+        rated = legs[leg].bearing(joint)
+        size = np.linalg.norm(result.reaction_force.values[:, k], axis=1)
+        if rated.max_reaction is not None and not np.isnan(size).any():
+            put("reaction", size.max() / rated.max_reaction)
+    return found
+
+
+def test_uses_by_hand(rich, studied):
+    """Brute force, number by number; the curve by bisection along its ray."""
+    _, result = studied
+    expected = brute(rich, result)
+    largest: dict[str, float] = {}
+    for one in verdict(result).uses:
+        largest[one.quantity] = max(largest.get(one.quantity, 0.0), one.use)
+    for name, value in expected.items():
+        assert largest[name] == pytest.approx(value, rel=EQUAL, abs=1e-12), name
+    assert set(largest) - set(expected) <= {"bearing", "bearing, static"}
+
+
+def by_name(report) -> dict[tuple[str, str, str], float]:
+    top = report.use.reshape(-1, len(report.names)).max(axis=0)
+    return {(q, *n): float(x) for q, n, x in zip(report.quantities, report.names, top, strict=True)}
+
+
+def test_the_model_judges_as_the_verdict_does(rich, studied):
+    task, result = studied
+    motion = task.motion
+    found = rich.limits(motion.pose, motion.twist, motion.acceleration, task.wrench, time=task.time)
+    assert not found.left_out
+    expected = by_name(judged_limits(result))
+    assert by_name(found).keys() == expected.keys()
+    for name, use in by_name(found).items():
+        assert use == pytest.approx(expected[name], rel=EQUAL, abs=1e-14, nan_ok=True), name
+
+
+def test_what_is_not_known_of_states_is_left_out_by_name(rich, studied):
+    task, _ = studied
+    kinds = rich.robot_limits.kinds
+    pose, twist, acceleration = task.motion.pose[:3], task.motion.twist[:3], task.motion.acceleration[:3]
+    for given in ((pose,), (pose, twist), (pose, twist, acceleration)):
+        found = rich.limits(*given)
+        assert {*found.quantities, *found.left_out} == set(rich.robot_limits.quantities)
+        assert all(found.left_out.values())
+    assert set(rich.limits(pose).kinds) == {"range", "cone"} & set(kinds)
+
+
+def test_compiled_uses_of_a_state_are_those_of_the_judge(rich, studied):
+    """What the page and the C code compute."""
+    from polypod.limits.symbols import uses_expression
+
+    task, _ = studied
+    kernels = rich.kernels
+    function = uses_expression(kernels, kernels.mechanism, rich.robot_limits, False)
+    assert {"pose", "twist", "acceleration", "wrench"} <= {p.name for p in function.inputs}
+    k = len(task.time) // 3
+    state = task.motion.pose[k], task.motion.twist[k], task.motion.acceleration[k]
+    call = function.fixed(kernels.mechanism.numbers.values).function
+    given = dict(zip(("pose", "twist", "acceleration"), state, strict=True))
+    use = np.array(call(*(given.get(p.name, np.zeros(p.length)).ravel() for p in function.inputs))[0]).ravel()
+    judged, left = state_limits(rich.robot_limits)
+    expected = by_name(rich.limits(*state, friction=False))
+    assert use[0] == 0.0
+    for value, one in zip(use[1:], judged.limits, strict=True):
+        assert value == pytest.approx(expected[one.quantity, one.where, one.name or one.quantity], rel=EQUAL, abs=1e-14)
+    assert {*judged.quantities, *left} == set(rich.robot_limits.quantities)
+
+
+def test_a_sweep_judges_as_run_does(rich, studied, tmp_path, monkeypatch):
+    """Every limit of the file, of designs whose numbers differ, also those that limits themselves depend on."""
+    monkeypatch.chdir(tmp_path)
+    robot = rich.robot
+    pp.save(robot, "rich.yaml")
+    gears = "legs.*.gear" if robot.legs[0].kind == "UPS" else "legs.*.joints.*.gear"
+    text = f"""
+name: rich
+robot: rich.yaml
+rate: 20
+report: [peak force, condition]
+vary:
+  - {{numbers: platform.mass, values: [20 kg, 60 kg]}}
+  - {{numbers: {gears}, values: [1.5, 3]}}
+"""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prepared, evaluator = prepare(loads_study(text))
+        result = run(prepared, evaluator, threads=1)
+        assert not evaluator.left_out
+        for k in range(len(prepared.values)):
+            numbers = {path: value[0] for path, value in evaluator.parameters(prepared.values[k : k + 1]).items()}
+            one = pp.Model(with_numbers(robot, numbers))
+            judged = verdict(study(one, prepared.tasks[0], certify=False))
+            expected: dict[str, float] = {}
+            for use in judged.uses:
+                expected[use.quantity] = max(expected.get(use.quantity, 0.0), use.use)
+            for name, own in evaluator.judged.items():
+                found = float(result[name.replace(" ", "_")].values[k, 0])
+                wanted = expected.get(name.removeprefix("use of "), 0.0)
+                assert found == pytest.approx(wanted, rel=EQUAL, abs=1e-13), (name, own.kind)
+            assert bool(result.feasible[k]) == judged.ok
+
+
+def test_drives_that_are_too_weak_are_not_within_all_limits(tmp_path, monkeypatch):
+    """A study without limits of its own said that all designs keep all limits, at 438 % of the drives' force."""
+    monkeypatch.chdir(tmp_path)
+    text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 20, "
+    text += "vary: [{numbers: platform.mass, values: [20 kg, 60 kg]}]}"
+    weak = run(*prepare(loads_study(text), {"legs.*.max_force": "50 N"}))
+    assert not weak.feasible.values.any()
+    assert set(weak.binding.values.tolist()) == {"force"}
+    short = run(*prepare(loads_study(text), {"legs.*.length": ["0.43 m", "0.45 m"]}))
+    assert not short.feasible.values.any()
+    assert set(short.binding.values.tolist()) == {"length range"}
+    off = loads_study(text[:-1] + ", robot_limits: false}")
+    prepared, evaluator = prepare(off, {"legs.*.max_force": "50 N"})
+    assert run(prepared, evaluator).feasible.values.all()
+    assert set(evaluator.left_out) == set(evaluator.own.quantities)
+
+
+@pytest.mark.parametrize("numbers", ["home.position", "home.rotation_vector", "home.*"])
+def test_a_home_that_varies_is_refused(numbers):
+    text = "{name: a, robot: hexapod, vary: [{numbers: " + numbers + ", pattern: z, range: [350 mm, 550 mm]}]}"
+    with refused(InputError, "home"):
+        sweep(loads_study(text))
+
+
+def test_between_samples_every_kind_of_drives_is_bounded(rich, studied):
+    from polypod.analysis import bound_motion
+
+    task, _ = studied
+    bounds = bound_motion(rich, task, friction=False)
+    assert set(bounds.upper_bound) == set(DRIVE_KINDS)
+    motion = task.motion
+    judged = rich.limits(motion.pose, motion.twist, motion.acceleration, time=task.time, friction=False)
+    for name in DRIVE_KINDS:
+        for limit in rich.robot_limits.of_kind(name):
+            at = [k for k, n in enumerate(judged.names) if n[0] == limit.where and judged.kinds[k] == name]
+            use = judged.use[:, at].max()
+            assert not bounds.upper_bound[name][limit.index] / limit.high < use * (1 - 1e-9), name  # nan: unknown
+
+
+def test_a_limit_is_data():
+    limit = pp.Model("hexapod").robot_limits.limits[0]
+    assert dataclasses.asdict(limit) == {
+        "kind": "force", "quantity": "force", "where": "leg1", "low": -1000.0, "high": 1000.0, "unit": "N", "index": 0,
+        "name": "",
+    }  # fmt: skip
+
+
+def test_limits_that_a_command_states():
+    model = pp.Model("hexapod")
+    stated = model.robot_limits.stated(condition_number=50.0, distance_to_singularity=0.2)
+    conditioning = model.conditioning(model.robot.home.matrix)
+    found = stated.only(lambda one: one.where == "robot").evaluate(conditioning._asdict())
+    np.testing.assert_allclose(found.use, [conditioning.condition / 50.0, 0.2 / conditioning.distance], rtol=1e-15)
+    with pytest.raises(InputError):
+        model.robot_limits.stated(condition_number=-1.0)
+
+
+def test_run_agrees_with_every_best_design(tmp_path, monkeypatch):
+    """All best designs of an optimisation fit along its motion: each is written, read again and judged."""
+    from polypod.design.optimise import optimise
+
+    monkeypatch.chdir(tmp_path)
+    text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 20, report: [peak force], minimise: moving mass, "
+    text += "vary: [{numbers: platform.mass, range: [20 kg, 90 kg]}]}"
+    weak = {"legs.*.max_force": "200 N"}
+    found = optimise(
+        loads_study(text.replace("target: {peak force: 200 N}, ", "")), settings=weak, generations=4, population=8
+    )
+    pp.save(found.robot(0, "best"), "best.yaml")
+    model = pp.Model("best.yaml")
+    assert verdict(study(model, make_task(model, "hexapod-tour", 20.0), certify=False)).ok
+    near = loads_study(text.replace("minimise: moving mass", "target: {peak force: 170 N}"))
+    reached = optimise(near, settings=weak, generations=12, population=16).quantities["peak force"][0]
+    assert reached == pytest.approx(170.0, rel=1e-3)
+    with pytest.raises(InputError):  # no mass is light enough for these
+        optimise(loads_study(text), settings={"legs.*.max_force": "20 N"}, generations=2, population=8)
+
+
+@pytest.mark.parametrize("goal", ["minimise: dexterity", "maximise: peak force"])
+def test_a_goal_in_the_wrong_direction_is_refused(goal):
+    from polypod.design import StudyFileError
+
+    with pytest.raises(StudyFileError):
+        loads_study("{name: a, robot: hexapod, " + goal + ", vary: [{numbers: platform.mass, range: [20, 60]}]}")
+
+
+def test_an_excitation_keeps_limits_of_power_and_acceleration():
+    """Its search knew force and speed only: the motion it wrote was at 824 % of the power."""
+    from polypod.identification import excite
+
+    model = pp.Model(pp.load("hexapod", {"legs.*.max_power": "5 W", "legs.*.max_acceleration": "0.5 m/s^2"}))
+    found = excite(model, tries=8)
+    judged = verdict(study(model, make_task(model, found.motion, 100.0), certify=False))
+    assert judged.ok
+    assert {"power", "acceleration"} <= {one.quantity for one in judged.uses}
+
+
+def test_a_fastest_motion_is_judged_by_what_it_is_not_held_within():
+    from polypod.fastest.solve import fastest, judged, limits_text
+
+    model = pp.Model(pp.load("hexapod", {"legs.*.max_stroke": "1 mm"}))
+    found = fastest(model, "hexapod-tour", points=100)
+    report = judged(model, found)
+    assert report["stroke"].max() > 1
+    assert "stroke" in limits_text(model, report)
+    assert report["speed"].max() <= 1 + 1e-3
+
+
+def test_a_workspace_names_what_it_leaves_out(rich):
+    from polypod.analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
+
+    test = WorkspaceTest(PoseCoordinates(rich), Requirements(drives=True))
+    judged = {one.quantity for one in rich.robot_limits.limits} - set(test.left_out)
+    kinds = {one.kind for one in rich.robot_limits.limits if one.quantity in judged}
+    assert kinds == {"range", "cone", "force", "force at speed", "motor torque"} & set(rich.robot_limits.kinds)
+    at_rest = rich.robot_limits.forces_at_rest
+    still = {"qdot": np.zeros(len(at_rest)), "qddot": np.zeros(len(at_rest)), "force": at_rest}
+    wanted = rich.robot_limits.only(lambda one: one.kind in ("force", "force at speed", "motor torque"))
+    use = wanted.evaluate(still).use
+    most = [max(u for u, o in zip(use, wanted.limits, strict=True) if o.index == k) for k in range(len(at_rest))]
+    np.testing.assert_allclose(most, 1.0, rtol=EQUAL)
+
+
+def test_a_proof_that_takes_too_long_is_given_up():
+    model = pp.Model("hexapod")
+    result = study(model, make_task(model, "hexapod-tour", 20.0), certify_seconds=0.0)
+    assert result.attrs["certified"] == "not tried"
+    assert not verdict(result).proven
+    assert verdict(result).ok
+
+
+def test_names_of_joints_and_torques_are_paths():
+    robot = pp.load("planar-3-rrr", {"legs.*.joints.motor.max_torque": "40 N m"})
+    assert [leg.joints[0].max_force for leg in robot.legs] == [40.0] * 3
+    assert set(pp.Model(robot).parameters("legs.*.joints.elbow.at")) == {f"legs.{k}.joints.1.at" for k in range(3)}
+    with pytest.raises(pp.errors.UnknownNameError) as unknown:
+        pp.load("planar-3-rrr", {"legs.*.joints.motr.max_torque": 1.0})
+    assert len(str(unknown.value)) < 1000 < len(", ".join(unknown.value.known))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"legs.*.lead": "5 m"}, {"legs.*.rotor_inertia": "1 kg m^2", "legs.*.lead": "5 mm"}]
+)
+def test_screws_and_rotors_beyond_anything_built_warn(settings):
+    with pytest.warns(pp.errors.ImplausibleWarning) as caught:
+        pp.load("hexapod", settings)
+    assert any(path.rpartition(".")[2] in str(one.message) for one in caught for path in settings)
+
+
+def test_springs_too_soft_for_the_load_have_no_frequencies():
+    from polypod.analysis import resonances
+
+    with pytest.raises(pp.errors.StateError):
+        resonances(pp.Model("hexapod"), drive=20.0)

@@ -1,0 +1,160 @@
+"""Clearances against coal on the same shapes, and closed forms."""
+
+from __future__ import annotations
+
+import warnings
+
+import coal
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import polypod as pp
+from polypod.clearance import ClearanceFunction
+from polypod.mechanism.samples import around_home
+from support.states import mostly_long
+
+LONG = ("hexapod", "kim-ryu", "lopes", "staicu", "long", "delta", "3-rps", "agile-eye", "planar-3-rrr", "reachy-mini")
+EXACT, GJK = 1e-12, 1e-6
+"""Capsules and spheres are closed forms in coal too; plates are found there by iterating to its tolerance."""
+
+
+def robot_of(name: str) -> pp.Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
+        return pp.load(name)
+
+
+def frames_of(robot: pp.Robot, count: int, reach: float = 0.3) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = pp.Model(robot)
+        poses = np.stack(around_home(robot, count, reach, seed=1))
+        if any(leg.constrains for leg in robot.legs):  # the rest of the pose follows from the legs
+            scale = [robot.platform_size if one.motion == "translation" else 1.0 for one in robot.dof]
+            x = np.random.default_rng(1).uniform(-reach, reach, (count, len(scale))) * scale
+            poses = model.motion(x, errors="nan").pose
+            poses = poses[np.isfinite(poses).all(axis=(1, 2))]
+        found = model.bodies(poses, errors="nan")
+    frames = np.stack([np.tile(np.eye(4), (len(poses), 1, 1)), *found.values()], axis=1)
+    return frames[np.isfinite(frames).all(axis=(1, 2, 3))]
+
+
+def coal_shape(shape):
+    """A core as coal has it, with its pose in the body."""
+    points = shape.points
+    if shape.kind == "sphere":
+        return coal.Sphere(shape.radius), coal.Transform3s(np.eye(3), points[0])
+    if shape.kind == "capsule":
+        along = points[1] - points[0]
+        length = np.linalg.norm(along)
+        turn = Rotation.align_vectors([along / length], [[0, 0, 1]])[0].as_matrix()
+        return coal.Capsule(shape.radius, length), coal.Transform3s(turn, points.mean(axis=0))
+    corners, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for point in points:
+        corners.append(point)
+    for k in range(1, len(points) - 1):
+        faces.append(coal.Triangle(0, k, k + 1))
+    return coal.Convex(corners, faces), coal.Transform3s.Identity()
+
+
+def coal_distance(a, frame_a, b, frame_b, made=None) -> float:
+    """Distance of two shapes; a plate is its polygon, less its radius."""
+    (one, pose), (two, there) = (coal_shape(s) if made is None else made[id(s)] for s in (a, b))
+    grown = sum(shape.radius for shape in (a, b) if shape.kind == "plate")
+    placed = [coal.Transform3s(f[:3, :3], f[:3, 3]) * own for f, own in ((frame_a, pose), (frame_b, there))]
+    result = coal.DistanceResult()
+    coal.distance(one, placed[0], two, placed[1], coal.DistanceRequest(), result)
+    return result.min_distance - grown
+
+
+@pytest.mark.parametrize("name", mostly_long(("hexapod", "kim-ryu", "delta", "agile-eye", "staicu"), ("hexapod",)))
+def test_distances_are_those_of_coal(name):
+    robot = robot_of(name)
+    function = ClearanceFunction(robot)
+    frames = frames_of(robot, 12)
+    found = function(frames)
+    assert len(found.names) == len(function.pairs) > 0
+    compared = 0
+    for k in range(len(frames)):
+        for number, pair in enumerate(function.pairs):
+            shapes = [[function.shapes[i] for i in part] for part in pair.shapes]
+            flat = any(shape.kind == "plate" for part in shapes for shape in part)
+            truth = min(coal_distance(a, frames[k, a.body], b, frames[k, b.body]) for a in shapes[0] for b in shapes[1])
+            if truth > 0:
+                compared += 1
+                assert abs(found.distance[k, number] - truth) < (GJK if flat else EXACT), pair.names
+            else:
+                assert found.distance[k, number] < 1e-6
+    assert compared > 100
+
+
+def test_points_are_on_the_cores_and_as_far_apart(model_of):
+    robot = robot_of("hexapod")
+    function = ClearanceFunction(robot)
+    found = function(frames_of(robot, 5))
+    apart = np.linalg.norm(found.points[..., 0, :] - found.points[..., 1, :], axis=-1)
+    for number, pair in enumerate(function.pairs):
+        radii = {function.shapes[a].radius + function.shapes[b].radius for a in pair.shapes[0] for b in pair.shapes[1]}
+        gaps = np.abs(apart[:, number, None] - np.array(sorted(radii)) - found.distance[:, number, None])
+        assert gaps.min(axis=1).max() < 1e-12
+
+
+def test_neighbours_are_left_out_and_the_rest_is_compared():
+    """A hexapod: 4 pairs of halves for each of 15 pairs of legs, tubes and the platform, rods and the base, both
+    plates."""
+    names = [set(pair.names) for pair in ClearanceFunction(robot_of("hexapod")).pairs]
+    assert len(names) == 4 * 15 + 6 + 6 + 1
+    assert {"leg1.lower", "leg1.upper"} not in names
+    assert {"leg1.lower", "base"} not in names
+    assert {"leg1.lower", "platform"} in names
+
+
+def test_the_floor():
+    """The height of the lowest point of a platform's plate and of its tool above a plane."""
+    robot = robot_of("delta").model_copy(
+        update={"floor": pp.description.robot.Floor(at=(0, 0, -1.0), normal=(0, 0, 1))}
+    )
+    function = ClearanceFunction(robot)
+    found = function(frames_of(robot, 4, 0.05))
+    number = [pair.names for pair in function.pairs].index(("platform", "floor"))
+    plate = next(shape for shape in function.shapes if shape.name == "platform")
+    poses = np.stack(around_home(robot, 4, 0.05, seed=1))
+    heights = np.array([(plate.at(pose)[:, 2] + 1.0).min() - plate.radius for pose in poses])
+    assert np.abs(found.distance[:, number] - heights).max() < 1e-12
+
+
+def test_poses_out_of_reach_have_no_distance():
+    model = pp.Model("kim-ryu")
+    poses = np.stack([model.robot.home.matrix] * 2)
+    poses[1, 0, 3] += 5.0
+    found = model.clearance(poses, errors="nan")
+    assert np.isfinite(found.distance[0]).all()
+    assert np.isnan(found.distance[1]).all()
+    assert found.distance.shape == (2, len(found.names))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_ten_thousand_poses_of_every_robot(name):
+    """Capsules and spheres against coal, to 1e-12, in 10,000 poses and every pair of bodies."""
+    robot = robot_of(name)
+    function = ClearanceFunction(robot)
+    count = 10_000 if not any(leg.kind == "chain" for leg in robot.legs) else 500
+    frames = frames_of(robot, count)
+    found = function(frames)
+    worst, compared = 0.0, 0
+    for number, pair in enumerate(function.pairs):
+        shapes = [[function.shapes[i] for i in part] for part in pair.shapes]
+        if any(shape.kind == "plate" for part in shapes for shape in part):
+            continue
+        made = {id(one): coal_shape(one) for part in shapes for one in part}
+        for k in range(number % 7, len(frames), 7):  # every pair in other poses, all poses by some pair
+            truth = min(
+                coal_distance(a, frames[k, a.body], b, frames[k, b.body], made) for a in shapes[0] for b in shapes[1]
+            )
+            if truth > 0:
+                worst, compared = max(worst, abs(found.distance[k, number] - truth)), compared + 1
+    print(name, len(frames), "poses", compared, "distances, largest difference", worst)
+    assert compared > 100
+    assert worst < EXACT
