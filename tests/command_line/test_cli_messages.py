@@ -103,55 +103,54 @@ def test_numbers_of_a_motion_may_have_a_unit():
 
 # -- files: the change, the field blamed, words of the message, a mark in the line that is shown ---------------------
 
-NUMBER = "must be a number, got "
 ROBOT_ERRORS = {
-    "unit": ("mass: 30.0", "mass: 30 lb", "platform.mass", NUMBER + "'30 lb'; write a number in kg, g or t", "30 lb"),
-    "comma": ("mass: 30.0", "mass: 30,5", "platform.mass", "'30,5'; write 30.5", "30,5"),
-    "unit in a list": ("0.0, 0.6]", "0.0, 600 g]", "home.position.2", "'600 g'; write a number in m, mm", "600 g"),
+    "unit": ("mass: 30.0", "mass: 30 lb", "platform.mass", "30 lb kg g t", "30 lb"),
+    "comma": ("mass: 30.0", "mass: 30,5", "platform.mass", "30,5 30.5", "30,5"),
+    "unit in a list": ("0.0, 0.6]", "0.0, 600 g]", "home.position.2", "600 g m mm", "600 g"),
     "commas in a list": (
-        "[0.7, 0.7, 1.35]", "[0,7, 0,7, 1,35]", "platform.inertia", r"got \[0, 7.*decimal point", "[0,7",
+        "[0.7, 0.7, 1.35]", "[0,7, 0,7, 1,35]", "platform.inertia", "[0, 7, point", "[0,7",
     ),
     "unit among defaults": (
         "viscous: 50.0", "viscous: 50 kg", "leg_defaults.prismatic_friction.viscous", "50 kg", "50 kg",
     ),
-    "kind in small letters": ("kind: UPS", "kind: ups", "leg_defaults.kind", "Did you mean 'UPS'", "kind: ups"),
-    "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 is identical to leg1", "axis: [0.207"),
-    "singular home": ("0.0, 0.6]", "0.0, 0.0]", "home", r"is singular: at position \[0.0, 0.0, 0.0\]", "home:"),
-    "axis of another length": ("[0.207911691, 0.978147601", "[0.3, 0.4", "legs.0.axis", r"write \[0.6, 0.8, 0", "[0.3"),
+    "kind in small letters": ("kind: UPS", "kind: ups", "leg_defaults.kind", "ups UPS", "kind: ups"),
+    "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 leg1", "axis: [0.207"),
+    "singular home": ("0.0, 0.6]", "0.0, 0.0]", "home", "[0.0, 0.0, 0.0]", "home:"),
+    "axis of another length": ("[0.207911691, 0.978147601", "[0.3, 0.4", "legs.0.axis", "0.6 0.8", "[0.3"),
     "angles for a matrix": (
-        "# rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "rotation: [0, 0, 0]", "home.rotation", "3 rows", "rotation:",
+        "# rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "rotation: [0, 0, 0]", "home.rotation", "3", "rotation:",
     ),
     "degrees for a matrix": (
         "# rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "rotation: [0, 0, 30 deg]", "home.rotation",
-        r"write 'angles: \[0, 0, 30 deg\]' instead", "rotation:",
+        "angles: [0, 0, 30 deg]", "rotation:",
     ),
     "both kinds of turn": (
         "  # angles: [0.0, 0.0, 30 deg]", "  rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n  angles: [0.0, 0.0, 30 deg]",
-        "home.angles", "rotation or angles, not both", "  angles: [",
+        "home.angles", "rotation angles", "  angles: [",
     ),
-    "degrees for radians": ("# angles: [0.0, 0.0, 30 deg]", "angles: [0, 0, 30]", "home.angles", "'30 deg' if", "30]"),
-    "gravity as a number": ("[0.0, 0.0, -9.81]", "-9.81", "gravity", r"such as \[0, 0, -9.81\]", "gravity:"),
+    "degrees for radians": ("# angles: [0.0, 0.0, 30 deg]", "angles: [0, 0, 30]", "home.angles", "30 deg", "30]"),
+    "gravity as a number": ("[0.0, 0.0, -9.81]", "-9.81", "gravity", "[0, 0, -9.81]", "gravity:"),
     "no commas": (
         "[0.2007, -0.2229, 0.0]", "[0.2007 -0.2229 0.0]", "legs.0.platform",
-        r"commas are missing: write \[0.2007, -0.2229, 0.0\]", "-0.2229",
+        "[0.2007, -0.2229, 0.0]", "-0.2229",
     ),
     "no brackets": (
         "[0.2007, -0.2229, 0.0]", "0.2007, -0.2229, 0.0", "legs.0.platform",
-        r"brackets are missing: write \[0.2007, -0.2229, 0.0\]", "-0.2229",
+        "[0.2007, -0.2229, 0.0]", "-0.2229",
     ),
     "a colon in a text": (
         "title: Gough-Stewart platform of 1 m", "title: Gough's platform: a test # mine", "",
-        'needs quotes: title: "Gough\'s platform: a test"$', "title:",
+        'title: "Gough\'s platform: a test"', "title:",
     ),
-    "no space after a colon": ("  mass: 30.0", "  mass:30.0", "", "a space is missing after the colon", "mass:30"),
-    "a number for a name": ("name: my-hexapod", "name: 12", "name", "in quotes: '12'", "name: 12"),
-    "nothing": ("name: my-hexapod", "name:", "name", "must be a text, got nothing", "name:"),
+    "no space after a colon": ("  mass: 30.0", "  mass:30.0", "", "name: value", "mass:30"),
+    "a number for a name": ("name: my-hexapod", "name: 12", "name", "'12'", "name: 12"),
+    "nothing": ("name: my-hexapod", "name:", "name", "nothing", "name:"),
     "a number for a mapping": (
-        "{viscous: 50.0}", "50.0", "leg_defaults.prismatic_friction", "of viscous, .*stribeck_speed, got 50", "50.0",
+        "{viscous: 50.0}", "50.0", "leg_defaults.prismatic_friction", "viscous stribeck_speed 50", "50.0",
     ),
     "degrees without a unit": (
         "  # rotor_mass: 20.0", "  base_cone: {axis: [0.0, 0.0, 1.0], half_angle: 45}\n  # rotor_mass: 20.0",
-        "leg_defaults.base_cone.half_angle", "write '45 deg' if degrees are meant", "half_angle",
+        "leg_defaults.base_cone.half_angle", "45 deg", "half_angle",
     ),
 }  # fmt: skip
 
@@ -164,7 +163,7 @@ def test_slips_in_a_robot_file(slip, here):
     Path("robot.yaml").write_text(broken)
     (fault,) = check("robot.yaml").faults
     assert fault.field == field
-    assert re.search(message, fault.message), fault.message
+    says(fault.message, message)
     start = line_with(broken, LEG_1.splitlines()[0]) + 3 if slip == "two equal legs" else line_with(broken, mark)
     assert fault.line == start
     for name in ("run", "simulate"):
@@ -175,28 +174,28 @@ def test_slips_in_a_robot_file(slip, here):
 
 
 MOTION_ERRORS = {
-    "unit of time": ("time: 0.8", "time: 0.8 h", "trajectory.poses.1.time", "write a number in s, ms or min", "0.8 h"),
-    "unit in a list": ("[0.05,", "[50 s,", "trajectory.poses.1.position.0", "'50 s'; write a number in m, mm", "50 s"),
-    "unit of a force": ("-50, 0", "-50 mm, 0", "wrench.values", "'-50 mm'; write a number in N, kN, N m", "-50 mm"),
-    "unit of another": ("-50, 0", "-50 N m, 0", "wrench.values", "fz is a force, got '-50 N m'", "-50 N m"),
-    "rate in hertz": ("rate: 200", "rate: 200 s", "rate", "write a number in 1/s, Hz or kHz", "200 s"),
-    "times out of order": ("time: 1.6", "time: 0.6", "trajectory.poses.2.time", "later .* 0.6 after 0.8", "time: 0.6"),
-    "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "must be at 0 s, got 0.1", "time: 0.1"),
-    "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "must be 3 angles", "[5 deg]"),
-    "a short row": ("[0, 0, -50, 0, 0, 0]", "[0, 0, -50]", "wrench.values", "six numbers .* got 3 in row 2", "values:"),
-    "poses and csv": ("  # csv: ", "  csv: a.csv # ", "trajectory.poses", "not both", "  poses:"),
-    "no csv": (POSES, "  csv: way.csv\n", "trajectory.csv", r"way.csv: .*no such file.*looked for in /", "  csv: way"),
+    "unit of time": ("time: 0.8", "time: 0.8 h", "trajectory.poses.1.time", "s ms min", "0.8 h"),
+    "unit in a list": ("[0.05,", "[50 s,", "trajectory.poses.1.position.0", "50 s m mm", "50 s"),
+    "unit of a force": ("-50, 0", "-50 mm, 0", "wrench.values", "-50 mm N kN", "-50 mm"),
+    "unit of another": ("-50, 0", "-50 N m, 0", "wrench.values", "fz -50 N m", "-50 N m"),
+    "rate in hertz": ("rate: 200", "rate: 200 s", "rate", "1/s Hz kHz", "200 s"),
+    "times out of order": ("time: 1.6", "time: 0.6", "trajectory.poses.2.time", "0.6 0.8", "time: 0.6"),
+    "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "0 0.1", "time: 0.1"),
+    "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "3", "[5 deg]"),
+    "a short row": ("[0, 0, -50, 0, 0, 0]", "[0, 0, -50]", "wrench.values", "3 2", "values:"),
+    "poses and csv": ("  # csv: ", "  csv: a.csv # ", "trajectory.poses", "poses csv", "  poses:"),
+    "no csv": (POSES, "  csv: way.csv\n", "trajectory.csv", "way.csv", "  csv: way"),
     "a long ramp": (
-        "law: quintic", "law: {kind: trapezoid, ramp: 0.5}", "trajectory.law.ramp", "at most half the dur", "ramp: 0.5",
+        "law: quintic", "law: {kind: trapezoid, ramp: 0.5}", "trajectory.law.ramp", "0.5 0.8", "ramp: 0.5",
     ),
     "beyond a singular pose": (
-        "[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]", "trajectory.poses.1", "crosses a singular pose at t = 0.6", "-0.6]",
+        "[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]", "trajectory.poses.1", "lift t", "-0.6]",
     ),
     "a path for a trajectory": (
-        "kind: poses", "kind: circle", "trajectory.kind", "a kind of path.*kind: stack, parts:.*kind: axis",
+        "kind: poses", "kind: circle", "trajectory.kind", "circle kind: stack, parts: axis",
         "kind: circle",
     ),
-    "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; the limit is", "rate: 1e9"),
+    "too many samples": ("rate: 200", "rate: 1e9", "rate", "2000000", "rate: 1e9"),
 }  # fmt: skip
 
 
@@ -208,7 +207,7 @@ def test_slips_in_a_motion_file(slip, here):
     Path("lift.yaml").write_text(broken)
     (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
     assert fault.field == field
-    assert re.search(message, fault.message), fault.message
+    says(fault.message, message)
     assert fault.line == line_with(broken, mark)
     output = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files", "--no-certify")
     assert output.exit_code == 2
@@ -236,8 +235,8 @@ def test_an_error_about_a_misplaced_field_names_its_right_place(here):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "must have 7 columns as in the header, got 1"),
-        ("time,x,y,z,a1,a2,a3\n0,0,0,0,0,0,0\n1,0,0,0,10,0,0\n", r"got 10 rad; write 'a1 \[deg\]' in the header"),
+        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "7 1"),
+        ("time,x,y,z,a1,a2,a3\n0,0,0,0,0,0,0\n1,0,0,0,10,0,0\n", "10 rad a1 [deg]"),
     ],
 )
 def test_slips_in_a_table(content, message, here):
@@ -245,7 +244,7 @@ def test_slips_in_a_table(content, message, here):
     Path("lift.yaml").write_text(MOTION.replace(POSES, "  csv: way.csv\n"))
     (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
     assert fault.field == "trajectory.csv"
-    assert re.search(message, fault.message), fault.message
+    says(fault.message, message)
 
 
 def test_a_published_motion_of_a_motion_file(here):
@@ -273,16 +272,15 @@ def test_numbers_in_powers_of_ten_are_numbers(here):
         (
             "{kind: circle, centre: [0, 0, 0], radius: 0.1, normal: [0, 0, 1], rpm: 40}",
             "trajectory.path",
-            r"got 3; .*\{kind: stack, parts: \[\{kind: circle, \.\.\.\}, "
-            r"\{kind: rest, point: \[0, 0, 0\], duration: 1.5\}\]\}$",
+            "3 {kind: stack, parts: [{kind: circle, ...}, {kind: rest, point: [0, 0, 0], duration: 1.5}]}",
         ),
-        ("{kind: rest, point: [0, 0], duration: 1}", "trajectory.path", "got 2$"),
+        ("{kind: rest, point: [0, 0], duration: 1}", "trajectory.path", "2"),
         (
             "{kind: poses}",
             "trajectory.path.kind",
-            "poses is a kind of trajectory, not of path; paths: circle, constant_accelerations",
+            "poses circle constant_accelerations",
         ),
-        ("{kind: circel}", "trajectory.path.kind", "Did you mean 'circle'"),
+        ("{kind: circel}", "trajectory.path.kind", "circel circle"),
     ],
 )
 def test_paths_where_they_do_not_belong(path, field, message):
@@ -290,7 +288,7 @@ def test_paths_where_they_do_not_belong(path, field, message):
         loads_motion(f"name: a\ntrajectory: {{kind: euler, path: {path}}}\n")
     (fault,) = caught.value.faults
     assert fault.field == field
-    assert re.search(message, fault.message), fault.message
+    says(fault.message, message)
 
 
 def test_a_motion_that_starts_nowhere_near(here):

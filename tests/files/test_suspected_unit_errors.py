@@ -48,36 +48,36 @@ def test_robots_of_the_papers_are_plausible(name):
 
 
 SLIPS = {
-    "thickness in mm": (BENDY, "thickness: 0.012", "thickness: 2", r"plate\.thickness: got 2 m .*: write 0.002 if mi"),
-    "outline in mm": (BENDY, OUTLINE, LARGE, r"plate: reaches 340 m .* its joints only 0\.3 m; .*write 0.34 for 340"),
-    "young in GPa": (BENDY, "70.0e+9", "70", r"young: got 70 Pa; .* steel 210e9 Pa: write 7e\+10 if GPa"),
-    "young in MPa": (BENDY, "70.0e+9", "2.1e+5", r"young: got 210000 Pa; .*: write 2.1e\+11 if MPa"),
-    "young in mPa": (BENDY, "70.0e+9", "70.0e+12", r"young: got 7e\+13 Pa; .* steel 210e9 Pa$"),
-    "density in g/cm^3": (BENDY, "2700.0", "2.7", r"density: got 2.7 kg/m\^3; .*: write 2700 if g/cm\^3 is meant"),
-    "density in t/mm^3": (BENDY, "2700.0", "2.7e-9", r"density: got 2.7e-09 .*: write 2700 if t/mm\^3 is meant"),
-    "damping in per cent": (BENDY, "ratio: 0.02", "ratio: 2", "damping_ratio: got 2; .* write 0.02 if per cent"),
+    "thickness in mm": (BENDY, "thickness: 0.012", "thickness: 2", "plate.thickness 2 0.002"),
+    "outline in mm": (BENDY, OUTLINE, LARGE, "plate 340 0.3 0.34"),
+    "young in GPa": (BENDY, "70.0e+9", "70", "young 70 Pa 7e+10 GPa"),
+    "young in MPa": (BENDY, "70.0e+9", "2.1e+5", "young 210000 Pa 2.1e+11 MPa"),
+    "young in mPa": (BENDY, "70.0e+9", "70.0e+12", "young 7e+13 Pa 210e9"),
+    "density in g/cm^3": (BENDY, "2700.0", "2.7", "density 2.7 kg/m^3 2700 g/cm^3"),
+    "density in t/mm^3": (BENDY, "2700.0", "2.7e-9", "density 2.7e-09 2700 t/mm^3"),
+    "damping in per cent": (BENDY, "ratio: 0.02", "ratio: 2", "damping_ratio 2 0.02"),
     "inertia in kg mm^2": (
         RIGID, "[0.7, 0.7, 1.35]", "[7e5, 7e5, 1.35e6]",
         # sqrt(1.35e6/30) = 212.1; the robot's farthest coordinate is home's 0.6
-        r"platform\.inertia: 1\.35e\+06 .* 30 kg .* 212\.1 m in a robot of 0\.6 m; .*: write \[0.7, 0.7, 1.35\] if kg",
+        "platform.inertia 1.35e+06 30 kg 212.1 0.6 [0.7, 0.7, 1.35]",
     ),
-    "inertia in g mm^2": (RIGID, "[0.7, 0.7, 1.35]", "[7e8, 7e8, 1.35e9]", r"write \[0.7, 0.7, 1.35\] if g mm\^2"),
+    "inertia in g mm^2": (RIGID, "[0.7, 0.7, 1.35]", "[7e8, 7e8, 1.35e9]", "[0.7, 0.7, 1.35] g mm^2"),
     "inertia with products in kg mm^2": (
-        RIGID, "[0.7, 0.7, 1.35]", "[[7e5, 1e4, 0], [1e4, 7e5, 0], [0, 0, 1.35e6]]", "write 1e-06 times these numbers",
+        RIGID, "[0.7, 0.7, 1.35]", "[[7e5, 1e4, 0], [1e4, 7e5, 0], [0, 0, 1.35e6]]", "1e-06",
     ),
     "a leg's inertia in kg mm^2": (
         RIGID, "[0.004, 0.055, 0.055]", "[4000, 55000, 55000]",
-        r"leg1\.lower\.inertia: .*write \[0.004, 0.055, 0.055\] .*\(and in 5 other legs\)$",
+        "leg1.lower.inertia [0.004, 0.055, 0.055] 5",
     ),
     "a centre of mass in mm": (
         RIGID, "com: [0.2, 0.0, 0.0]", "com: [200, 0, 0]",
-        r"leg1\.lower\.com: is 200 m .*: write \[0.2, 0.0, 0.0\] if mm are meant \(and in 5 other legs\)$",
+        "leg1.lower.com 200 [0.2, 0.0, 0.0] mm 5",
     ),
     "a coefficient for an arm": (
         RIGID, BALLS, "spherical_friction: {coulomb: 0.1}",
-        r"leg1\.spherical_friction\.coulomb: got 0.1, an arm of 100 mm; .* coulomb is an arm in m.*5 other legs",
+        "leg1.spherical_friction.coulomb 0.1 100 mm 5",
     ),
-    "a robot in mm": (RIGID, "position: [0.0, 0.0, 0.6]", "position: [0.0, 0.0, 600]", "reaches 600 m from an origin"),
+    "a robot in mm": (RIGID, "position: [0.0, 0.0, 0.6]", "position: [0.0, 0.0, 600]", "600 m"),
 }  # fmt: skip
 
 
@@ -86,7 +86,7 @@ def test_slips_of_units_are_reported(slip):
     text, old, new, message = SLIPS[slip]
     assert old in text
     (output,) = remarks(text.replace(old, new, 1))
-    assert re.search(message, output), output
+    says(output, message)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +117,12 @@ def test_modes_of_a_file_in_millimetres_and_per_cent():
     far = replace(modes, nodes=1e3 * modes.nodes, attachments=1e3 * modes.attachments, reach=None)
     stiff = replace(modes, damping_ratio=np.full(modes.count, 2.0))
     for changed, message in (
-        (far, r"platform\.modes: reaches 339.* m from"),  # nodes lie inside the outline
-        (stiff, r"platform\.modes: damping_ratio: got 2; .* write 0.02"),
+        (far, "platform.modes m"),  # nodes lie inside the outline
+        (stiff, "platform.modes damping_ratio 2 0.02"),
     ):
         platform = robot.platform.model_copy(update={"plate": None, "modes": changed})
         (output,) = suspicious_numbers(robot.model_copy(update={"platform": platform}))
-        assert re.search(message, output), output
+        says(output, message)
 
 
 def nearly_singular(digits):
