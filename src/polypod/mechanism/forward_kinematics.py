@@ -110,7 +110,8 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         port("residual", worst, ()),
         port("steps", count, ()),
         # formulas of legs give coordinates beyond their own singularities too, in another working mode
-        port("quality", ca.if_else(quality < 0, quality, mechanism.quality(final, quality)), ()),
+        # (where no leg closed at the guess the quality, which is no number or zero there, says so)
+        port("quality", ca.if_else(quality > 0, mechanism.quality(final, quality), quality), ()),
     )
     inputs = (x.q, *x.place)
     return Iteration("forward_kinematics", inputs, outputs, state, start, step, mechanism.port)
