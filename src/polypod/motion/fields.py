@@ -61,7 +61,9 @@ def check_written(field: str, value: Any, columns: tuple[MotionColumn, ...]) -> 
     for item, column in zip(row, columns, strict=True):
         if isinstance(item, Written) and _SI[column.quantity] not in (item.unit, item.unit.partition("/")[0]):
             article = "an" if column.quantity[0] in "aeiou" else "a"
-            raise InputError(f"{field}: {column.name} is {article} {column.quantity}, got {item.text!r}")
+            units = " or ".join(COLUMN_UNITS[column.quantity])
+            kind = f"{column.name} is {article} {column.quantity}"
+            raise InputError(f"{field}: {kind}, got {item.text!r}; write it in {units}")
 
 
 def _numbers(*units: str) -> Any:
