@@ -199,10 +199,10 @@ def _solved(
 ) -> list[Port]:
     """A^-1 (sign * derivatives) for every block."""
     outputs = []
-    for block, slope in zip(wrt, derivatives, strict=True):
-        columns = [factor.solve(sign * slope[:, k]) for k in range(slope.size2())]
+    for block, derivative in zip(wrt, derivatives, strict=True):
+        columns = [factor.solve(sign * derivative[:, k]) for k in range(derivative.size2())]
         matrix = ca.horzcat(*columns) if columns else ca.SX(factor.n, 0)
-        outputs.append(port(f"by_{block}", matrix, (factor.n, slope.size2())))
+        outputs.append(port(f"by_{block}", matrix, (factor.n, derivative.size2())))
     return outputs
 
 
@@ -313,8 +313,8 @@ class LegContribution:
         leg = LegAtState(self._leg.number, model, self._leg.platform, tip)
         joints = JointFriction.of(leg, self._friction, self._loads)
         pull = tip_force(leg, joints, gravity)
-        for k, slope in enumerate(leg.coordinate_gradients):
-            pull = pull - (self._applied[k] - joints.at_actuators[k]) * slope
+        for k, derivative in enumerate(leg.coordinate_gradients):
+            pull = pull - (self._applied[k] - joints.at_actuators[k]) * derivative
         on_platform = joints.on_platform
         return ca.vertcat(pull, on_platform.force, on_platform.moment)
 

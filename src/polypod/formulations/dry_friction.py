@@ -67,7 +67,7 @@ def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtSt
 def joint_loads(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> ca.SX:
     """Loads of the joints with Coulomb friction (k): |F| of rotary joints, |N| of slides, or the sum of |N.normal|."""
     parts = load_parts(mechanism, wrenches, legs)
-    # the slope of |N| at N = 0, where it has none, is taken as zero, that of |N.normal| too
+    # the derivative of |N| at N = 0, where it has none, is taken as zero, that of |N.normal| too
     sizes = [ca.sum1(ca.fabs(part)) if summed else ca.sqrt(ca.fmax(dot(part, part), 1e-300)) for part, summed in parts]
     return ca.vertcat(*sizes)
 
@@ -194,7 +194,7 @@ def converged_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False
 def load_jacobian(mechanism: Mechanism, columns: ca.SX, dry: DryFriction) -> Expression:
     """How loads L = g(L, p) and forces f(L, p) change: dg/dL (k, k), dg/dp (k, c) and df/dL (n, k).
 
-    ``columns`` p (c) are numbers of the port. With f linear in p at given loads, f's whole slope by p is
+    ``columns`` p (c) are numbers of the port. With f linear in p at given loads, f's whole derivative by p is
     df/dp + df/dL (1 - dg/dL)^-1 dg/dp.
     """
     loads = Loads.symbols(mechanism, dry.law)

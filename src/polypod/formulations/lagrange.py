@@ -140,8 +140,8 @@ class LegEnergies:
             self.weights.append(Weight(part, terms[0].velocity.T @ weight))
         for actuator in leg.placement.actuators:
             if not absent(actuator.rotor):
-                slope = ca.jacobian(self._closed(actuator.coordinate), self.t)
-                self.terms.append(Term("actuators", slope, ca.SX(actuator.rotor)))
+                derivative = ca.jacobian(self._closed(actuator.coordinate), self.t)
+                self.terms.append(Term("actuators", derivative, ca.SX(actuator.rotor)))
 
     @property
     def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -205,8 +205,8 @@ class LegEnergies:
         assert body.along is not None
         axes, mass, tensor = body.frame.axes, body.moments.mass, body.moments.central_tensor
         n, r = axes[:, body.along], axes @ body.moments.com
-        slope, arm = ca.jacobian(n, self.t), ca.jacobian(body.frame.origin, self.t)
-        turn, turn_change = (skew(n) @ x for x in (slope, self._along(slope)))
+        derivative, arm = ca.jacobian(n, self.t), ca.jacobian(body.frame.origin, self.t)
+        turn, turn_change = (skew(n) @ x for x in (derivative, self._along(derivative)))
         omega, lever = turn @ self.rate, skew(r)
         velocity = arm - lever @ turn
         change = self._along(arm) - lever @ turn_change - skew(omega) @ lever @ turn
@@ -300,8 +300,8 @@ def christoffel(derivatives: Sequence[ca.SX], rate: ca.SX) -> ca.SX:
 
     Row i of U is xdot^T dI/dx_i: (77)-(79) with derivatives by x; those by xdot, as printed, are zero.
     """
-    change = total([slope * rate[k] for k, slope in enumerate(derivatives)], derivatives[0].shape)
-    u = ca.vertcat(*[rate.T @ slope for slope in derivatives])
+    change = total([derivative * rate[k] for k, derivative in enumerate(derivatives)], derivatives[0].shape)
+    u = ca.vertcat(*[rate.T @ derivative for derivative in derivatives])
     return 0.5 * (change + u.T - u)
 
 
@@ -318,8 +318,8 @@ def platform_matrices(mass: ca.SX, arm: ca.SX, tensor: ca.SX, gravity: ca.SX, tw
     across = mass * skew(turned @ arm)
     turning = turned @ tensor @ turned.T - across @ skew(turned @ arm)
     base = ca.vertcat(ca.horzcat(mass * ca.SX.eye(3), -across), ca.horzcat(across, turning))
-    slope = ca.jacobian(ca.vec(symmetric(ca.densify(carry.T @ base @ carry))), angles)
-    derivatives = [ca.SX.zeros(6, 6) for _ in range(3)] + [ca.reshape(slope[:, k], 6, 6) for k in range(3)]
+    derivative = ca.jacobian(ca.vec(symmetric(ca.densify(carry.T @ base @ carry))), angles)
+    derivatives = [ca.SX.zeros(6, 6) for _ in range(3)] + [ca.reshape(derivative[:, k], 6, 6) for k in range(3)]
     quasi = christoffel(derivatives, twist) - base @ ca.jtimes(carry, angles, twist[3:])
     inertia, coriolis = ca.substitute([base, quasi], [angles], [ca.SX.zeros(3)])
     weight = -mass * gravity

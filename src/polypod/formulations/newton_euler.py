@@ -156,8 +156,8 @@ def flexible_wrenches(
     result, number = [], 0
     for leg in state.legs:
         push = -state.tip_force(leg.number)
-        for slope in leg.coordinate_gradients:
-            push, number = push + force[number] * slope, number + 1
+        for gradient in leg.coordinate_gradients:
+            push, number = push + force[number] * gradient, number + 1
         bodies = FreeBodies(leg, mechanism.gravity, state.elements.on_bodies(leg.number))
         result += leg_wrenches(bodies, push, state.frictions[leg.number])
     return result

@@ -152,6 +152,7 @@ class ActingElements:
         """Generalized force (6 + N) on the platform that overcomes them; None if none acts on it."""
         parts = []
         for push in self._pushes(None, "platform"):
+            assert isinstance(push.body, _Platform)
             if push.force is not None:
                 parts.append(self.platform.force(push.body.tip_leg, push.body.tip_at(push.point), -push.force))
             if push.moment is not None:
@@ -233,10 +234,6 @@ class _Body:
         """Angular velocity."""
         return ca.SX.zeros(3)
 
-    def tip_at(self, point: ca.SX) -> Tip:
-        """The platform's point that is there now, as a tip."""
-        raise NotImplementedError
-
 
 class _Platform(_Body):
     name = "platform"
@@ -263,6 +260,7 @@ class _Platform(_Body):
         return self._tip.spin
 
     def tip_at(self, point: ca.SX) -> Tip:
+        """The platform's point that is there now, as a tip."""
         if self._known is not None:
             return self._tip
         still = ca.SX.zeros(3)

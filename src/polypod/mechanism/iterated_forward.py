@@ -63,7 +63,7 @@ class _ForwardKinematics:
     accepted if the legs close near their ``kept`` places and the error falls. The coordinates asked for are at a
     ``part`` of the line from ``start``, those of the guess: the whole of it first, and after a failure a ``part_step``
     beyond ``base_part``, the last that was reached (at ``base_frame``). From the ``number``-th start about the guess
-    the whole line alone is tried. The last start is the guess again, so that what is told of a failure is of it.
+    the whole line alone is tried. The last start is the guess again, so that a failure is reported for it.
     """
 
     def __init__(self, mechanism: Mechanism, starts: int) -> None:

@@ -99,12 +99,12 @@ class LegAtState:
     @lazy
     def rows(self) -> list[ca.SX]:
         """dq/d(velocity) (6 + N) of every actuator: the leg's rows of the Jacobian before they are reduced."""
-        return [self.force(slope) for slope in self.coordinate_gradients]
+        return [self.force(gradient) for gradient in self.coordinate_gradients]
 
     @lazy
     def rates(self) -> list[ca.SX]:
         """Rates of the actuated coordinates along the tip's motion."""
-        return [ca.dot(slope, self.series[1][: slope.numel()]) for slope in self.coordinate_gradients]
+        return [ca.dot(gradient, self.series[1][: gradient.numel()]) for gradient in self.coordinate_gradients]
 
     @lazy
     def accelerations(self) -> ca.SX:

@@ -1,4 +1,4 @@
-"""How a model's functions are called: states broadcast against parameters, checked, run, those without an answer told.
+"""How a model's functions are called: states broadcast against parameters, checked, evaluated, failures reported.
 
 There is one way. Arguments are laid out as rows and the kernel judges every state (``polypod.mechanism.verdict``);
 only what it objects to is looked at one by one. ``parameters=`` gives other numbers for the kernels' parameter port,
@@ -202,8 +202,8 @@ class States:
         weak = [k for k, text in enumerate(texts) if text is TOO_STRONG]
         if weak:
             some = {name: row[index[weak]] for name, row in self.rows.items()}
-            told = unconverged_reasons(self.functions.at(index[weak]), some, self._direct, len(weak))
-            for k, text in zip(weak, told, strict=True):
+            found = unconverged_reasons(self.functions.at(index[weak]), some, self._direct, len(weak))
+            for k, text in zip(weak, found, strict=True):
                 texts[k] = text
         return texts
 

@@ -52,7 +52,7 @@ def _static_force_range(
         np.full_like(flat, np.nan),
         np.full((len(flat), len(keys)), np.nan),
     )
-    states.failures = []  # the forces told of designs that cannot be
+    states.failures = []  # the forces reported designs that cannot be
     if good.any():
         poses, wrenches = (states.rows[name][good] for name in ("pose", "wrench"))
         ends, limit[good], same = _ends(states.functions.at(good), poses, wrenches, [size for _, size in joints])

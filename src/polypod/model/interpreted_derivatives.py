@@ -90,7 +90,7 @@ class InterpretedDerivatives:
             derivatives += [ca.jacobian(fresh, by[block]) for block in blocks]
             self._loads = Kernel(lambda: closed(mechanism, converged_loads(mechanism, dry, direct)))
         self._places = Kernel(lambda: closed_places(mechanism)) if mechanism.implicit_legs else None
-        at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in derivatives]
+        at_rest = [ca.substitute(ca.densify(derivative), move, ca.SX.zeros(6)) for derivative in derivatives]
         self._derivatives = Mapped([*symbols.values(), mechanism.places, given, numbers], at_rest)
         self.blocks, self._count = tuple(blocks), len(blocks)
 

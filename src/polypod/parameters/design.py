@@ -214,11 +214,11 @@ class ParameterMap:
             yield large, lambda k, path=path: f"{path}: must be finite and at most {LARGEST_NUMBER:g}"
             for how, limit in _limits_at(self.robot, path):
                 words, holds = _COMPARISONS[how]
-                told = f"{path}: {words} {limit:g} is needed, got "
-                yield ~holds(flat, limit).all(axis=1), lambda k, told=told, flat=flat: f"{told}{flat[k, 0]:.6g}"
+                text = f"{path}: {words} {limit:g} is needed, got "
+                yield ~holds(flat, limit).all(axis=1), lambda k, text=text, flat=flat: f"{text}{flat[k, 0]:.6g}"
             if self._is_range(path):
-                told = f"{path}: the lower limit must come first, got "
-                yield ~(flat[:, 0] < flat[:, 1]), lambda k, told=told, flat=flat: f"{told}{flat[k].tolist()}"
+                text = f"{path}: the lower limit must come first, got "
+                yield ~(flat[:, 0] < flat[:, 1]), lambda k, text=text, flat=flat: f"{text}{flat[k].tolist()}"
             if is_direction(self.robot, path):
                 yield from _direction_faults(path, value.reshape(len(rows), -1, 3))
 
