@@ -267,11 +267,19 @@ class Series:
         for _ in range(_MOST_ROUNDS if friction else 0):
             step = _solved(matrix, push - needed(of(udot), True))
             udot = udot + step
-            if np.abs(step).max(initial=0.0) <= CONVERGED * (1 + np.abs(udot).max(initial=0.0)):
+            # states without an answer are no numbers, and not waited for
+            moving = np.abs(step).max(axis=-1) > CONVERGED * (1 + np.abs(udot).max(axis=-1))
+            if not moving.any():
                 break
         else:
             if friction:
-                raise StateError("direct_dynamics: friction of the stages did not settle", ())
+                lost = np.flatnonzero(moving)
+                raise StateError(
+                    f"direct_dynamics: friction and joint loads of the stages do not converge in {len(lost)} of "
+                    f"{moving.size} states; lower the friction coefficients or pass friction=False",
+                    lost,
+                    code="friction",
+                )
         return of(udot)
 
     # -- going up and down ---------------------------------------------------------------------------------------------
