@@ -174,3 +174,24 @@ def test_batches_designs_and_what_is_refused(model_of: Any) -> None:
         model.inverse_dynamics(home, still, still, base_twist=np.full(6, np.nan))
     with pytest.raises(InputError):
         model.inverse_dynamics(home, still, still, base_twist=np.zeros(3))
+
+
+def test_a_spring_on_a_moving_base_pulls_as_on_one_that_stands_still(model_of: Any) -> None:
+    """Its force is that of its length and rate, worked out by hand; inside the robot it adds nothing to the base."""
+    plain = model_of("hexapod")
+    spring = {"kind": "spring", "name": "lift", "between": ["base", "platform"], "at": [[0, 0, 0], [0, 0, 0.4]],
+              "stiffness": 2000.0, "length": 0.5, "damping": 50.0}  # fmt: skip
+    data = plain.robot.model_dump(exclude_unset=True) | {"elements": [spring]}
+    sprung = pp.Model(pp.Robot.model_validate(data))
+    home, rng = plain.robot.home.matrix, np.random.default_rng(0)
+    twist, acceleration = 0.2 * rng.normal(size=6), rng.normal(size=6)
+    given = {"base_twist": rng.normal(size=6), "base_acceleration": rng.normal(size=6), "friction": False}
+    end = np.array([0.0, 0.0, 0.4])
+    arm, line, length = end - home[:3, 3], end / 0.4, 0.4
+    speed = line @ (twist[:3] + np.cross(twist[3:], arm))
+    force = -(2000.0 * (length - 0.5) + 50.0 * speed) * line
+    wrench = np.r_[force, np.cross(arm, force)]
+    found, without = (m.reactions(home, twist, acceleration, **given) for m in (sprung, plain))
+    asked = plain.jacobian(home).T @ (found.force - without.force)
+    assert np.abs(asked + wrench).max() < 1e-12 * np.abs(wrench).max()
+    assert np.abs(found.base - without.base).max() < 1e-12 * np.abs(without.base).max()
