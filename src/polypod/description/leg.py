@@ -191,6 +191,66 @@ class LegData(Data):
         """
         return {}
 
+    def label(self, part: str) -> str:
+        """What results call a body, joint or spring of the leg.
+
+        Parameters
+        ----------
+        part : str
+            Its name within the leg.
+
+        Returns
+        -------
+        str
+            The leg's name and that.
+        """
+        return f"{self.name}.{part}"
+
+    def joint_of(self, label: str) -> str | None:
+        """The joint of the leg, or coordinate of a joint, that a label is of.
+
+        Parameters
+        ----------
+        label : str
+            What results call it, ``leg.joint``.
+
+        Returns
+        -------
+        str or None
+            Its name within the leg; None for a label of another leg.
+        """
+        return label[len(self.name) + 1 :] if label.startswith(f"{self.name}.") else None
+
+    def actuator_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """What results call the leg's actuators.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Their names within the leg.
+
+        Returns
+        -------
+        tuple of str
+            Their labels: the leg's name if it has only one.
+        """
+        return (self.name,) if len(names) == 1 else tuple(self.label(name) for name in names)
+
+    def file_path(self, parts: list[str]) -> list[str]:
+        """The path of a field in a robot file, by names.
+
+        Parameters
+        ----------
+        parts : list of str
+            Its path within the leg.
+
+        Returns
+        -------
+        list of str
+            Its path within the file.
+        """
+        return ["legs", self.name, *parts]
+
     def body_names(self) -> tuple[str, ...]:
         """Names of the leg's bodies; leg kinds know them, plain data do not.
 

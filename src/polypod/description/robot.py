@@ -160,7 +160,7 @@ class Robot(Data):
             if not coordinate.joint:
                 continue
             try:
-                number, joint = leg_and_joint(coordinate.joint, [leg.name for leg in legs])
+                number, joint = leg_and_joint(coordinate.joint, legs)
                 legs[number], motion = legs[number].following(joint)
             except (InputError, UnknownNameError) as error:
                 raise ValueError(f"dof.{k}.joint: {error}") from error
@@ -178,10 +178,10 @@ class Robot(Data):
             For each such degree of freedom, the index of its leg and its index among the coordinates that this leg
             states.
         """
-        names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
+        met, found = [0] * len(self.legs), []
         for coordinate in self.dof:
             if coordinate.joint:
-                number, _ = leg_and_joint(coordinate.joint, names)
+                number, _ = leg_and_joint(coordinate.joint, self.legs)
                 found.append((number, met[number]))
                 met[number] += 1
         return found
@@ -347,7 +347,7 @@ class Robot(Data):
                 elif isinstance(value, dict):
                     for name, body in value.items():
                         if isinstance(body, Body):
-                            yield f"{leg.name}.{field}.{name}", body
+                            yield ".".join(leg.file_path([field, name])).removeprefix("legs."), body
 
     def source_of(self, path: str) -> str | None:
         """Where a value of the robot file comes from.
@@ -362,8 +362,12 @@ class Robot(Data):
         str or None
             The source that the file states; None if it states none.
         """
+        forms = [path]
+        parts = path.split(".")
+        if len(parts) > 2 and parts[0] == "legs" and parts[1].isdigit():
+            forms.append(".".join(self.legs[int(parts[1])].file_path(parts[2:])))
         for pattern, text in self.sources.items():
-            if fnmatchcase(path, pattern) or fnmatchcase(path, pattern + ".*"):
+            if any(fnmatchcase(form, one) for form in forms for one in (pattern, pattern + ".*")):
                 return text
         return None
 

@@ -104,7 +104,9 @@ def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
 
 def _named(robot: Robot, path: str) -> str:
     """A path with its leg's number and the names of joints and limits as people write them."""
-    forms = spellings(robot, path)
+    forms, parts = spellings(robot, path), path.split(".")
+    if parts[0] == "legs" and _in_files(robot.legs[int(parts[1])], parts):
+        return forms[-1]
     return forms[(len(forms) - 1) // 2]
 
 
@@ -126,7 +128,17 @@ def spellings(robot: Robot, path: str) -> list[str]:
     if parts[-1] in _OF_FORCES and _turns(leg, parts):
         rest += [[*tail[:-1], _OF_FORCES[parts[-1]]] for tail in rest[:]]
         rest = [*rest[len(rest) // 2 :], *rest[: len(rest) // 2]]  # what the file says last: messages take that
-    return [".".join(head + tail) for head in heads for tail in rest]
+    forms = [".".join(head + tail) for head in heads for tail in rest]
+    return [*forms, *(form for form in _in_files(leg, parts) if form not in forms)]
+
+
+def _in_files(leg: Any, parts: list[str]) -> list[str]:
+    """A path of a leg that a file states as several, as there; its torque as such last."""
+    form = leg.file_path(parts[2:])
+    if form[:2] == ["legs", leg.name]:
+        return []
+    turns = parts[-1] in _OF_FORCES and _turns(leg, parts)
+    return [".".join(form), *([".".join([*form[:-1], _OF_FORCES[parts[-1]]])] if turns else [])]
 
 
 _OF_FORCES = {field: name for name, field in TORQUE_NAMES.items()}

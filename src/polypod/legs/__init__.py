@@ -1,6 +1,6 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
-from .chain import Chain
+from .chain import Chain, Machine
 from .contract import Actuator, Condition, Constraint, Joint, LegFrame, Limit, PlacedBody, Placement, Spring, Unknowns
 from .driven import DrivenLeg
 from .leg import Leg
@@ -22,6 +22,7 @@ __all__ = [
     "Leg",
     "LegFrame",
     "Limit",
+    "Machine",
     "PRPaR",
     "PlacedBody",
     "Placement",
