@@ -124,7 +124,7 @@ def test_a_par4_in_forty_lines() -> None:
     """It is the one that states every body and joint of one leg (nine digits) and has the names of its parts."""
     robot = par4()
     assert len(PAR4.splitlines()) <= 40
-    long, short = (Functions(one) for one in (pp.load(FOLDER / "par4-one-leg.yaml"), robot))
+    long, short = (Functions(one) for one in (pp.load(FOLDER / "par4.yaml"), robot))
     model = pp.Model(robot)
     assert [one.name for one in model.actuators] == ["arm1", "arm2", "arm3", "arm4"]
     x, v, a = states(3)

@@ -145,6 +145,23 @@ class LegData(Data):
         """
         return self.platform if not isinstance(self.platform, tuple) else np.array(self.platform)
 
+    def platform_points(self, position: Any, rotation: Any) -> list[Any]:
+        """Points of the platform on which the leg holds it.
+
+        Parameters
+        ----------
+        position : array_like, shape (3,)
+            Position of the platform at home [m].
+        rotation : array_like, shape (3, 3)
+            Its rotation at home.
+
+        Returns
+        -------
+        list of ndarray or casadi.SX, shape (3,)
+            The points [m], platform frame.
+        """
+        return [self.attachment(position, rotation)]
+
     def points(self) -> list[tuple[float, float, float]]:
         """Points of the leg's data, from which its size is known.
 

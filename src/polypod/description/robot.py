@@ -201,9 +201,26 @@ class Robot(Data):
 
     @property
     def platform_size(self) -> float:
-        """Mean distance of the attachment points from the platform's origin [m]; 1 if all lie there."""
+        """Mean distance of the attachment points from the platform's origin [m]; if all lie there, that of the joints on
+        the platform, or 1."""
         mean = float(np.linalg.norm(self.attachments, axis=1).mean())
-        return mean if mean > AT_ORIGIN else 1.0
+        return mean if mean > AT_ORIGIN else self._reach
+
+    @property
+    def around_origin(self) -> bool:
+        """Whether legs hold the platform around its origin, with the middle of each leg's joints there."""
+        mean = float(np.linalg.norm(self.attachments, axis=1).mean())
+        return mean <= AT_ORIGIN and self._joint_distance > AT_ORIGIN
+
+    @property
+    def _joint_distance(self) -> float:
+        """Mean distance [m] from the platform's origin of the joints on it."""
+        points = [point for leg in self.legs for point in leg.platform_points(self.home.position, self.home.rotation)]
+        return float(np.linalg.norm(np.reshape(points, (-1, 3)), axis=1).mean()) if points else 0.0
+
+    @property
+    def _reach(self) -> float:
+        return self._joint_distance if self._joint_distance > AT_ORIGIN else 1.0
 
     def _check_actuators(self, dof: int) -> None:
         """Raise if there are fewer actuators than degrees of freedom, with the motion that nothing drives."""
@@ -220,9 +237,10 @@ class Robot(Data):
 
     @property
     def _size(self) -> float:
-        """Largest distance of an attachment point from the platform's origin [m]; 1 if all lie there."""
+        """Largest distance of an attachment point from the platform's origin [m]; if all lie there, the mean of the
+        joints', or 1."""
         largest = float(np.linalg.norm(self.attachments, axis=1).max(initial=0.0))
-        return largest if largest > AT_ORIGIN else 1.0
+        return largest if largest > AT_ORIGIN else self._reach
 
     def _around_home(self) -> list[Array]:
         """Home and a few poses near it that the robot's degrees of freedom lead to."""

@@ -221,6 +221,9 @@ _NAMES = (
     "long-example",
     "hexapod-tour",
     "delta-pick-and-place",
+    "delta-4-pick-and-place",
+    "delta-wrist-tilt",
+    "par4-pick-and-place",
     "linear-delta-circle",
     "reachy-mini-look",
     "orthoglide-cube",
@@ -232,6 +235,8 @@ _NAMES = (
     "planar-4-rrr-square",
     "agile-eye-look",
     "ankle-step",
+    "ankle-g1-step",
+    "ankle-tiangong-step",
 )
 """One file each; the first of a robot is what it does unless another motion is named."""
 

@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from ...arrays import Array
 from ...description.leg import LegData
 from ...description.poses import Pose
-from ...description.robot import Robot
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
+from ...description.robot import Robot
 from ...description.shapes import Shapes
 from ...errors import short_repr
 from ...legs.chain import Chain
@@ -101,6 +101,10 @@ SHARED = ("bodies", "joints", "groups")
 """What a robot file may have beside its legs."""
 
 
+def _in_words(form: str) -> Any:
+    return Field(json_schema_extra={"form": form})
+
+
 class Group(Data):
     """Bodies, joints and legs that are copied or mirrored together.
 
@@ -111,9 +115,9 @@ class Group(Data):
 
     copies: Copies | None = None
     mirror: Mirror | None = None
-    bodies: dict[str, Any] = {}
-    joints: tuple[Any, ...] = ()
-    legs: tuple[Any, ...] = ()
+    bodies: Annotated[dict[str, Any], _in_words("bodies by name")] = Field(default_factory=dict)
+    joints: Annotated[tuple[Any, ...], _in_words("list of joints")] = ()
+    legs: Annotated[tuple[Any, ...], _in_words("list of legs")] = ()
 
 
 def short_fields(model: type[Data]) -> tuple[str, ...]:
