@@ -21,6 +21,7 @@ from ..analysis.workspace.quantities import Quantities
 from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
+from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError, UnknownNameError
 from ..fingerprint import fingerprint
 from ..formulations.elasticity import springs_of
@@ -48,6 +49,7 @@ IN_CACHE = 4096
 """States of all designs of a call together: some hundred kilobytes of results, which stay in the second cache."""
 WORK = 2_000_000
 """States of a block of designs, about: some tenths of a second."""
+HOME = "home.position"
 REASONS = (
     "",
     "no robot",
@@ -263,7 +265,9 @@ class Evaluator:
         """The compiled functions, for numbers anywhere in the ranges."""
         shares = np.vstack([np.zeros(len(self.bounds)), np.ones(len(self.bounds)),
                             np.random.default_rng(1).random((8, len(self.bounds)))])  # fmt: skip
-        return DesignFunctions(self.model, self.parameters(scaled(self.study, self.bounds, shares)))
+        return DesignFunctions(
+            self.model, self._seen_from_home(self.parameters(scaled(self.study, self.bounds, shares)))
+        )
 
     def designs(self, values: Array) -> Designs:
         """Designs with given values of the varied parameters.
@@ -278,7 +282,26 @@ class Evaluator:
         Designs
             The designs.
         """
-        return self.functions.designs(self.parameters(values))
+        return self.functions.designs(self._seen_from_home(self.parameters(values)))
+
+    @property
+    def moves_home(self) -> bool:
+        """Whether the study varies the home position."""
+        return any(HOME in paths for paths in self._paths)
+
+    def _seen_from_home(self, numbers: dict[str, Array]) -> dict[str, Array]:
+        """The same designs with the robot's own home: a home moved by d is a base moved by -d.
+
+        Motions and workspaces count from home, so that all designs share their poses.
+        """
+        if HOME not in numbers:
+            return numbers
+        home = numbers[HOME]
+        moved = {name: value for name, value in numbers.items() if name != HOME}
+        away = home - np.array(self.model.robot.home.position)
+        for path in base_points(self.model.robot):
+            moved[path] = moved.get(path, self._own(path, len(home))) - away
+        return moved
 
     @lazy
     def _sourced(self) -> dict[str, Quantity | LimitQuantity]:
@@ -823,17 +846,53 @@ class Reduction:
 def varied_paths(study: Study, robot: Robot) -> list[list[str]]:
     """Paths of the robot's numbers that each varied one sets; errors for what its pattern is not about."""
     for k, varied in enumerate(study.vary):
-        if varied.numbers.partition(".")[0] == "home":
-            raise InputError(
-                f"vary.{k}.numbers: {varied.numbers!r} moves the motions and workspaces of the study too, which are "
-                "made once, for the robot as it is; to change a height vary 'legs.*.base' with the pattern z, or make "
-                "a robot file for each home and compare them"
-            )
+        _check_home(robot, k, varied.numbers)
     paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
     for k, varied in enumerate(study.vary):
         _check_pattern(robot, k, paths[k], varied.numbers, varied.pattern)
     _check_overlaps(study, paths)
     return paths
+
+
+def _check_home(robot: Robot, k: int, numbers: str) -> None:
+    """Raise for a home that cannot vary: its angles, and where legs or elements are drawn at home."""
+    if numbers.partition(".")[0] != "home":
+        return
+    field = f"vary.{k}.numbers"
+    if numbers != HOME:
+        raise InputError(
+            f"{field}: {numbers!r}: only {HOME!r} can vary; to turn the platform at home vary 'legs.*.platform' with "
+            "the pattern turn, or make a robot file for each home and compare them"
+        )
+    drawn = [leg.name for leg in robot.legs if hasattr(leg, "joints")]
+    drawn += [element.name for element in robot.elements if getattr(element, "at", None) is not None]
+    if drawn:
+        raise InputError(
+            f"{field}: {numbers!r}: {', '.join(drawn[:3])}{' and others' if len(drawn) > 3 else ''} of {robot.name!r} "
+            "are drawn where they are at home, so another home is another drawing; make a robot file for each home and "
+            "compare them"
+        )
+
+
+def base_points(robot: Robot) -> list[str]:
+    """Paths of the points of legs that are fixed in the base: lengths in the base frame, not in the platform's.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    list of str
+        Their paths.
+    """
+    return [
+        f"legs.{k}.{name}"
+        for k, leg in enumerate(robot.legs)
+        for name, field in type(leg).model_fields.items()
+        if not name.startswith("platform") and unit_of(field) == "m" and np.shape(getattr(leg, name)) == (3,)
+    ]
 
 
 def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
