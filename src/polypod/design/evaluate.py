@@ -103,6 +103,7 @@ class Evaluator:
         self.judged = limit_quantities(self.own, varied) if study.robot_limits else {}
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
         self.targets = {name: self._target(name, value) for name, value in study.target.items()}
+        check_limits(self.limits, self.targets)
         self.limits |= dict.fromkeys(self.judged, 1.0)
         check_quantities(study, model)
         self._own_buffers = threading.local()
@@ -235,6 +236,25 @@ class Evaluator:
             numbers = np.array([value_at(self.model.robot, path) for path in paths], dtype=np.float64)
             result.append(PATTERNS[varied.pattern].read(numbers))
         return np.array(result)
+
+    def end_faults(self) -> list[str]:
+        """Ends of ranges at which the robot cannot be built, the other parameters as in the robot file.
+
+        Returns
+        -------
+        list of str
+            A sentence for each.
+        """
+        ends = np.array([[min(values), max(values)] for values in self.bounds])
+        values = np.tile(np.clip(self.nominal(), *ends.T), (2 * len(ends), 1))
+        for k, pair in enumerate(ends):
+            values[2 * k : 2 * k + 2, k] = pair
+        impossible = self.designs(values).impossible
+        return [
+            f"vary.{n // 2}: at {self.study.vary[n // 2].label} = {values[n, n // 2]:g} {self.unit(n // 2)} there is "
+            f"no robot: {text}"
+            for n, text in sorted(impossible.items())
+        ]
 
     def parameters(self, designs: Array) -> dict[str, Array]:
         """Robot parameters of designs, as ``parameters=`` of model functions.
@@ -923,6 +943,28 @@ def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
         both = sorted(set(paths[k]) & set(paths[j]))
         if replaces and both:
             raise InputError(f"vary.{k}.numbers: {both[0]} is already varied by {vary[j].label!r}; vary it once")
+
+
+def check_limits(limits: Mapping[str, float], targets: Mapping[str, float]) -> None:
+    """Raise for limits that no design can keep, or that exclude a target."""
+    longest, shortest = limits.get("longest", np.inf), limits.get("shortest", -np.inf)
+    if not longest > shortest:
+        raise InputError(
+            f"limits.longest: at most {longest:g} and shortest at least {shortest:g} exclude each other; exchange "
+            "them, or give one of them",
+            code="exclusive",
+        )
+    if limits.get("condition", np.inf) < 1:
+        raise InputError(
+            f"limits.condition: a condition number is never below 1, got {limits['condition']:g}; give a larger limit",
+            code="exclusive",
+        )
+    for name in sorted(set(limits) & set(targets)):
+        if share(name, np.array(targets[name]), limits[name]) > 1:
+            raise InputError(
+                f"target.{name}: {targets[name]:g} is beyond its limit of {limits[name]:g}; change one of them",
+                code="exclusive",
+            )
 
 
 def check_quantities(study: Study, model: Model) -> None:
