@@ -201,8 +201,8 @@ class Robot(Data):
 
     @property
     def platform_size(self) -> float:
-        """Mean distance of the attachment points from the platform's origin [m]; if all lie there, that of the joints on
-        the platform, or 1."""
+        """Mean distance of the attachment points from the platform's origin [m]; if all lie there, that of the joints
+        on the platform, or 1."""
         mean = float(np.linalg.norm(self.attachments, axis=1).mean())
         return mean if mean > AT_ORIGIN else self._reach
 
