@@ -14,6 +14,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..drawing import Samples, shapes_of
 from ..drawing.shapes import Shape, plate_normal, samples_of
+from ..errors import InputError
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
@@ -76,11 +77,20 @@ class ClearanceFunction:
     floor, by name, each with the numbers of its pairs of bodies.
     """
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, like: ClearanceFunction | None = None) -> None:
+        """``like`` is that of a robot of the same kind, whose pairs of bodies are compared, if it is a design of it."""
         samples = samples_of(robot.rigid)
         self.shapes: tuple[Shape, ...] = shapes_of(robot)
         self.bodies = tuple(samples.bodies)
         self.pairs: tuple[BodyPair, ...] = body_pairs(samples, self.shapes, robot.floor is not None)
+        if like is not None:
+            if [shape.body for shape in self.shapes] != [shape.body for shape in like.shapes]:
+                raise InputError(
+                    f"parameters: bodies of {robot.name!r} are drawn by other shapes in one of the designs; state "
+                    "'shapes' or 'radius' of its bodies, base and platform in the robot file",
+                    code="shapes",
+                )
+            self.pairs = like.pairs
         self.groups = grouped(self.pairs)
         self._placed = [_numbers(shape) for shape in self.shapes]
         self._lines = _shared_lines(samples, self.shapes)

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..arrays import Array
 from ..clearance import ClearanceFunction
-from ..errors import PolypodError
 from ..fingerprint import fingerprint
 from ..kernels import Kernel
 from ..lazy import lazy
@@ -120,13 +119,8 @@ class Clearances:
             if number in designs.impossible:
                 found.append(own)
                 continue
-            values = {path: value.reshape(designs.count, *value.shape[len(designs.shape) :])[number]
-                      for path, value in designs.design.values.items()}  # fmt: skip
-            try:
-                other = ClearanceFunction(with_numbers(self._calls.kernels.robot, values))
-            except PolypodError:
-                other = own
-            found.append(other if other.names == own.names else own)
+            values = {path: designs.design.flat(path)[number] for path in designs.design.values}
+            found.append(ClearanceFunction(with_numbers(self._calls.kernels.robot, values), own))
         return found
 
 

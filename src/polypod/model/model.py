@@ -742,7 +742,7 @@ class Model(Kept):
     @lazy
     def robot_limits(self) -> RobotLimits:
         """All limits of the robot file as data: of drives, legs, joints and the platform."""
-        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators, lambda: self.clearances.groups)
 
     def limits(
         self,
