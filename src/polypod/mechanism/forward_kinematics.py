@@ -90,7 +90,10 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     step = ca.vertcat(*chosen, side, count + 1, since_start + 1, number, ended)
     if starts:
         # not the tolerance above: numbers of single precision do not come so near
-        found = ca.logic_and(chosen[3] <= (max(_MISSED, mechanism.tolerance(_EXACT)) * scale) ** 2, mechanism.quality(legs, chosen[4]) > SMALLEST_MARGIN)
+        found = ca.logic_and(
+            chosen[3] <= (max(_MISSED, mechanism.tolerance(_EXACT)) * scale) ** 2,
+            mechanism.quality(legs, chosen[4]) > SMALLEST_MARGIN,
+        )
         lost = ca.logic_not(found)
         again = ca.logic_and(ca.logic_and(ended, lost), number <= starts)
         there = start_about(mechanism, _pose(guess), number + 1, starts)[:12]

@@ -167,7 +167,8 @@ class _ForwardKinematics:
         begins, from_guess = _both(arrived, _no(begun)), old["number"] < 1
         side = ca.if_else(_both(begins, from_guess), solution.determinant, old["side"])
         quality = ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality)
-        small = ca.if_else(old["part"] < 1, *map(self._mechanism.tolerance, (_NEAR, _EXACT))) * (self._mechanism.size + 1e-3)
+        near_enough, exact_enough = map(self._mechanism.tolerance, (_NEAR, _EXACT))
+        small = ca.if_else(old["part"] < 1, near_enough, exact_enough) * (self._mechanism.size + 1e-3)
         exact = error2 <= small**2
         answered = _both(arrived, exact)
         reached = _both(_both(better, exact), quality > -SMALLEST_MARGIN)
