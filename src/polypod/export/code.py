@@ -37,7 +37,7 @@ _FORMS = {
     ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
     SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
-_STARTS = 48
+_STARTS = 80
 """Poses about the guess where forward kinematics begins again if it found nothing."""
 _SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
 # C's names of functions, and three that C lacks.
