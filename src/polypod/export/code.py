@@ -37,7 +37,7 @@ _FORMS = {
     ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
     SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
-_STARTS = 48
+_STARTS = 80
 """Poses about the guess where forward kinematics begins again if it found nothing."""
 _SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
 # C's names of functions, and three that C lacks.
@@ -83,23 +83,32 @@ class Dialect:
 
 
 def named_expression(
-    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False, search: bool = True
+    model: Model,
+    function: str,
+    friction: bool,
+    parameters: bool | ChosenNumbers = False,
+    search: bool = True,
+    single: bool = False,
 ) -> tuple[str, Expression | Iteration]:
     """Name of a model function in exported code, and its expression.
 
     The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen. With ``search``
     forward kinematics looks about the guess too, as ``Model.forward_kinematics`` does; a controller's step must not.
+    Iterations of code in ``single`` precision end where such numbers do.
     """
     known = available_functions(model)
     if function not in known:
         raise UnknownNameError("model function", function, known)
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
-        mechanism = mechanism_of(model, parameters)
+        mechanism = mechanism_of(model, parameters, single)
         expression = _expression(model, model.kernels, mechanism, function, friction, search)
         return name, chosen_inputs(expression, mechanism, parameters)
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
-    return name, _expression(model, kernels, kernels.mechanism, function, friction, search)
+    mechanism = kernels.mechanism
+    if single:
+        mechanism = Mechanism(model.robot, model.kernels.options.simplify, specialise=not parameters, single=True)
+    return name, _expression(model, kernels, mechanism, function, friction, search)
 
 
 def _expression(
@@ -115,9 +124,9 @@ def _expression(
     return kernels.expression(mechanism, function, friction)
 
 
-def mechanism_of(model: Model, numbers: ChosenNumbers) -> Mechanism:
+def mechanism_of(model: Model, numbers: ChosenNumbers, single: bool = False) -> Mechanism:
     """The robot in symbols, the numbers chosen among them."""
-    return Mechanism(model.robot, model.kernels.options.simplify, numbers.is_free)
+    return Mechanism(model.robot, model.kernels.options.simplify, numbers.is_free, single=single)
 
 
 def chosen_inputs(

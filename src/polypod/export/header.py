@@ -14,6 +14,7 @@ from ..datasets import units
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import left_out_text
 from ..limits.symbols import state_limits
+from ..mechanism.forward_kinematics import LARGEST_RESIDUAL, LARGEST_SINGLE_RESIDUAL
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..symbols.expression import Expression, Iteration, Port
@@ -278,7 +279,7 @@ _FLEXIBLE = {
 }
 _CONVERGED = "The output converged refers to the dry friction in the joints; without friction it is absent."
 
-_CLOSED = {"double": 1e-12, "float": 1e-5}
+_CLOSED = {"double": LARGEST_RESIDUAL, "float": LARGEST_SINGLE_RESIDUAL}
 """Residual of forward kinematics, over the robot's size, above which there is no answer."""
 _STRUCT = (
     "parameters of the robot, a struct {name}_parameters. The values of the file are in {name}_defaults: copy it and "
