@@ -38,13 +38,13 @@ class Machine(Chain, kind="machine"):
 
     def actuator_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """A leg's name for its only actuator, else the joint's."""
-        owners = [self.owner(name) for name in names]
+        owners = [self._owner(name) for name in names]
         return tuple(
             owner if owner and owners.count(owner) == 1 else self.label(name)
             for owner, name in zip(owners, names, strict=True)
         )
 
-    def owner(self, joint: str) -> str:
+    def _owner(self, joint: str) -> str:
         """The leg that a joint is of; empty for one that belongs to no leg."""
         legs = {body.partition(WITHIN)[0] for body in self.bodies if WITHIN in body}
         return max((leg for leg in legs if joint.startswith(f"{leg}.")), key=len, default="")
@@ -57,6 +57,6 @@ class Machine(Chain, kind="machine"):
             return ["legs", leg, what, body, *rest] if within else [what, name, *rest]
         if what == "joints" and name.isdigit():
             joint: Any = self.joints[int(name)].name
-            leg = self.owner(joint)
+            leg = self._owner(joint)
             return ["legs", leg, what, joint[len(leg) + 1 :], *rest] if leg else [what, joint, *rest]
         return ["legs", self.name, *parts]
