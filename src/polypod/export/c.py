@@ -125,7 +125,7 @@ def export_c(
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = named_expression(model, function, friction, numbers or False)
+        name, expression = named_expression(model, function, friction, numbers or False, further=(STEP,))
         if not isinstance(expression, Iteration):
             iterations, end = None, single
         name += end
