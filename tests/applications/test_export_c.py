@@ -246,9 +246,7 @@ def test_header_explains_every_array_of_every_function():
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
     # no text without an array, no array without a text; more actuators than degrees of freedom have two inputs beside
     # these, and JavaScript may have the robot's numbers
-    assert (
-        about | {"elements"} == set(ABOUT) - {"control_step", "limits"} == set(FUNCTIONS)
-    )  # tests of their own
+    assert about | {"elements"} == set(ABOUT) - {"control_step", "limits"} == set(FUNCTIONS)  # tests of their own
     assert inputs == set(INPUTS) - {"weights", "preload", "parameters"}
     assert outputs == set(OUTPUTS)
 
