@@ -27,8 +27,8 @@ from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
-LIMITS = "limits"
-"""The use of every limit of a state, which is no kernel of the model."""
+LIMITS, CLEARANCE = "limits", "clearance"
+"""The use of every limit of a state, and distances between bodies, which are no kernels of the model."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _FORMS = {
@@ -116,7 +116,9 @@ def _expression(
 ) -> Expression | Iteration:
     """A function of the model, or the use of its limits, whose bounds are constants."""
     if function == LIMITS:
-        return uses_expression(kernels, mechanism, model.robot_limits, friction)
+        return uses_expression(kernels, mechanism, model.robot_limits, friction, model.clearances)
+    if function == CLEARANCE:
+        return closed(mechanism, model.clearances.function.constant_expression(mechanism))
     if function == "forward_kinematics" and search:
         return closed(mechanism, forward_kinematics(mechanism, _STARTS))
     return kernels.expression(mechanism, function, friction)
@@ -159,7 +161,7 @@ def available_functions(model: Model) -> tuple[str, ...]:
         missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
-    own = () if model.robot.flexible else (LIMITS,)
+    own = () if model.robot.flexible else (LIMITS, *([CLEARANCE] if model.clearances.function.pairs else []))
     return (*(name for name in FUNCTIONS if name not in missing), *own)
 
 

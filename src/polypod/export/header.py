@@ -178,6 +178,7 @@ ABOUT = {
     "margins": "margins of each leg to where it no longer closes",
     "limited": "values of all quantities that the robot limits",
     "limits": "the use of every limit of a state, 1 where it is reached",
+    "clearance": "smallest distances between bodies of the robot, and above its floor",
     "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess, "
     "and from poses about it if that finds none",
     "forward_kinematics_along": "the pose for given actuated coordinates, by Newton's method from a guess, "
@@ -251,6 +252,7 @@ OUTPUTS = {
     "margins": "for each condition its margin [1], about 1 in a good pose and 0 at the edge, and by how much it is "
     "exceeded [m or 1]. Rows: {conditions}",
     "values": "an unused 0, then {limits}",
+    "clearance": "smallest distances of shapes [m], negative where they overlap: {pairs}",
     "use": "an unused 0, then shares of what is allowed [1] of: {uses}. {not_judged}",
     "pose": "the pose found, laid out as the guess",
     "residual": "largest difference between q and the coordinates of the pose found [{q}]; above {residual} there "
@@ -407,5 +409,6 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
         "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),
         "limits": ", ".join(f"{name} [{'1, its cosine' if one.angle else one.unit}]" for name, one in limits)
         or "nothing [1]",
+        "pairs": "" if model.robot.flexible else ", ".join(model.clearances.groups),
         **_uses(model),
     }  # fmt: skip
