@@ -12,13 +12,15 @@ import pytest
 import yaml
 
 import polypod as pp
-from polypod.errors import RobotFileError
+from polypod.errors import RobotFileError, UnknownNameError
+from polypod.file_kinds.checking import check
 from polypod.files import dumps, loads
 from polypod.parameters.paths import matching_paths
 from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions
 from support.compare import assert_close
 from support.engines.chain_engine import Array, Engine, Motion, OutOfReachError
+from support.refusals import refused
 from support.robots.divided import divided
 from support.robots.machine_chains import MACHINES
 
@@ -134,10 +136,12 @@ def test_a_par4_in_forty_lines() -> None:
         wanted, found = (f("inverse_dynamics", **given)["force"] for f in (long, short))
         assert_close(found[None], wanted[None], 1e-7)
     bodies = model.bodies(motion[0])
+    with refused(UnknownNameError, "plate", known=("platform", *list(bodies)[1:])):
+        model.bodies(motion[0], at_home={"plate": np.eye(4)})
     assert {"plate1", "plate2", "bar", "arm1.arm", "arm4.rod2"} < set(bodies)
     # both plates keep their orientation: each hangs on two parallelograms
     for name in ("plate1", "plate2"):
-        turned = bodies[name] @ np.linalg.inv(model.bodies(robot.home.matrix)[name])
+        turned = model.bodies(motion[0], at_home={name: np.eye(4)})[name]
         np.testing.assert_allclose(turned[:, :3, :3], np.broadcast_to(np.eye(3), (3, 3, 3)), atol=1e-7)
     assert loads(dumps(robot)) == robot
 
@@ -205,6 +209,7 @@ FAULTS = {
     "an unknown field of a group": ("- copies: {count: 2", "- copeis: {count: 2", "groups.0.copeis", 6),
     "a field of a joint": ("between: [plate2, bar], at", "between: [plate2, bar], att", "joints.3.att", 27),
     "a field of a group's body": ("plate: {mass: 0.2", "plate: {mas: 0.2", "groups.0.bodies.plate.mass", 8),
+    "a field of a leg": ("    kind: chain\n", "    kind: chain\n    stroke: 3\n", "groups.0.legs.0.stroke", 12),
     "two joints of a name": ("name: hinge4", "name: hinge3", "joints.3.name", 27),
 }
 
@@ -216,3 +221,19 @@ def test_faults_are_at_their_place_in_the_file(name: str) -> None:
         loads(PAR4.replace(old, new, 1))
     fault = caught.value.faults[0]
     assert (fault.field, fault.line) == (field, line)
+
+
+def test_what_can_move_on_its_own_is_named() -> None:
+    """Without a hinge the bar turns; with the platform held, that is all that moves."""
+    text = "\n".join(line for line in PAR4.splitlines() if "hinge4" not in line)
+    with pytest.raises(RobotFileError) as caught:
+        loads(text)
+    assert "hinge3" in str(caught.value)
+    assert "arm1.motor" not in str(caught.value)
+
+
+def test_check_says_what_a_machine_is() -> None:
+    """Par4: 16 bodies, 24 joints (8 driven or hinges, 16 balls), so 8 loops; 6 (16 - 24) + 8 + 48 = 8."""
+    remarks = " ".join(check("par4").remarks)
+    for part in ("plate1, plate2", "16 moving bodies, 24 joints, 8 independent loops", "+ 56 = 8"):
+        assert part in remarks

@@ -31,6 +31,8 @@ from .isometry import Isometry, composed, reflection, transformed_body, transfor
 from .legs import WrittenLeg, in_file, turned, write_out, written_legs
 
 _GROUND = ("base", "platform")
+_MERGED = ("kind", "name", "closing", "bodies", "joints")
+"""Fields of legs that a machine takes over."""
 
 
 @dataclass(frozen=True)
@@ -234,8 +236,8 @@ def _machines(parts: _Parts) -> Iterator[WrittenLeg]:
             yield one
         elif root not in done:
             done.add(root)
-            yield _machine(root, together, bodies, joints, part, names)
-    yield from (_machine(root, together, bodies, joints, part, names) for root in together if root not in done)
+            yield _machine(root, together, bodies, joints, part, parts.legs)
+    yield from (_machine(root, together, bodies, joints, part, parts.legs) for root in together if root not in done)
 
 
 def _resolved(
@@ -287,13 +289,23 @@ def _machine(
     bodies: dict[str, tuple[dict[str, Any], Location, str]],
     joints: list[tuple[dict[str, Any], Location, str]],
     part: Callable[[str], str],
-    taken: list[str | None],
+    legs: list[WrittenLeg],
 ) -> WrittenLeg:
     """The bodies and joints of legs that hang together as one leg."""
     number = together.index(root)
     name = "machine" if len(together) == 1 else f"machine{number + 1}"
-    while name in taken:
+    while name in [one.leg.get("name") for one in legs if isinstance(one.leg, dict)]:
         name += "-"
+    closing = {}
+    for one in legs:
+        if not is_chain(one.leg) or part(f"{WITHIN}{one.leg['name']}") != root:
+            continue
+        for key, value in one.leg.items():
+            if key not in _MERGED:
+                problem = UnknownNameError("field of a leg that shares bodies", key, _MERGED)
+                raise ShortFormError((*one.place, key), str(problem))
+            if key == "closing" and value != "auto":
+                closing = {"closing": value}
     inner: dict[Location, Location] = {}
     held = {key: (body, place) for key, (body, place, _) in bodies.items() if part(key) == root}
     for key, (_, place) in held.items():
@@ -303,5 +315,6 @@ def _machine(
     for k, (joint, place, leg) in enumerate(own):
         inner["joints", k] = place
         new.append({**joint, **({"name": f"{leg}.{joint['name']}"} if leg and "name" in joint else {})})
-    leg = {"kind": "machine", "name": name, "bodies": {key: body for key, (body, _) in held.items()}, "joints": new}
-    return WrittenLeg(leg, (), inner, name, 0, 1)
+    own_bodies = {key: body for key, (body, _) in held.items()}
+    whole = {"kind": "machine", "name": name, **closing, "bodies": own_bodies, "joints": new}
+    return WrittenLeg(whole, (), inner, name, 0, 1)
