@@ -30,7 +30,7 @@ from ..model import Model
 from ..model.arguments import PoseLike
 from .header import LEAST
 from .joint_states import JointPlace, positions_of
-from .mjcf_elements import Law, MjcfElements
+from .mjcf_elements import Law, MjcfElements, same_motion
 from .text import add, document, file_name, numbers
 from .tree import Node, elementary_joints, prism, shapes_in, tree_of
 
@@ -98,8 +98,8 @@ class _Writer:
 
     def __init__(self, model: Model, time_constant: float = 0.002, impedance: float = 0.9999) -> None:
         self.model, self.elements = model, (elements := MjcfElements.of(model))
-        linkage = with_shapes(linkage_of(model.robot), model.robot)
-        self.tree = tree = tree_of(linkage, acting=elements.joints)
+        self.linkage = linkage_of(model.robot)
+        self.tree = tree = tree_of(with_shapes(self.linkage, model.robot), acting=elements.joints)
         self.remarks = [*left_out(model, ("stiffness", "elements")), *elements.remarks]
         self.written = {BASE}
         self.places: list[JointPlace] = []
@@ -252,7 +252,8 @@ class _Writer:
             data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
-            own = self.elements.joints.get(joint.name, {}).get(part.motion, Law())
+            motion = same_motion(self.linkage, joint, part.motion)
+            own = self.elements.joints.get(joint.name, {}).get(motion, Law())
             add(element, "joint", name=part.name, **data, **_passive(part.friction, own, reference))
             self._dry(part.friction, part.name)
             self.places.append(JointPlace(joint, part.motion, name, reference))
