@@ -24,7 +24,8 @@ from ..yaml12 import to_yaml
 from .checks import ROUNDING
 from .contract import Motion, Trajectory
 from .kinds import Kind, model_at
-from .moving_base import ROBOTS_PART, MovingBase, base_trajectory, moving_base as sampled_base
+from .moving_base import ROBOTS_PART, MovingBase
+from .moving_base import moving_base as sampled_base
 from .sampling import DEFAULT_RATE, sample_times
 from .trajectories.base import AnyTrajectory, Placed
 from .wrench import AnyWrench, Wrench
@@ -377,6 +378,7 @@ class MotionFile(Data):
                     "polypod.study take; leave 'base' out of the motion",
                     code="moving_base",
                 )
-            base = base_trajectory(self.base, model)
+            assert isinstance(self.base, Placed)
+            base = self.base.with_convention(model.robot.euler)
         trajectory, gravity = self.trajectory.for_model(model), model.robot.gravity
         return Task.of(self.name, trajectory, self.rate if rate is None else rate, load, base, gravity)

@@ -7,22 +7,13 @@ its file gives it: what gravity turns against the base comes in as an accelerati
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError
 from .contract import Trajectory
-from .trajectories.base import Placed
 
-if TYPE_CHECKING:
-    from ..model import Model
-
-_BEFORE = 1e-9
-"""Part of the duration by which a pose is looked at before and after where pieces meet."""
-_JUMP = 1e-6
-"""Jump [m, and entries of a rotation matrix] above which it is one."""
 ROBOTS_PART = "a base moves in space, whatever the robot: use a kind with poses or angles and without 'relative_to'"
 
 
@@ -43,60 +34,6 @@ class MovingBase(NamedTuple):
     pose: Array
     twist: Array
     acceleration: Array
-
-
-def base_trajectory(trajectory: Trajectory, model: Model) -> Trajectory:
-    """The motion of a base, in the robot's order of angles if it states none.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-        Motion of {B} in space.
-    model : Model
-        Model of the robot on it.
-
-    Returns
-    -------
-    Trajectory
-        The motion.
-
-    Raises
-    ------
-    InputError
-        If the pose jumps.
-    """
-    moving = trajectory.with_convention(model.robot.euler) if isinstance(trajectory, Placed) else trajectory
-    check_jumps(moving)
-    return moving
-
-
-def check_jumps(trajectory: Trajectory) -> None:
-    """Raise where the pose of a base jumps: no force takes it there.
-
-    Parameters
-    ----------
-    trajectory : Trajectory
-        Motion of the base.
-
-    Raises
-    ------
-    InputError
-        If it jumps; names the time and how far.
-    """
-    duration = trajectory.duration
-    ends = np.unique(trajectory.pieces[:, :2])
-    ends = ends[(ends > 0.0) & (ends < duration)]
-    before, after = (trajectory.at(np.clip(ends + d * duration, 0.0, duration)) for d in (-_BEFORE, _BEFORE))
-    off = np.abs(after.pose - before.pose).max(axis=(1, 2))
-    passed = 2 * _BEFORE * duration * np.abs(before.twist).max(axis=1, initial=0.0)
-    jumps = np.flatnonzero(off > _JUMP + 2 * passed)
-    if len(jumps):
-        time = float(ends[jumps[0]])
-        raise InputError(
-            f"base: its pose jumps by {off[jumps[0]]:.4g} (m or rad) at {time:.6g} s, which no force can do; let its "
-            "pieces begin where the ones before end",
-            code="jump",
-        )
 
 
 def moving_base(trajectory: Trajectory, time: Array, gravity: Array) -> MovingBase:
