@@ -432,8 +432,10 @@ def judge(
     friction: bool = True,
     parameters: Any = None,
     limits: RobotLimits | None = None,
+    base: Mapping[str, Any] | None = None,
 ) -> LimitReport:
-    """What ``model.limits`` gives: see there. ``limits`` are others than those of the robot file.
+    """What ``model.limits`` gives: see there. ``limits`` are others than those of the robot file, ``base`` is the motion
+    of the base by the names of the model's arguments.
 
     Only what the limits need is computed of the states. States without an answer have uses that are not numbers.
     """
@@ -463,9 +465,13 @@ def judge(
         if "qddot" in needs:
             given["qddot"] = model.accelerations(pose, twist, acceleration, **named)
         if "force" in needs:
-            given["force"] = model.inverse_dynamics(pose, twist, acceleration, wrench, friction, **named)
+            given["force"] = model.inverse_dynamics(
+                pose, twist, acceleration, wrench, friction, **named, **(base or {})
+            )
         if "load" in needs:
-            given |= reaction_arrays(model.reactions(pose, twist, acceleration, wrench, friction, **named))
+            given |= reaction_arrays(
+                model.reactions(pose, twist, acceleration, wrench, friction, **named, **(base or {}))
+            )
     if not given:
         given["limited"] = model.joint_ranges(pose, parameters=parameters).value  # of nothing; the states' shape
     return own.evaluate(given, None if time is None else np.asarray(time, dtype=np.float64), ranges)
