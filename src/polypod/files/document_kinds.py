@@ -25,8 +25,8 @@ DOCUMENT_KINDS = {
         "a study file has vary",
         "'polypod sweep' and 'polypod optimise' take it; 'polypod new --study' writes one",
     ),
-    "stages": DocumentKind(
-        frozenset({"stages"}), "a stages file has stages", "pp.series(FILE) and 'polypod check' take it"
+    "machine": DocumentKind(
+        frozenset({"stages"}), "a machine file has stages", "pp.series(FILE) and 'polypod check' take it"
     ),
     "robot": DocumentKind(
         frozenset({"platform", "legs"}), "a robot file has platform and legs", "'polypod run' takes it"

@@ -82,7 +82,7 @@ def is_stages_file(machine: object) -> bool:
         document, _ = parse(read(path, RobotFileError), str(path), RobotFileError, "a mapping")
     except PolypodError:
         return False  # whoever reads it says what is wrong
-    return document_kind(document) == "stages"
+    return document_kind(document) == "machine"
 
 
 def load_stages(machine: str | Path) -> tuple[StagesFile, list[Robot]]:

@@ -102,6 +102,16 @@ class Series:
     def __repr__(self) -> str:
         return f"Series({', '.join(map(repr, self.names))})"
 
+    def __getattr__(self, name: str) -> Any:
+        """Refuse by name what single robots have: studies, simulations and pages take one robot each."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise InputError(
+            f"{self.name!r} is a machine in stages, which has no {name!r}: studies, simulations, pages and exports "
+            f"take one robot each; use its stages ({', '.join(self.names)}), or the calls of polypod.stages.Series",
+            code="stages",
+        )
+
     @property
     def gravity(self) -> Array:
         """Acceleration of gravity (3) in the axes of the lowest base: that of its robot."""
