@@ -247,7 +247,7 @@ class Task:
         return f"Task({self.name!r}: {self.time[-1]:.4g} s, {len(self.time)} samples{load}{moving})"
 
     @property
-    def base_arguments(self) -> dict[str, Array]:
+    def base_arguments(self) -> dict[str, Any]:
         """``base_twist`` and ``base_acceleration`` as dynamic calls of a model take them; empty if it stands still."""
         if self.base is None:
             return {}

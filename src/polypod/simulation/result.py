@@ -40,8 +40,8 @@ def result_dataset(
         values["deflection"] = system.deflection(record["elastic"])
     values |= _audit(system, record, pose, force)
     if len(time):
-        bent = {"elastic": record["elastic"]} if system.modes else {}
-        found = system.model.joint_positions(pose, unwrap=0, errors="nan", **bent)
+        bent = record["elastic"] if system.modes else None
+        found = system.model.joint_positions(pose, unwrap=0, errors="nan", elastic=bent)
         values |= {"joint_position": np.concatenate(list(found.values()), axis=-1)} if found else {}
     if reference is not None and len(time):
         wanted = reference.sampled(time)

@@ -59,7 +59,8 @@ def _expression(models: Sequence[Model], mounts: Array, friction: bool, moving: 
         inputs.append(_sparse(model, {name: p.symbols for name, p in ports.items()}))
         if k + 1 < len(models):
             base = _above(base, inputs[-1], mounts[k + 1])
-    load, forces, wrong = wrench.symbols, [], ca.SX(0)
+    load, wrong = wrench.symbols, ca.SX(0)
+    forces: list[Port] = []
     for k in range(len(models) - 1, -1, -1):
         model, here = models[k], bases[k]
         own = ca.DM(np.asarray(model.robot.gravity, dtype=float))
@@ -78,8 +79,8 @@ def _expression(models: Sequence[Model], mounts: Array, friction: bool, moving: 
             if down is None:
                 return None
             load = _on_platform(down["base"], inputs[k - 1], mounts[k])
-    ports = [p for stage in given for p in stage.values()]
-    return Expression("stages", (*ports, wrench, *lowest), (*forces, port("verdict", wrong, ())))
+    motions = [p for stage in given for p in stage.values()]
+    return Expression("stages", (*motions, wrench, *lowest), (*forces, port("verdict", wrong, ())))
 
 
 def _called(
