@@ -116,3 +116,7 @@ __all__ = [
     "sdf_files",
     "urdf_files",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports
