@@ -42,3 +42,7 @@ __all__ = [
     "violations",
     "write_results",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports
