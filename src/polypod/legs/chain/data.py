@@ -21,13 +21,14 @@ from ...description.quantities import (
     in_either,
     list_of,
 )
+from ...couplings.screw import Lead
 from ...description.units import unit_mismatch
 from ...errors import InputError, UnknownNameError
 from ..rail import guide_fault
 
-JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
+JointKind = Literal["revolute", "prismatic", "cylindrical", "helical", "universal", "spherical", "fixed"]
 JOINT_DOF = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
-"""Degrees of freedom of each kind of joint."""
+"""Degrees of freedom of each kind of joint; a helical one is written out as a cylindrical one with a coupling."""
 _OF_ACTUATORS = ("offset", "ratio", "rotor", *Drive.model_fields)
 
 
@@ -112,7 +113,8 @@ class ChainJoint(Drive, Bearing):
     as of a flexure: the same as an element of that joint. Dry friction of a slide is ``coulomb`` times |N|, N the
     force across it; with ``guide_normal``, a direction fixed in the first body, it is that of a guide of two
     perpendicular pairs of faces, |N.u| + |N.v| with u along ``guide_normal`` (its part perpendicular to ``axis``) and v
-    perpendicular to both.
+    perpendicular to both. A ``helical`` joint is a cylindrical one whose travel is ``lead`` [m] a turn (negative for a
+    left-hand thread); a leg reads it as these and a screw among its couplings, with the joint's name.
     """
 
     name: str = Field(min_length=1)
@@ -122,6 +124,7 @@ class ChainJoint(Drive, Bearing):
     axis: Direction | None = None
     axes: tuple[Direction, Direction] | None = None
     guide_normal: Direction | None = None
+    lead: Lead | None = None
     actuated: bool | Literal["rotation", "translation"] = False
     friction: Friction = Friction()
     frictions: JointFrictions | None = None
@@ -205,6 +208,9 @@ class ChainJoint(Drive, Bearing):
 
     @model_validator(mode="after")
     def _axes_of_its_kind(self) -> ChainJoint:
+        if (self.kind == "helical") != (self.lead is not None):
+            what = "needs its travel a turn, e.g. lead: 5 mm" if self.kind == "helical" else "has none"
+            raise ValueError(f"lead: a {self.kind} joint {what}")
         one = self.kind in ("revolute", "prismatic", "cylindrical")
         if one and self.axis is None:
             raise ValueError(f"axis: a {self.kind} joint needs one, e.g. axis: [0, 0, 1]")
