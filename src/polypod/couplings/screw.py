@@ -33,5 +33,7 @@ class Screw(Coupling, kind="screw"):
         return self
 
     def relations(self) -> tuple[Relation, ...]:
-        turn, travel = (self.turn, self.travel) if self.turn else (f"{self.joint}.rotation", f"{self.joint}.translation")
+        turn, travel = (
+            (self.turn, self.travel) if self.turn else (f"{self.joint}.rotation", f"{self.joint}.translation")
+        )
         return (Relation((Term(travel, 2 * pi, "translation"), Term(turn, -self.lead, "rotation"))),)

@@ -36,6 +36,21 @@ class Mark(NamedTuple):
     only: bool = False
 
 
+class LinkedTerm(NamedTuple):
+    """A displacement of a joint (``rotation``, ``translation``, ``first`` or ``second``) with its factor."""
+
+    joint: str
+    motion: str
+    factor: float
+
+
+class LinkedRelation(NamedTuple):
+    """A coupling: the sum of factor times displacement from home is zero."""
+
+    name: str
+    terms: tuple[LinkedTerm, ...]
+
+
 @dataclass(frozen=True)
 class Linkage:
     """Bodies and joints of a robot at home, in the base frame.
@@ -63,6 +78,8 @@ class Linkage:
         What a reader left out or found unusual.
     odd_actuators : tuple of str
         Actuators of the file that no joint can have, and why.
+    relations : tuple of LinkedRelation
+        Couplings between displacements of joints.
     """
 
     name: str
@@ -75,6 +92,7 @@ class Linkage:
     origin: str = ""
     remarks: tuple[str, ...] = ()
     odd_actuators: tuple[str, ...] = ()
+    relations: tuple[LinkedRelation, ...] = ()
 
     def joint(self, name: str) -> ChainJoint:
         """A joint by its name.
@@ -279,7 +297,22 @@ def linkage_of(robot: Robot) -> Linkage:
         {PLATFORM: Mark(PLATFORM, home)},
         gravity=robot.gravity,
         platform=PLATFORM,
+        relations=tuple(relation for leg in robot.legs if isinstance(leg, Chain) for relation in _linked(leg)),
     )
+
+
+def _linked(leg: Chain) -> list[LinkedRelation]:
+    """Relations of a general leg, its name in front of those of its joints."""
+    return [
+        LinkedRelation(
+            f"{leg.name}-{relation.name}",
+            tuple(
+                LinkedTerm(f"{leg.name}-{leg.joints[number].name}", motion, float(factor))
+                for (number, motion), factor in relation.terms
+            ),
+        )
+        for relation in leg.relations
+    ]
 
 
 def with_shapes(linkage: Linkage, robot: Robot) -> Linkage:

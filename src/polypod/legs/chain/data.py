@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_serializer, model_validator
 
+from ...couplings.screw import Lead
 from ...description import Bearing, Body, Drive, Friction
 from ...description.drive import drive_fields
 from ...description.quantities import (
@@ -21,7 +22,6 @@ from ...description.quantities import (
     in_either,
     list_of,
 )
-from ...couplings.screw import Lead
 from ...description.units import unit_mismatch
 from ...errors import InputError, UnknownNameError
 from ..rail import guide_fault
@@ -96,7 +96,12 @@ class JointFrictions(Data):
 
 
 _MOTION = {"revolute": "rotation", "prismatic": "translation"}
-_RANGES = {"universal": ("first", "second"), "cylindrical": ("rotation", "translation"), "spherical": ("twist",)}
+_RANGES = {
+    "universal": ("first", "second"),
+    "cylindrical": ("rotation", "translation"),
+    "helical": ("rotation", "translation"),
+    "spherical": ("twist",),
+}
 
 
 class ChainJoint(Drive, Bearing):
@@ -155,7 +160,7 @@ class ChainJoint(Drive, Bearing):
         if not isinstance(value, dict) or not value.get("actuated"):
             return value
         kind, driven = value.get("kind"), value["actuated"]
-        return drive_fields(value, turns=kind == "revolute" or (kind == "cylindrical" and driven == "rotation"))
+        return drive_fields(value, turns=kind == "revolute" or driven == "rotation")
 
     @model_serializer(mode="wrap")
     def _with_place(self, handler: Any) -> dict[str, Any]:
@@ -190,19 +195,20 @@ class ChainJoint(Drive, Bearing):
     @property
     def friction_by_motion(self) -> dict[str, Friction]:
         """Its friction by motion: ``rotation`` or ``translation``, both of a cylindrical joint."""
-        if self.kind == "cylindrical":
+        if self.kind in ("cylindrical", "helical"):
             both = self.frictions or JointFrictions()
             return {"rotation": both.rotation, "translation": both.translation}
         return {"translation" if self.kind == "prismatic" else "rotation": self.friction}
 
     @model_validator(mode="after")
     def _one_friction_a_motion(self) -> ChainJoint:
-        if self.kind == "cylindrical" and self.friction != Friction():
+        both = self.kind in ("cylindrical", "helical")
+        if both and self.friction != Friction():
             raise ValueError(
-                "friction: a cylindrical joint rotates and slides; give each its own friction with frictions: "
+                f"friction: a {self.kind} joint rotates and slides; give each its own friction with frictions: "
                 "{rotation: {viscous: 0.1}, translation: {viscous: 5.0}}"
             )
-        if self.kind != "cylindrical" and self.frictions is not None:
+        if not both and self.frictions is not None:
             raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one: write friction")
         return self
 
@@ -211,7 +217,8 @@ class ChainJoint(Drive, Bearing):
         if (self.kind == "helical") != (self.lead is not None):
             what = "needs its travel a turn, e.g. lead: 5 mm" if self.kind == "helical" else "has none"
             raise ValueError(f"lead: a {self.kind} joint {what}")
-        one = self.kind in ("revolute", "prismatic", "cylindrical")
+        both = self.kind in ("cylindrical", "helical")
+        one = self.kind in ("revolute", "prismatic") or both
         if one and self.axis is None:
             raise ValueError(f"axis: a {self.kind} joint needs one, e.g. axis: [0, 0, 1]")
         if not one and self.axis is not None:
@@ -229,9 +236,9 @@ class ChainJoint(Drive, Bearing):
                     f"{idle[0]}: a fixed joint does not move and has none; leave it out, or make the joint one that "
                     "moves (revolute, prismatic, cylindrical, universal, spherical)"
                 )
-        if self.stiffness is not None and self.kind == "cylindrical" and not self.actuated:
+        if self.stiffness is not None and both and not self.actuated:
             raise ValueError(
-                "stiffness: a cylindrical joint turns and slides, and one number cannot be of both; state a revolute "
+                f"stiffness: a {self.kind} joint turns and slides, and one number cannot be of both; state a revolute "
                 "and a prismatic joint, each with its own, with a light body between them"
             )
         if self.guide_normal is not None:
@@ -248,15 +255,15 @@ class ChainJoint(Drive, Bearing):
             raise ValueError(
                 f"actuated: only a revolute, prismatic or cylindrical joint can be actuated, this one is {self.kind}"
             )
-        if isinstance(self.actuated, str) and self.kind != "cylindrical":
+        if isinstance(self.actuated, str) and not both:
             raise ValueError("actuated: 'rotation' and 'translation' are for cylindrical joints; write true")
-        if self.actuated is True and self.kind == "cylindrical":
+        if self.actuated is True and both:
             raise ValueError(
-                "actuated: state which coordinate of the cylindrical joint is driven: 'rotation' or 'translation'"
+                f"actuated: state which coordinate of the {self.kind} joint is driven: 'rotation' or 'translation'"
             )
         if self.range is not None:
-            if not one or (self.kind == "cylindrical" and not self.actuated):
-                what = "cylindrical joint that is not actuated" if one else f"{self.kind} joint"
+            if not one or (both and not self.actuated):
+                what = f"{self.kind} joint that is not actuated" if one else f"{self.kind} joint"
                 raise ValueError(
                     f"range: a {what} has no single coordinate to limit; use cone: for its tilt or ranges: for "
                     f"its angles, e.g. ranges: {{first: [-30 deg, 30 deg]}} of a universal joint"
@@ -281,6 +288,7 @@ _COORDINATES = {
     "revolute": {"": "rotation", "rotation": "rotation"},
     "prismatic": {"": "translation", "translation": "translation"},
     "cylindrical": {"rotation": "rotation", "translation": "translation"},
+    "helical": {"rotation": "rotation", "translation": "translation"},
     "universal": {"first": "first", "second": "second"},
 }
 

@@ -423,7 +423,8 @@ def free_motion(
     return (
         f"joints: the leg has a degree of freedom of its own: with the platform fixed, {moving} can still move. A "
         "state is a pose of the platform: legs with a mobility of their own (kinematic redundancy) are not supported "
-        "yet. Fix one of these joints, or replace one by a joint of fewer degrees of freedom"
+        "yet. Fix one of these joints, couple it to another (couplings), or replace one by a joint of fewer degrees of "
+        "freedom"
     )
 
 

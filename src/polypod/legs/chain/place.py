@@ -79,6 +79,7 @@ class PlacedChain:
         self.assumptions: list[Condition] = []
         self.reaches: list[Condition] = []
         self.relations = leg.relations
+        self._counted: set[tuple[int, str]] = set()
         self._turning = {d for relation in self.relations for d in relation.displacements} - {*plan.follows}
         for edge in plan.tree:
             self._place_child(edge)
@@ -136,6 +137,7 @@ class PlacedChain:
             return c, s
         angle = self.unknowns.turn(name) if following is None else following
         self.displacement[displacement] = angle
+        self._counted.add(displacement)
         c, s = ca.cos(angle), ca.sin(angle)
         return (c, s) if absent(sine) else (c * cosine - s * sine, s * cosine + c * sine)
 
@@ -240,11 +242,18 @@ class PlacedChain:
         return [row for row, _ in rows], [name for _, name in rows]
 
     def _coupled(self, relation: ChainRelation) -> tuple[ca.SX, str]:
-        """The residual of a relation, as a displacement of its first joint."""
-        first = relation.terms[0]
+        """The residual of a relation: as a displacement of its first joint, or as an angle that the bodies' poses give
+        but for whole turns."""
+        uncounted = [
+            t for t in relation.terms if t.displacement[1] != "translation" and t.displacement not in self._counted
+        ]
+        first = uncounted[0] if uncounted else relation.terms[0]
         rows = [(term.factor / first.factor) * self._displacement(*term.displacement) for term in relation.terms]
+        off = total(rows, (1, 1))
+        if uncounted:
+            off = ca.atan2(ca.sin(off), ca.cos(off))
         slides = first.displacement[1] == "translation"
-        return total(rows, (1, 1)), f"{relation.name}: {'gap' if slides else 'turn'} of a coupling"
+        return off, f"{relation.name}: {'gap' if slides else 'turn'} of a coupling"
 
     def _dof(self, edge: Edge) -> int:
         return JOINT_DOF[self.leg.joints[edge.joint].kind]
