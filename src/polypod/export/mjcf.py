@@ -252,9 +252,9 @@ class _Writer:
             if len(relation.terms) != 2:
                 add(element, "tendon", name=relation.name, tendon1=relation.name)
                 continue
-            (one, two), (first, second) = relation.terms, (tree.elementary(t.joint, t.motion) for t in relation.terms)
-            slope = [0.0, -two.factor / one.factor, 0.0, 0.0, 0.0]
-            add(element, "joint", name=relation.name, joint1=first, joint2=second, polycoef=slope)
+            one, two = relation.terms
+            ends = {"joint1": tree.elementary(one.joint, one.motion), "joint2": tree.elementary(two.joint, two.motion)}
+            add(element, "joint", name=relation.name, **ends, polycoef=[0.0, -two.factor / one.factor, 0.0, 0.0, 0.0])
         for joint in tree.cuts:
             first, second = joint.between if joint.between[0] != BASE else joint.between[::-1]
             ends = {"body1": first} | ({} if second == BASE else {"body2": second})

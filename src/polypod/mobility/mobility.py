@@ -300,7 +300,7 @@ def free_platform_motions(robot: Robot) -> Array:
             for direction, motion in enumerate(_motions(joint.kind, numbers[:, :-1])):
                 scale = robot.platform_size if motion[:3].any() else 1.0
                 rates[joint.name, direction] = scale * motion @ there, ends
-        for coupling in leg.place(Frame.symbols("tip")).couplings if leg.relations else ():
+        for coupling in leg.place(Frame.symbols("tip")).couplings if isinstance(leg, Chain) and leg.couplings else ():
             terms = [(float(term.factor), *rates[term.joint, term.direction]) for term in coupling.joints]
             coupled.append([(factor * row, ends) for factor, row, ends in terms])
     bodies = list(dict.fromkeys(["base", "platform", *(end for _, ends in parts for end in ends)]))

@@ -68,9 +68,10 @@ def renamed(coupling: Any, names: dict[str, str]) -> Any:
     new: dict[str, Any] = {}
     for name, value in coupling.items():
         if name in kind.joint_fields():
-            new[name] = [names.get(one, one) for one in value] if isinstance(value, list) else names.get(value, value)
+            listed = isinstance(value, list)
+            new[name] = [names.get(one, one) for one in value] if listed else names.get(str(value), value)
         else:
-            new[names.get(name, name)] = value
+            new[names.get(str(name), name)] = value
     return new
 
 

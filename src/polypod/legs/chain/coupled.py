@@ -100,6 +100,6 @@ def _displacement(number: int, joints: tuple[ChainJoint, ...], path: str, wanted
         raise InputError(
             f"{where}: {path} {does}, and here a joint that {needs} is needed; a screw couples a turn with a travel, "
             "joints with their factors couple any two",
-            code="wrong_motion",
+            code="other_motion",
         )
     return joint, motion

@@ -333,8 +333,8 @@ class PlacedChain:
             elif self.leg.joints[number].kind != "cylindrical" and motion in ("rotation", "translation"):
                 direction = 0
             terms.append(CoupledJoint(self.leg.joints[number].name, direction, factor / relation.terms[0].factor))
-        unit = "m" if relation.terms[0].displacement[1] == "translation" else "rad"
-        return PlacedCoupling(relation.name, tuple(terms), unit)
+        slides = relation.terms[0].displacement[1] == "translation"
+        return PlacedCoupling(relation.name, tuple(terms), "m" if slides else "rad")
 
     def _size(self) -> ca.SX:
         """Way from joint to joint [m], and a millimetre for legs whose joints meet in one point."""
