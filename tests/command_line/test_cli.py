@@ -16,10 +16,10 @@ import pytest
 import polypod as pp
 from polypod.cli import COMMANDS, GROUPS, WITH_SUBCOMMANDS, load_command
 from polypod.errors import MotionFileError
+from polypod.file_kinds.checking import check
 from polypod.files.templates import template
 from polypod.motion import Published
 from polypod.motion.resolve import robot_and_motion
-from polypod.results.checking import check
 from polypod.results.overview import describe, mobility, parameters
 from support.command_line import polypod
 from support.refusals import failed, refused, says
@@ -298,7 +298,7 @@ from polypod.description import LegData
 print(*LegData.registry)
 import sys, polypod as pp
 print({"casadi", "llvmlite", "polypod.model"} <= set(sys.modules))
-pp.plots.forces, pp.motion.make_task, pp.study, pp.tables.table, pp.view.live, pp.datasets.QUANTITIES, pp.files.load
+pp.plots.forces, pp.motion.make_task, pp.study, pp.tables.table, pp.view, pp.datasets.QUANTITIES, pp.files.load
 pp.fastest.Limits, pp.design.sweep
 print(pp.pose(z=0.5)[2, 3])
 print(set(pp.__all__) <= set(dir(pp)) - {"sys", "escape"} == set(dir(pp)))

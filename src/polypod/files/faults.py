@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..description.units import advice
 from ..errors import Fault, FileError, UnknownNameError, plain, short_repr
+from .document_kinds import another_kind
 from .documents import parse
 from .schema import LOOKUP_ERRORS, Location, Models, fields_of, owner_hint, robot_model_at, unit_at
 from .short_forms import short_fields
@@ -90,7 +91,7 @@ def validated(
     """
     first = [name for name, field in kind.model_fields.items() if field.is_required()] or list(kind.model_fields)[:2]
     document, node = parse(text, origin, error, f"a mapping with {', '.join(first)} and more")
-    faults = structure_faults(document, node)
+    faults = another_kind(document, error.what.removesuffix(" file")) or structure_faults(document, node)
     if faults:
         raise error(origin, faults)
     try:
