@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from functools import cache
 from math import pi
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -15,6 +16,7 @@ from scipy.linalg import null_space
 import polypod as pp
 from core.test_chain import Case, check, compare, moving
 from polypod.errors import InputError, RobotFileError
+from polypod.exchange import import_robot
 from polypod.export import export_mjcf, export_sdf, export_urdf
 from polypod.files import dumps, loads
 from polypod.papers.long.cases import hexagon_modes
@@ -256,6 +258,49 @@ def test_urdf_has_mimic_joints_and_sdf_none() -> None:
     check(float(mimic.get("multiplier") or 0), 0.005 / (2 * pi), 1e-14)
     with refused(InputError, "all-coupling1", code="coupling"):
         export_sdf(lift())
+
+
+@pytest.mark.parametrize("name", ["lift", pytest.param("differentials", marks=pytest.mark.long)])
+def test_couplings_come_back_from_mjcf(name: str, tmp_path: Path) -> None:
+    """From the elements of the file alone: the same forces."""
+    robot = loads(LIFT) if name == "lift" else functions(name).mechanism.robot
+    path = tmp_path / "robot.xml"
+    path.write_text(export_mjcf(pp.Model(robot)))
+    back = import_robot(path, "platform").robot
+    assert sum(len(leg.relations) for leg in back.legs) == sum(len(leg.relations) for leg in robot.legs)
+    rng = np.random.default_rng(3)
+    twist, acceleration = (rng.normal(size=6) * (1 if name != "lift" else np.eye(6)[2]) for _ in range(2))
+    given = {"pose": robot.home.matrix, "twist": twist, "acceleration": acceleration}
+    forces = [Functions(one)("inverse_dynamics", **given)["force"] for one in (robot, back)]
+    check(np.sort(forces[1]), np.sort(forces[0]))
+
+
+URDF = """<robot name="jack">
+  <link name="base_link"/>
+  <link name="wheel"><inertial><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="plate"><inertial><mass value="3"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="drive" type="continuous" independent="true"><parent link="base_link"/><child link="wheel"/>
+    <origin xyz="0 0.2 0"/><axis xyz="0 0 1"/></joint>
+  <joint name="lift" type="prismatic" independent="false"><parent link="base_link"/><child link="plate"/>
+    <origin xyz="0 0 0.4"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+    <mimic joint="drive" multiplier="0.01"/></joint>
+</robot>
+"""
+
+
+def test_mimic_joints_of_urdf(tmp_path: Path) -> None:
+    """A wheel that lifts a plate: F = m (g + a) 0.01 + J a/0.01."""
+    path = tmp_path / "jack.urdf"
+    path.write_text(URDF)
+    model = pp.Model(import_robot(path, "plate").robot)
+    home = model.robot.home.matrix
+    force = model.inverse_dynamics(home, np.zeros(6), [0, 0, 2, 0, 0, 0])
+    check(force, [3 * 11.81 * 0.01 + 0.02 * 2 / 0.01], 1e-13)
+    path.write_text(path.read_text().replace('multiplier="0.01"', 'multiplier="0.01" offset="0.1"'))
+    with refused(InputError, "lift drive 0.1", code="gear"):
+        import_robot(path, "plate")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -109,6 +109,11 @@ class Linkage:
         """
         return next(joint for joint in self.joints if joint.name == name)
 
+    @property
+    def coupled(self) -> set[str]:
+        """Names of the joints that are coupled to others."""
+        return {term.joint for relation in self.relations for term in relation.terms}
+
     def with_remarks(self, *texts: str) -> Linkage:
         """The linkage with further remarks.
 
@@ -495,11 +500,18 @@ def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
     return found
 
 
-def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[ChainJoint]]:
-    """Joints by leg: a leg is a connected component of what is left without base and platform."""
+def legs_between(
+    joints: Iterable[ChainJoint], platform: str, relations: Iterable[LinkedRelation] = ()
+) -> list[list[ChainJoint]]:
+    """Joints by leg: a leg is a connected component of what is left without base and platform, couplings joining."""
     legs: list[tuple[set[str], list[ChainJoint]]] = []
+    tied: dict[str, set[str]] = {}
+    for relation in relations:
+        for term in relation.terms:
+            tied.setdefault(term.joint, set()).add(f"coupling {relation.name}")
     for joint in joints:
         inner = set(joint.between) - {BASE, platform}
+        inner |= tied.get(joint.name, set())
         touched = [leg for leg in legs if leg[0] & inner]
         merged = (inner.union(*(leg[0] for leg in touched)), [j for leg in touched for j in leg[1]] + [joint])
         place = min((legs.index(leg) for leg in touched), default=len(legs))
