@@ -223,7 +223,7 @@ def test_reachy_mini_remarks() -> None:
         (('value="1.0"', 'value="-1"'), '-1.0'),
         (('xyz="0 1 0"', 'xyz="0 1"'), '3 0 1'),
         (("<robot", "<model"), 'XML'),
-        (('<parent link="crank"/>', '<mimic joint="motor" offset="0.1"/><parent link="crank"/>'), "elbow motor 0.1 #gear"),
+        (('<parent link="crank"/>', '<mimic joint="motor" offset="1"/><parent link="crank"/>'), "elbow 1 #gear"),
         (('<child link="rocker"/>', '<child link="crank"/>'), "crank closed_loop"),
         (('<child link="rocker"/>', '<child link="rock"/>'), 'pivot rock'),
         (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), 'elbow friction.viscous'),

@@ -22,9 +22,9 @@ from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import (
     BASE,
     EMPTY_BODY,
+    Linkage,
     LinkedRelation,
     LinkedTerm,
-    Linkage,
     Mark,
     axes_about,
     body,

@@ -19,8 +19,8 @@ from ..mobility.mobility import known_mobility, nearly_free, proposed_dof
 from .closing import Closed, close_loops
 from .linkage import (
     BASE,
-    LinkedRelation,
     Linkage,
+    LinkedRelation,
     Mark,
     axes_of,
     body,
