@@ -139,6 +139,16 @@ def test_a_screw_that_lifts_a_mass() -> None:
     check(model.mass_matrix(pose), [[10 + 0.003 * per_metre**2]], 1e-14)
 
 
+def test_positions_of_joints_that_turn_many_times() -> None:
+    """The spindle's twenty turns are counted; a spring in it winds up that far."""
+    found = lift().joint_positions(at_height(0.6))
+    check(found["all.motor"], [0.1 * 2 * pi / 0.005], 1e-13)
+    check(found["all.guide"], [0.1], 1e-13)
+    spring = "elements: [{name: clock, kind: spring, joint: all.motor, stiffness: 0.02 N m/rad}]\n"
+    wound = pp.Model(loads(LIFT + spring)).inverse_dynamics(at_height(0.6), np.zeros(6), np.zeros(6))
+    check(wound, [10 * 9.81 * 0.005 / (2 * pi) + 0.02 * 0.1 * 2 * pi / 0.005], 1e-12)
+
+
 def test_designs_and_derivatives_by_the_lead() -> None:
     """The lead is a number like others: another one compiles nothing, and torques differ by its derivative."""
     pose, twist, acceleration = at_height(0.6), np.zeros(6), [0, 0, 3, 0, 0, 0]

@@ -133,6 +133,8 @@ class Joint:
         Line of a rod that this joint and another spherical one let spin: neither resists rotation about it.
     start : float or casadi.SX
         Its position at home, if the file states one [m or rad].
+    turn : casadi.SX or None
+        Rotation from home of a coupled joint, which may be more than a turn [rad]; None where the bodies' poses say it.
     """
 
     name: str
@@ -146,6 +148,7 @@ class Joint:
     cross_body: str = ""
     spins_about: ca.SX | None = None
     start: Any = 0.0
+    turn: ca.SX | None = None
 
     @property
     def motions(self) -> tuple[Joint, ...]:

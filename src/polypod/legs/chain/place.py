@@ -374,7 +374,9 @@ class PlacedChain:
                 friction = f"{friction}s" if data.frictions is not None else ""
             ends = (edge.parent, edge.child, holder.point(at), axes, friction, normals)
             start = self._start(data)
-            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge), start=start))
+            counted = (edge.joint, "rotation") in self._counted
+            turn = self.displacement[edge.joint, "rotation"] if counted else None
+            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge), start=start, turn=turn))
         return tuple(joints)
 
     def _start(self, joint: Any) -> Any:
