@@ -113,8 +113,10 @@ def _general(path: str, legs: int) -> str:
 
 
 def spellings(robot: Robot, path: str) -> list[str]:
-    """A path with numbers, and with names, of its leg and of that leg's joint."""
+    """A path with numbers, and with names, of its leg and of that leg's joint, or of its element."""
     parts = path.split(".")
+    if parts[0] == "elements":
+        return [path, ".".join(["elements", robot.elements[int(parts[1])].name, *parts[2:]])]
     if parts[0] != "legs":
         return [path]
     leg = robot.legs[int(parts[1])]

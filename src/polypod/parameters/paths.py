@@ -108,13 +108,9 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
     if parts[0] == "legs" and len(parts) > 1:
         names = [leg.name for leg in robot.legs]
         parts[1] = str(names.index(parts[1])) if parts[1] in names else parts[1]
-    if parts[0] == "elements" and len(parts) > 2:
-        names = [element.name for element in robot.elements]
-        own = ".".join(parts[1:-1])
-        parts[1:-1] = [str(names.index(own))] if own in names else parts[1:-1]
     plain = ".".join(parts)
     found = [path for path in known if fnmatchcase(path, plain)]
-    if not found:  # by names of joints
+    if not found:  # by names of joints and elements
         found = [path for path in known if any(fnmatchcase(form, pattern) for form in spellings(robot, path))]
     if found:
         return found
