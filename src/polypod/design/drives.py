@@ -473,7 +473,7 @@ def _check_units(model: Model, one: Candidate) -> None:
     motor = [drive.gear, drive.rotor_inertia, drive.max_motor_torque, drive.rms_motor_torque, drive.max_motor_speed]
     if linear and drive.lead is None and any(value is not None for value in motor):
         raise InputError(
-            f"catalogue: {one.name}: actuator {linear[0]} moves in a straight line, which a motor drives by a screw; give "
+            f"catalogue: {one.name}: actuator {linear[0]} moves in a straight line, by a screw; give "
             "its lead, such as 'lead [mm]'"
         )
     if drive.lead is not None and len(linear) < len(model.actuators):
