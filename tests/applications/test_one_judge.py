@@ -66,7 +66,7 @@ def ratings(kind: type) -> set[str]:
 
 
 def test_every_rating_of_the_schema_is_a_kind_of_limit_or_a_number_that_one_takes():
-    taken = {"torque_constant", "efficiency", "rolling_elements"}
+    taken = {"torque_constant", "efficiency", "rolling_elements", "drive_spring"}
     taken |= {f"{before}{part}_factor" for before in ("", "static_") for part in ("radial", "axial")}
     fields = {kind.field.rpartition(".")[2] for kind in KINDS.values()}
     stated = ratings(Drive) | ratings(Bearing) | ratings(PlatformLimits) | ratings(Robot)

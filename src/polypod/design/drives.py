@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ValidationError
 
+from ..analysis.stiffness import rotor_inertias
 from ..arrays import Array
 from ..description import Body, Drive
 from ..description.units import UNITS
@@ -510,9 +511,7 @@ class _Asked:
     ) -> None:
         self.model, self.drives, self.notes = model, tuple(drives), list[str]()
         self._tasks, self._friction = tasks, friction
-        mechanism = model.kernels.mechanism
-        rotors = [a.rotor for leg in mechanism.placed for a in leg.placement.actuators]
-        self.own = np.array([float(mechanism.numbers.evaluate(rotor).item()) for rotor in rotors])
+        self.own = rotor_inertias(model)
         self._bodies = self._carriers(body)
         who = [a.leg for a in model.actuators]
         self._counts = np.array([who.count(leg.name) for leg in model.robot.legs], dtype=np.float64)

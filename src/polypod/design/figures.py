@@ -12,8 +12,11 @@ from ..results.figures.force_speed import envelope
 from ..results.figures.style import INK, dress, figure, legend
 from ..tables import called, practical_unit
 from .drives import DriveFit, DriveSelection
+from .evaluate import Evaluator
+from .results import violations, worst
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
 _COLOURS = ("#2e6f9e", "#d1495b", "#3d8b5f", "#b8860b", "#7d5ba6", "#2a9d8f", "#8c564b", "#5c6b7a")
@@ -84,3 +87,177 @@ def _limits(one: DriveFit) -> Drive:
     least = [min((x for x in values if x is not None), default=math.inf) for values in (force, speed)]
     finite = [x if math.isfinite(x) else None for x in least]
     return drive.model_copy(update={"max_force": finite[0], "max_speed": finite[1]})
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Designs of a sweep: quantities against parameters, main effects, and which limits rule designs out.
+
+_KEPT, _BROKEN = "#2e6f9e", "#d99a9f"
+_MOST_COLUMNS, _MOST_ROWS, _BINS = 5, 6, 6
+_MOST_POINTS = 4000
+"""More designs are drawn as a sample of them: points on points show nothing."""
+
+
+def _parameters(result: xr.Dataset, evaluator: Evaluator) -> list[tuple[str, Any]]:
+    """Labels with units and values (D,) of the varied parameters."""
+    found = []
+    for k, varied in enumerate(evaluator.study.vary[:_MOST_COLUMNS]):
+        factor, unit = practical_unit(evaluator.unit(k)) if evaluator.unit(k) else (1.0, "")
+        found.append((f"{varied.label} [{unit}]" if unit else varied.label, factor * result["value"].values[:, k]))
+    return found
+
+
+def _quantities(result: xr.Dataset, evaluator: Evaluator) -> list[tuple[str, Any]]:
+    """Labels with units and values (D,), at the worst load case, of the quantities that vary: sought ones first."""
+    study = evaluator.study
+    order = dict.fromkeys((*study.minimise, *study.maximise, *study.target, *study.limits, *study.report))
+    found = []
+    for name in order:
+        own = evaluator.quantity_unit(name)
+        factor, unit = practical_unit(own) if own else (1.0, "")
+        values = factor * worst(result, name)
+        known = values[np.isfinite(values)]
+        if len(known) and np.ptp(known) > 1e-9 * np.abs(known).max():
+            found.append((f"{name} [{unit}]" if unit else name, values))
+    return found[:_MOST_ROWS]
+
+
+def sweep_scatter(result: xr.Dataset, evaluator: Evaluator) -> Figure:
+    """Every quantity against every varied parameter, a point per design; designs that break a limit are pale.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.design.run``.
+    evaluator : Evaluator
+        Evaluator of the study.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
+    across, up = _parameters(result, evaluator), _quantities(result, evaluator)
+    kept = result["feasible"].values.astype(bool)
+    some = np.arange(len(kept))
+    if len(some) > _MOST_POINTS:
+        some = np.random.default_rng(0).choice(some, _MOST_POINTS, replace=False)
+    rows = max(len(up), 1)
+    fig = figure(1.0 + 2.2 * len(across), 0.9 + 1.7 * rows)
+    cells: Any = fig.subplots(rows, len(across), squeeze=False, sharex="col", sharey="row")
+    for i, (name, values) in enumerate(up):
+        for k, (label, parameter) in enumerate(across):
+            axes = cells[i, k]
+            for which, colour, text in ((~kept, _BROKEN, "breaks a limit"), (kept, _KEPT, "within all limits")):
+                chosen = some[which[some]]
+                axes.plot(parameter[chosen], values[chosen], "o", color=colour, markersize=3.0, alpha=0.8,
+                          markeredgewidth=0.0, label=text if len(chosen) else None)  # fmt: skip
+            last = i == rows - 1
+            dress(axes, label if last else "", name if k == 0 else "")
+            axes.tick_params(labelsize=7)
+            axes.xaxis.label.set_size(8)
+            axes.yaxis.label.set_size(8)
+    fig.suptitle(f"{evaluator.study.name}: {int(kept.sum())} of {len(kept)} designs are within all limits", fontsize=9,
+                 color=INK)  # fmt: skip
+    legend(fig, cells[0, 0], columns=2)
+    return fig
+
+
+def sweep_effects(result: xr.Dataset, evaluator: Evaluator) -> Figure:
+    """Main effects: each quantity along the range of each varied parameter, the others at their mean effect.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.design.run``.
+    evaluator : Evaluator
+        Evaluator of the study.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
+    up, across = _quantities(result, evaluator), _parameters(result, evaluator)
+    columns = min(3, max(len(up), 1))
+    rows = -(-max(len(up), 1) // columns)
+    fig = figure(0.6 + 2.6 * columns, 0.9 + 2.2 * rows)
+    cells: Any = fig.subplots(rows, columns, squeeze=False)
+    for cell in cells.ravel()[len(up) :]:
+        cell.set_axis_off()
+    groups = [_grouped(parameter) for _, parameter in across]
+    for (name, values), axes in zip(up, cells.ravel(), strict=False):
+        for k, (at, effect) in enumerate(zip((place for place, _ in groups), _effects(groups, values), strict=True)):
+            axes.plot(at, effect, "o-", color=_COLOURS[k % len(_COLOURS)], markersize=3.5, linewidth=1.3,
+                      label=across[k][0].partition(" [")[0])  # fmt: skip
+        dress(axes, "place in the range [%]", name)
+        axes.tick_params(labelsize=7)
+        axes.xaxis.label.set_size(8)
+        axes.yaxis.label.set_size(8)
+    fig.suptitle(f"{evaluator.study.name}: main effects of the parameters", fontsize=9, color=INK)
+    legend(fig, cells[0, 0], columns=4)
+    return fig
+
+
+def _grouped(parameter: Any) -> tuple[Any, Any]:
+    """Places [%] in the range of a parameter, its levels or equal parts, and in which of them each design is."""
+    low, high = float(parameter.min()), float(parameter.max())
+    levels = np.unique(parameter)
+    if len(levels) > 2 * _BINS:
+        edges = np.linspace(low, high, _BINS + 1)
+        group, places = np.clip(np.digitize(parameter, edges) - 1, 0, _BINS - 1), (edges[1:] + edges[:-1]) / 2
+    else:
+        group, places = np.searchsorted(levels, parameter), levels
+    return 100 * (places - low) / ((high - low) or 1.0), group
+
+
+def _effects(groups: list[tuple[Any, Any]], values: Any) -> list[Any]:
+    """Main effects: the sum of one function of each parameter that comes nearest to the values, by least squares.
+
+    A mean over the designs of a group alone would have in it what other parameters happen to be there.
+    """
+    known = np.isfinite(values)
+    columns = [(group[known, None] == np.arange(len(places))).astype(float) for places, group in groups]
+    mean = float(values[known].mean())
+    found = np.linalg.lstsq(np.hstack(columns), values[known] - mean, rcond=None)[0]
+    ends = np.cumsum([0, *(column.shape[1] for column in columns)])
+    result = []
+    for k, column in enumerate(columns):
+        own, count = found[ends[k] : ends[k + 1]], column.sum(axis=0)
+        own = own - (own @ count) / count.sum()
+        result.append(np.where(count > 0, mean + own, np.nan))
+    return result
+
+
+def sweep_limits(result: xr.Dataset, evaluator: Evaluator) -> Figure:
+    """How many designs each limit, or the lack of an answer, rules out; dark: those that break nothing else.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.design.run``.
+    evaluator : Evaluator
+        Evaluator of the study.
+
+    Returns
+    -------
+    Figure
+        The figure; ``savefig`` writes it.
+    """
+    counts = violations(result)
+    shown = sorted(counts.items(), key=lambda pair: pair[1])
+    kept, total = int(result["feasible"].values.sum()), result.sizes["design"]
+    fig = figure(7.2, 1.1 + 0.3 * (len(shown) + 1))
+    axes: Any = fig.subplots()
+    names = [name for name, _ in shown] or ["no limit is broken"]
+    each, alone = ([pair[k] for _, pair in shown] or [0] for k in range(2))
+    axes.barh(names, each, color=_BROKEN, label="designs that break it")
+    axes.barh(names, alone, color="#d1495b", label="and nothing else")
+    axes.set_xlim(0, max(total, 1))
+    dress(axes, "designs", "", f"{evaluator.study.name}: {kept} of {total} designs are within all limits")
+    legend(fig, axes, columns=2)
+    return fig
+
+
+SWEEP_FIGURES = {"scatter": sweep_scatter, "effects": sweep_effects, "limits": sweep_limits}
+"""Figures of a sweep by name."""
