@@ -27,3 +27,7 @@ __all__ = [
     "select_drives",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports
