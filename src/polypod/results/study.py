@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import dataset, joint_component_labels
 from ..description import Robot
-from ..errors import InputError, PolypodError, Reason, StateError, UnstableBendingError
+from ..errors import AS_RIGID, InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
 from ..limits.limits import reaction_arrays
 from ..model import Model
@@ -120,8 +120,8 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     force, parts = _forces(model.rigid, task, friction)
     bending = Bending()
     bound: dict[str, Array] = {}
-    if not model.robot.flexible and task.base is not None:
-        pass
+    if task.base is not None:
+        _refuse_flexible(model)
     elif not model.robot.flexible:
         rounding = model.error_bound("inverse_dynamics", *at, wrench, friction=friction)
         bound = {"force_bound": rounding.bound["force"]}
@@ -132,7 +132,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     q = model.inverse_kinematics(motion.pose, **bending.position)
     qdot = model.rates(*at[:2], **bending.velocity)
     progress("joint reactions")
-    reactions = model.reactions(*at, wrench, friction, **bending.load, **task.base_arguments)
+    reactions = model.reactions(*at, wrench, friction, **{**bending.load, **task.base_arguments})
     progress("limits and conditioning")
     conditioning = model.conditioning(motion.pose, **bending.position)
     limits = model.joint_ranges(motion.pose, **bending.position)
@@ -181,6 +181,15 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         **bending.about,
     }
     return dataset(model, task.time, values, labels, about)
+
+
+def _refuse_flexible(model: Model) -> None:
+    if model.robot.flexible:
+        raise InputError(
+            f"base: {model.robot.name!r} has a flexible platform, whose bending on a moving base studies do not follow; "
+            f"{AS_RIGID}",
+            code="moving_base",
+        )
 
 
 def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, Array]]:
