@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.arrays import Array
 from polypod.design.results import worst
-from polypod.export import export_c, export_js
+from polypod.exchange import linkage_of
+from polypod.export import export_c, export_js, export_sdf, export_urdf
+from polypod.export.mjcf_elements import same_motion
+from polypod.export.tree import reversed_joint
 from polypod.fastest import Limits, fastest
 from polypod.identification import excite, identify, read_log, simulated_log
 from polypod.motion import loads_motion, make_task
@@ -342,6 +346,30 @@ def test_exported_javascript(tmp_path: Path) -> None:
     given = ", ".join(json.dumps(part.ravel().tolist()) for part in (*state, WRENCH))
     asked = f"function main() {{ const f = [0, 0, 0, 0, 0, 0]; {name}({given}, f, [0]); return JSON.stringify(f); }}"
     close(json.loads(evaluated(f"{without_words(source)}\n{asked}", tmp_path)), needed(*state, WRENCH))
+
+
+def test_sdf_holds_springs_of_joints_and_urdf_their_damping() -> None:
+    """What a format has no place for is named."""
+    own = plain().robot.legs[0].prismatic_friction.viscous  # type: ignore[attr-defined]
+    root = ET.fromstring(export_sdf(sprung()))
+    slides = [joint for joint in root.iter("joint") if joint.get("type") == "prismatic"]
+    assert len(slides) == 6
+    for slide in slides:
+        given = {part.tag: float(part.text or "nan") for part in slide.find("axis/dynamics") or ()}
+        assert given == {"damping": own + C, "friction": 0.0, "spring_reference": 0.0, "spring_stiffness": K}
+    tree = export_urdf(sprung())[0]
+    damped = [joint for joint in ET.fromstring(tree).iter("joint") if joint.get("type") == "prismatic"]
+    assert [float(joint.find("dynamics").get("damping")) for joint in damped] == [own + C] * 6  # type: ignore
+    assert "gas (gas spring)" in export_sdf(sprung())
+    assert "spring of leg1-prismatic" in tree
+
+
+def test_axes_of_a_universal_joint_that_is_reversed_keep_their_springs() -> None:
+    linkage = linkage_of(plain().robot)
+    joint = linkage.joint("leg1-universal")
+    for motion, other in (("first", "second"), ("second", "first")):
+        assert same_motion(linkage, joint, motion) == motion
+        assert same_motion(linkage, reversed_joint(joint), motion) == other
 
 
 # ----------------------------------------------------------------------------------------------------------------------
