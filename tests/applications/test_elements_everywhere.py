@@ -20,8 +20,8 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.arrays import Array
 from polypod.design.results import worst
-from polypod.exchange import linkage_of
-from polypod.export import export_c, export_js, export_sdf, export_urdf
+from polypod.exchange import import_robot, linkage_of
+from polypod.export import export_c, export_js, export_mjcf, export_sdf, export_urdf
 from polypod.export.mjcf_elements import same_motion
 from polypod.export.tree import reversed_joint
 from polypod.fastest import Limits, fastest
@@ -362,6 +362,49 @@ def test_sdf_holds_springs_of_joints_and_urdf_their_damping() -> None:
     assert [float(joint.find("dynamics").get("damping")) for joint in damped] == [own + C] * 6  # type: ignore
     assert "gas (gas spring)" in export_sdf(sprung())
     assert "spring of leg1-prismatic" in tree
+
+
+@pytest.mark.parametrize("lift", [0.0, pytest.param(0.03, marks=pytest.mark.long)])
+def test_mjcf_without_its_robot_file_has_springs_and_tendons(tmp_path: Path, lift: float) -> None:
+    """Joints with springref, driven ones too, and tendons of two sites; also where joints are moved at import."""
+    robot = pp.load("3-rps")
+    home = robot.home.matrix[:3, 3]
+    elements = [
+        {"kind": "spring", "name": "line", "between": ["base", "platform"], "stiffness": 900.0, "length": 0.2,
+         "at": [[0.1, 0.05, 0.0], np.add(home, [0.02, 0.03, 0]).tolist()], "damping": 20.0},
+        {"kind": "damper", "name": "oil", "between": ["base", "platform"], "damping": 7.0,
+         "at": [[0.0, 0.05, 0.0], np.add(home, [0.02, -0.03, 0]).tolist()]},
+        {"kind": "spring", "name": "drive", "joint": "leg1.drive", "stiffness": 700.0, "rest": 0.02, "damping": 4.0},
+        {"kind": "spring", "name": "hinge", "joint": "leg1.hinge", "stiffness": 9.0, "rest": 0.1},
+        {"kind": "spring", "name": "relaxed", "joint": "leg2.hinge", "stiffness": 8.0},
+    ]  # fmt: skip
+    model = pp.Model(pp.loads(f"{pp.files.dumps(robot)}\nelements: {json.dumps(elements)}\n"))
+    root = ET.fromstring(export_mjcf(model))
+    custom = root.find("custom")
+    assert custom is not None
+    for text in [one for one in custom if one.get("name") in ("polypod_robot", "polypod_digest")]:
+        custom.remove(text)
+    (tmp_path / "robot.xml").write_text(ET.tostring(root, encoding="unicode"))
+    at = {f"leg{k}-drive": lift for k in (1, 2, 3)} if lift else None
+    found = pp.Model(import_robot(tmp_path / "robot.xml", at=at).robot)
+    pose, twist, acceleration = model.motion([0.02, 0.05, 0.04], [0.1, 0.2, 0.1], [1.0, 2.0, 1.0])
+    close(found.inverse_dynamics(pose, twist, acceleration), model.inverse_dynamics(pose, twist, acceleration), 1e-9)
+
+
+def test_tendons_that_are_no_springs_are_named(tmp_path: Path) -> None:
+    text = export_mjcf(pp.Model("3-rps"))
+    sites = (
+        '<site name="one" pos="0 0 0"/><site name="two" pos="0.1 0 0"/><site name="three" pos="0 0.1 0"/></worldbody>'
+    )
+    lines = (
+        '<spatial name="bent" stiffness="3"><site site="one"/><site site="two"/><site site="three"/></spatial>'
+        '<spatial name="slack" stiffness="3" springlength="0.1 0.2"><site site="one"/><site site="two"/></spatial>'
+    )
+    text = text.replace("</worldbody>", sites).replace("</mujoco>", f"<tendon>{lines}</tendon></mujoco>")
+    (tmp_path / "robot.xml").write_text(text)
+    remarks = "\n".join(import_robot(tmp_path / "robot.xml").remarks)
+    assert "tendon bent" in remarks
+    assert "tendon slack" in remarks
 
 
 def test_axes_of_a_universal_joint_that_is_reversed_keep_their_springs() -> None:

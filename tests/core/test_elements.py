@@ -410,6 +410,43 @@ def test_robots_without_elements_have_the_same_operations() -> None:
     assert all(none.overcoming_leg(k) is None for k in range(6))
 
 
+@pytest.mark.parametrize("function", ["inverse_dynamics", "direct_dynamics", "energy", "reactions", "stiffness"])
+def test_robots_without_elements_have_the_same_graphs(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever elements could do is replaced by an error: none of it is asked for, and every number is the same."""
+    from polypod.mechanism import acting_elements
+
+    def graph() -> str:
+        expression = model_kernels().expression(Mechanism(pp.files.load("hexapod")), function, True)
+        ports = [*expression.inputs, *([] if expression.parameters is None else [expression.parameters])]
+        inputs = [port.symbols for port in ports]
+        return str(ca.Function("f", inputs, [port.symbols for port in expression.outputs]).serialize())
+
+    def model_kernels() -> Any:
+        return pp.Model("hexapod").kernels
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("an element was asked for")
+
+    known = graph()
+    for name in ("_State", "PlacedElement", "ActingElement", "Push"):
+        monkeypatch.setattr(acting_elements, name, refuse)
+    assert graph() == known
+
+
+def test_six_gas_springs_cost_little() -> None:
+    """At most 1.15 times the operations of inverse dynamics without them."""
+    robot = pp.files.load("hexapod")
+    home, elements = robot.home.matrix, []
+    for k, leg in enumerate(robot.legs, 1):
+        top = home[:3, 3] + home[:3, :3] @ (0.8 * np.array(leg.platform))
+        elements.append({"kind": "gas spring", "name": f"gas{k}", "between": ["base", "platform"], "damping": 30.0,
+                         "at": [(0.8 * np.array(leg.base)).tolist(), top.tolist()],
+                         "force": [[0.3, 500.0], [0.6, 400.0]]})  # fmt: skip
+    sprung = pp.Robot.model_validate({**robot.model_dump(), "elements": elements})
+    plain, more = (pp.Model(one).casadi("inverse_dynamics").n_instructions() for one in (robot, sprung))
+    assert plain < more <= 1.15 * plain
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"between": ["base", "base"]}, "between"),
     ({"at": [[0, 0, 1], [0, 0, 1]]}, "at"),
@@ -427,6 +464,12 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"kind": "damper", "stiffness": None, "force": [[0, 0], [1, -2]]}, "force"),
     ({"kind": "stop", "between": None, "at": None, "joint": "leg1.universal"}, "joint"),
     ({"between": None, "at": None, "joint": "leg1.elbow"}, "joint"),
+    ({"kind": "stop"}, "joint"),
+    ({"kind": "gas spring", "stiffness": None, "force": [["0.3 m", "500 N m"], ["0.5 m", "400 N m"]]}, "force"),
+    ({"kind": "gas spring", "stiffness": None, "force": [["0.3 rad", 500], ["0.5 rad", 400]]}, "force"),
+    ({"kind": "gas spring", "stiffness": None, "force": [[0.5, 500], [0.3, 400]]}, "force"),
+    ({"length": "5 N"}, "length"),
+    ({"damping": "3 N/m"}, "damping"),
     ({"between": None, "at": None, "joint": "leg1.prismatic", "stiffness": "5 N m/rad"}, "stiffness"),
     ({"between": None, "at": None, "joint": "leg1.universal", "rest": [0.1, 0.2, 0.3]}, "rest"),
 ]

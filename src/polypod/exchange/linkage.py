@@ -63,6 +63,9 @@ class Linkage:
         What a reader left out or found unusual.
     odd_actuators : tuple of str
         Actuators of the file that no joint can have, and why.
+    elements : tuple of mapping
+        Springs as in a robot file, with ``joint``, a joint of the linkage, or ``marks``, two marks between which they
+        act.
     """
 
     name: str
@@ -75,6 +78,12 @@ class Linkage:
     origin: str = ""
     remarks: tuple[str, ...] = ()
     odd_actuators: tuple[str, ...] = ()
+    elements: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def sprung(self) -> frozenset[str]:
+        """Names of the joints that have an element."""
+        return frozenset(one["joint"] for one in self.elements if "joint" in one)
 
     def joint(self, name: str) -> ChainJoint:
         """A joint by its name.
