@@ -89,6 +89,12 @@ RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 _NO_POSE = Reason(
     "no pose with these coordinates was found along the path from home; stay closer to home", "not_converged"
 )
+_COMES_APART = Reason(
+    "no pose with these coordinates and parameters was found, though the robot's own parameters have one: it is "
+    "overconstrained, and with other parameters the constraints that follow from others need not hold; load a robot "
+    "with these parameters, which says what degrees of freedom it has, or change all legs alike",
+    "overconstrained",
+)
 _PLAIN = "virtual-power"
 _REST = np.zeros(6)
 # Functions and the inputs that the methods give, in the order of their arguments.
@@ -1034,7 +1040,13 @@ class Model(Kept):
         states = self._calls.states(given, parameters)
         rows = states.own.motion(*states.rows.values())
         found = np.logical_and.reduce([np.isfinite(row).all(axis=tuple(range(1, row.ndim))) for row in rows])
-        states.note(~found, _NO_POSE)
+        apart = np.zeros_like(found)
+        known = self._kernels.mechanism.mobility
+        if parameters is not None and known is not None and known.redundant and not found.all():
+            own = self._calls.own.motion(*(row[~found] for row in states.rows.values()))[0]
+            apart[~found] = np.isfinite(own).all(axis=(1, 2))
+        states.note(apart, _COMES_APART)
+        states.note(~found & ~apart, _NO_POSE)
         return states.finalise("motion", rows, errors, lambda results: PlatformMotion(*results))
 
     # -- dynamics ------------------------------------------------------------------------------------------------------
