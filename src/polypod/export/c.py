@@ -125,7 +125,9 @@ def export_c(
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = named_expression(model, function, friction, numbers or False, single=precision == "float")
+        name, expression = named_expression(
+            model, function, friction, numbers or False, single=precision == "float", further=(STEP,)
+        )
         if not isinstance(expression, Iteration):
             iterations, end = None, single
         name += end
