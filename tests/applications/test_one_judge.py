@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import warnings
 from pathlib import Path
@@ -21,6 +22,7 @@ from polypod.motion import make_task
 from polypod.parameters.changed_robots import with_numbers
 from polypod.results import study, verdict
 from polypod.results.verdict import judged_limits
+from support.command_line import polypod
 from support.refusals import refused
 from support.robots.every_field import rich_chain, rich_struts
 
@@ -66,7 +68,7 @@ def ratings(kind: type) -> set[str]:
 
 
 def test_every_rating_of_the_schema_is_a_kind_of_limit_or_a_number_that_one_takes():
-    taken = {"torque_constant", "efficiency", "rolling_elements"}
+    taken = {"torque_constant", "efficiency", "rolling_elements", "drive_spring"}
     taken |= {f"{before}{part}_factor" for before in ("", "static_") for part in ("radial", "axial")}
     fields = {kind.field.rpartition(".")[2] for kind in KINDS.values()}
     stated = ratings(Drive) | ratings(Bearing) | ratings(PlatformLimits) | ratings(Robot)
@@ -371,6 +373,36 @@ def test_run_agrees_with_every_best_design(tmp_path, monkeypatch):
         optimise(loads_study(text), settings={"legs.*.max_force": "20 N"}, generations=2, population=8)
 
 
+def test_run_agrees_with_every_robot_file_of_an_optimisation(tmp_path, monkeypatch):
+    """Best compromises of a study that varies home: every file is read again and judged, with the same use."""
+    pytest.importorskip("pymoo")
+    monkeypatch.chdir(tmp_path)
+    Path("lift.yaml").write_text(LIFT, encoding="utf-8")
+    Path("study.yaml").write_text(
+        "{name: a, robot: hexapod, motions: lift.yaml, rate: 20, report: [peak force], minimise: [peak force, stroke], "
+        "vary: [{numbers: home.position, pattern: z, range: [360 mm, 440 mm], name: height}, "
+        "{numbers: legs.*.base, pattern: radius, range: [260 mm, 340 mm], name: radius}]}",
+        encoding="utf-8",
+    )
+    done = polypod("optimise", "study.yaml", "--generations", 3, "--population", 12, "--json")
+    assert done.exit_code == 0, done.output
+    best = json.loads(done.stdout)["best"]
+    files = sorted(Path("polypod-results/optimise/a/robots").glob("*.yaml"))
+    assert len(files) == len(best) > 1
+    heights = set()
+    for row in best:
+        model = pp.Model(f"polypod-results/optimise/a/robots/{row['robot']}.yaml")
+        heights.add(model.robot.home.position[2])
+        result = study(model, make_task(model, "lift.yaml", 20.0), certify=False)
+        judged = verdict(result)
+        assert judged.ok
+        assert max(use.use for use in judged.uses) == pytest.approx(row["use"], rel=1e-9)
+        assert float(np.abs(result.force).max()) == pytest.approx(row["peak_force"], rel=1e-9)
+    assert len(heights) > 1
+    first = polypod("run", f"{files[0]}", "lift.yaml", "--rate", 20, "--no-files", "--strict")
+    assert first.exit_code == 0, first.output
+
+
 @pytest.mark.parametrize("goal", ["minimise: dexterity", "maximise: peak force"])
 def test_a_goal_in_the_wrong_direction_is_refused(goal):
     from polypod.design import StudyFileError
@@ -448,3 +480,21 @@ def test_springs_too_soft_for_the_load_have_no_frequencies():
 
     with pytest.raises(pp.errors.StateError):
         resonances(pp.Model("hexapod"), drive=20.0)
+
+
+def test_a_home_outside_its_own_limits_is_said():
+    from polypod.file_kinds import check
+
+    found = check("hexapod", settings={"home.position": [0.0, 0.0, 0.3]})
+    assert found.within_limits is False
+    assert any("length" in text and "home" in text for text in found.warnings)
+
+
+def test_torques_are_limits_of_fastest_motions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    times = {}
+    for option in ("--max-force", "--max-torque"):
+        done = polypod("fastest", "planar-3-rrr", option, "40 N m", "--points", 20, "--json", "--force")
+        assert done.exit_code == 0, done.output
+        times[option] = json.loads(done.stdout)["duration_s"]
+    assert times["--max-force"] == times["--max-torque"]
