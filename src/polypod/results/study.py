@@ -186,8 +186,8 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
 def _refuse_flexible(model: Model) -> None:
     if model.robot.flexible:
         raise InputError(
-            f"base: {model.robot.name!r} has a flexible platform, whose bending on a moving base studies do not follow; "
-            f"{AS_RIGID}",
+            f"base: {model.robot.name!r} has a flexible platform, whose bending on a moving base studies do not "
+            f"follow; {AS_RIGID}",
             code="moving_base",
         )
 
