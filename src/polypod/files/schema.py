@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
+from ..couplings import Coupling
 from ..description.element import ElementData
 from ..description.leg import LegData
 from ..description.quantities import Data, unit_of
@@ -29,6 +30,8 @@ def robot_model_at(location: Location, document: dict[str, Any]) -> type[Data]:
             model = LegData.registry[legs[part]["kind"]]
         elif location[:1] == ("elements",) and depth == 1:
             model = ElementData.registry[document["elements"][part]["kind"]]
+        elif isinstance(part, int) and location[depth - 1] == "couplings":
+            model = Coupling.registry[value.get("kind", "linear")]
         elif depth > 0 or part != "legs":
             # items of lists, and of mappings by name such as a leg's bodies, are of the class found already
             keyed = isinstance(part, int) or (part not in model.model_fields and location[depth - 1] == "bodies")

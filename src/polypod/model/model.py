@@ -77,6 +77,8 @@ from .results import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..adapters.jax_function import JaxFunction
     from ..adapters.torch_function import TorchFunction
 
@@ -224,6 +226,17 @@ class Model(Kept):
     (6,)
     """
 
+    def __new__(cls, robot: Any, **choices: Any) -> Any:
+        """A model; of a file with ``stages`` the series of its robots (``polypod.series``)."""
+        if isinstance(robot, (str, Path)):
+            from ..stages.files import is_stages_file
+
+            if is_stages_file(robot):
+                from ..stages import series
+
+                return series(robot, **choices)
+        return super().__new__(cls)
+
     def __init__(
         self,
         robot: Robot | str | Path,
@@ -311,6 +324,28 @@ class Model(Kept):
     def mobility(self) -> DegreesOfFreedom:
         """Motions that the robot can make: twist = basis u."""
         return self._dof
+
+    @property
+    def home(self) -> Array:
+        """Home pose (4, 4) of {P} in {B}, as the robot file has it."""
+        return self.robot.home.matrix
+
+    def plot(self, pose: PoseLike | None = None) -> Figure:
+        """A picture of the robot.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (4, 4), optional
+            Pose of {P} in {B}. Default: home.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture; a notebook shows it, ``savefig`` writes it. ``polypod.view`` makes an interactive one.
+        """
+        from ..results.figures import robot_picture
+
+        return robot_picture(self, pose)
 
     @lazy
     def rigid(self) -> Model:
@@ -891,6 +926,8 @@ class Model(Kept):
         time: ArrayLike | None = None,
         friction: bool = True,
         elastic: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
     ) -> LimitReport:
         """Use of every limit of the robot, by name: 1 where a limit is reached.
@@ -913,6 +950,10 @@ class Model(Kept):
             Whether friction in the joints is included.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform; its poses are judged, not its motion.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -923,7 +964,11 @@ class Model(Kept):
         """
         self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
         if elastic is None and not self.robot.flexible:
-            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+            moving = {"base_twist": base_twist, "base_acceleration": base_acceleration}
+            base = {name: value for name, value in moving.items() if value is not None}
+            return judge(
+                self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters, base=base
+            )
         if twist is not None:
             raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
         return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
@@ -1666,7 +1711,8 @@ class Model(Kept):
 
         Components that internal stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
         Forces of springs and other elements are in ``elements``, also of those in joints: they are not part of a
-        joint's reaction.
+        joint's reaction. Those of couplings are in ``couplings``, and part of the reactions of the joints they couple,
+        as the force of an actuator is.
 
         Parameters
         ----------
@@ -1708,8 +1754,10 @@ class Model(Kept):
         """
 
         def by_name(parts: list[Array]) -> Reactions:
+            mechanism = self._kernels.mechanism
+            couplings = parts[-2] if mechanism.has_couplings else None
             return Reactions.of(
-                self._kernels.mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction
+                mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction, couplings
             )
 
         called = _REACTIONS

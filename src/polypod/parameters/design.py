@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data
+from ..description.units import argument_in_si
 from ..errors import InputError, short_repr
 from ..lazy import lazy
 from ..symbols.expression import Mapped
@@ -68,7 +69,8 @@ class ParameterMap:
         values: dict[str, Array] = {}
         for pattern, value in given.items():
             for path in self._named[pattern]:
-                values[path] = _checked(path, value, self.cores[path])
+                written = argument_in_si(f"parameters: {path}", value, unit_at(self.robot, path))
+                values[path] = _checked(path, written, self.cores[path])
         return values
 
     def index(self, entry: Parameter) -> int | None:

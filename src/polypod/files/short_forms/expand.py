@@ -16,6 +16,7 @@ from ...errors import UnknownNameError, short_repr
 from ...legs.chain import ChainJoint
 from ...legs.chain.machine import WITHIN
 from ..schema import Location
+from .coupled import distributed
 from .forms import (
     SHARED,
     Copies,
@@ -69,7 +70,7 @@ def expand(document: dict[str, Any]) -> Expanded:
         places["legs", number] = one.place
         places |= {("legs", number, *part): (*one.place, *place) for part, place in one.inner.items()}
     rest = {key: value for key, value in document.items() if key not in SHARED}
-    return Expanded({**rest, "legs": [one.leg for one in written]}, places)
+    return Expanded(distributed({**rest, "legs": [one.leg for one in written]}, places), places)
 
 
 def _hang_on_legs(written: list[WrittenLeg]) -> bool:
@@ -173,6 +174,9 @@ def _leg_image(one: WrittenLeg, image: Isometry, names: dict[str, str], number: 
         if not is_chain(leg):
             problem = f"only legs of kind chain can be in a group with copies, this one is {leg.get('kind')}"
             raise ShortFormError(one.place, problem)
+        if leg.get("couplings"):
+            problem = "legs of a group with copies cannot have couplings of their own yet; state them at robot level"
+            raise ShortFormError((*one.place, "couplings"), problem)
         places = [(*one.place, *in_file(one.inner, ("bodies", name))) for name in leg["bodies"]]
         bodies = [_body_image(body, image, at) for body, at in zip(leg["bodies"].values(), places, strict=True)]
         places = [(*one.place, *in_file(one.inner, ("joints", k))) for k in range(len(leg["joints"]))]
