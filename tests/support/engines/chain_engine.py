@@ -173,9 +173,9 @@ class Engine:
         for leg, own in zip(legs, owned, strict=True):
             shared |= {f"{leg['name']}.{name}": body for name, body in own.items()} if "name" in leg else {}
         for number, (leg, own) in enumerate(zip(legs, owned, strict=True)):
-            self._add(number, leg["joints"], {**shared, **own, **ground})
+            self._add(number, leg, {**shared, **own, **ground})
         if robot.get("joints"):
-            self._add(len(legs), robot["joints"], {**shared, **ground})
+            self._add(len(legs), {"joints": robot["joints"]}, {**shared, **ground})
         self.count = len(self.masses)
         points = np.array([*self.starts, *[t.at for t in self.terms]])
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
@@ -196,9 +196,9 @@ class Engine:
         self.tensors.append(_tensor(body))
         return len(self.masses) - 1
 
-    def _add(self, number: int, joints: list[dict[str, Any]], index: dict[str, int]) -> None:
+    def _add(self, number: int, leg: dict[str, Any], index: dict[str, int]) -> None:
         self.indices.append(index)
-        for joint in joints:
+        for joint in leg["joints"]:
             first, second = (index[name] for name in joint["between"])
             begin, drives = len(self.terms), len(self.drives)
             self._join(joint, first, second, (number, joint["name"]))
