@@ -334,6 +334,107 @@ def test_between_samples_every_kind_of_drives_is_bounded(rich, studied):
             assert not bounds.upper_bound[name][limit.index] / limit.high < use * (1 - 1e-9), name  # nan: unknown
 
 
+def quantities_of(texts) -> set[str]:
+    """What limits are of: ``force of leg1`` and the like are of ``force``."""
+    return {text.partition(" of leg")[0].partition(" of platform")[0] for text in texts}
+
+
+def in_verdict(model, task, result):
+    judged = verdict(result)
+    return {one.quantity for one in judged.uses}, judged.left_out
+
+
+def in_bounds(model, task, result):
+    """What is not proven between samples is marked so in the verdict, limit by limit."""
+    from polypod.analysis import bound_motion
+
+    proven = {*bound_motion(model, task, friction=False).upper_bound, "range", "cone"}
+    uses = verdict(result).uses
+    named = {one.quantity: one.kind for one in model.robot_limits.limits}
+    open_ = {one.quantity: "at the samples" for one in uses if not one.proven and named[one.quantity] not in proven}
+    return {quantity for quantity, kind in named.items() if kind in proven}, open_
+
+
+def in_fastest(model, task, result):
+    from polypod.fastest.limits import HELD, not_held
+
+    own = model.robot_limits
+    assert not set(own.quantities) - {one.quantity for one in own.limits}
+    return {one.quantity for one in own.limits if one.kind in HELD}, not_held(model)
+
+
+def in_model(model, task, result):
+    """What excite, and fastest when it is done, ask."""
+    motion = task.motion
+    found = model.limits(motion.pose, motion.twist, motion.acceleration, task.wrench, time=task.time)
+    return set(found.quantities), found.left_out
+
+
+def in_studies(model, task, result):
+    """Sweep and optimise."""
+    text = "{name: a, robot: rich.yaml, rate: 20, vary: [{numbers: platform.mass, values: [20 kg, 60 kg]}]}"
+    pp.save(model.robot, "rich.yaml")
+    _, evaluator = prepare(loads_study(text))
+    return {one.limits[0].quantity for one in evaluator.judged.values()}, evaluator.left_out
+
+
+def in_workspace(model, task, result):
+    from polypod.analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
+
+    left = WorkspaceTest(PoseCoordinates(model), Requirements(drives=True)).left_out
+    return set(model.robot_limits.quantities) - set(left), left
+
+
+def in_events(model, task, result):
+    from polypod.simulation.events import watched_limits
+
+    watched, left = watched_limits(model)
+    return set(watched.quantities), left
+
+
+def in_page(model, task, result):
+    from polypod.viewer.coordinates import coordinates_of
+    from polypod.viewer.scene import scene
+
+    shown = scene(model, coordinates_of(model.robot), model.robot)
+    left = [name for name in model.robot_limits.quantities if name in shown["not_judged"]]
+    return {one["name"] for one in shown["uses"]}, dict.fromkeys(left, shown["not_judged"])
+
+
+def in_c(model, task, result):
+    from polypod.export import c_files
+
+    header = next(text for name, text in c_files(model, "limits", False).items() if name.endswith(".h"))
+    text = " ".join(header.replace("*", " ").split())
+    said, _, left = text.partition("Not judged: ")
+    own = model.robot_limits.quantities
+    return {q for q in own if f"{q} of " in said}, {q: left for q in own if q in left.partition("limits(")[0]}
+
+
+CONSUMERS = {
+    "verdict": in_verdict, "bounds": in_bounds, "fastest": in_fastest, "excite": in_model, "compare": in_verdict,
+    "sweep, optimise": in_studies, "workspace": in_workspace, "simulate": in_events, "page": in_page, "C": in_c,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_every_kind_is_judged_by_every_consumer_or_named_with_the_reason(
+    consumer, rich, studied, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    task, result = studied
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        judged, left = CONSUMERS[consumer](rich, task, result)
+    named = {one.quantity: one.kind for one in rich.robot_limits.limits}
+    judged, left = quantities_of(judged), {name: reason for q, reason in left.items() for name in quantities_of([q])}
+    for kind in rich.robot_limits.kinds:
+        for quantity in (q for q, k in named.items() if k == kind):
+            known = {quantity, f"{quantity} of the drives"}
+            assert known & (judged | set(left)), f"{consumer} knows nothing of {kind}"
+            assert all(left[name] for name in known & set(left))
+
+
 def test_a_limit_is_data():
     limit = pp.Model("hexapod").robot_limits.limits[0]
     assert dataclasses.asdict(limit) == {

@@ -232,6 +232,9 @@ _NAMES = (
     "planar-4-rrr-square",
     "agile-eye-look",
     "ankle-step",
+    "motion-platform-ride",
+    "flexure-hexapod-scan",
+    "spring-ankle-lean",
 )
 """One file each; the first of a robot is what it does unless another motion is named."""
 
