@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
+from ..description.paths import get
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
-from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS
 from .base import BaseParameters, base_parameters, listed
 from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
@@ -526,7 +526,7 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
             unit = next((n.unit for n in linear.numbers if n.path == path), "")
             changes.append(Change(path, unit, file_value(linear.robot, path), np.array(entries[k]), np.array(half)))
             continue
-        body = value_at(linear.robot, path)
+        body = get(linear.robot, path)
         slots, places = [MOMENTS.index(m) for m, _ in own], [k for _, k in own]
         old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
         old[slots], new[slots] = before[places], entries[places]

@@ -43,7 +43,7 @@ from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from ..parameters.paths import parameter_values
 from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion

@@ -20,7 +20,7 @@ from ..files.documents import parse, read
 from ..files.faults import line_of, validated
 from ..yaml12 import to_yaml
 from .contract import Motion, Trajectory
-from .kinds import Kind, model_at
+from .kinds import Kind
 from .sampling import DEFAULT_RATE, sample_times
 from .trajectories.base import AnyTrajectory
 from .wrench import AnyWrench, Wrench
@@ -83,9 +83,7 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
     >>> loads_motion(text).trajectory.path.at([0.0, 1.0, 2.0]).x
     array([0.  , 0.05, 0.1 ])
     """
-    return validated(
-        MotionFile, text, origin, MotionFileError, lambda place, whole: model_at(place, whole, MotionFile), folder
-    )
+    return validated(MotionFile, text, origin, MotionFileError, folder)
 
 
 def dumps_motion(motion: MotionFile) -> str:
