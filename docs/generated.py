@@ -52,7 +52,7 @@ from polypod.motion.json_schema import schema
 from polypod.motion.sampling import MAX_SAMPLES
 from polypod.papers import MODULES
 from polypod.papers.shared.report import shown
-from polypod.view.extras import EXTRAS
+from polypod.viewer.extras import EXTRAS
 
 CIRCLE = """name: circle
 rate: 200 # samples per second
@@ -386,7 +386,7 @@ REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
     "simulation": ("Simulation and control", ("simulation", "control")),
     "studies": (
         "Studies and design",
-        ("results", "results.figures", "design", "fastest", "view", "tables", "datasets"),
+        ("results", "results.figures", "design", "fastest", "viewer", "tables", "datasets"),
     ),
     "identification": ("Identification and calibration", ("identification",)),
     "exchange": ("Export and import", ("export", "exchange")),

@@ -64,7 +64,7 @@ def live() -> None:
     """The live page, photographed in Chromium as its test drives it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        page = pp.live("hexapod", "hexapod-tour").save(folder / "page.html")
+        page = pp.view("hexapod", "hexapod-tour").save(folder / "page.html")
         with Browser(folder, size=(1400, 890)) as browser:
             browser.open(page)
             browser.wait_for(lambda: browser.ask("Boolean(window.polypod)"))

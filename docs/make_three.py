@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 THREE, BUNDLER = "three@0.187.0", "esbuild@0.28.2"
-PAGE = Path(__file__).resolve().parents[1] / "src" / "polypod" / "view" / "page"
+PAGE = Path(__file__).resolve().parents[1] / "src" / "polypod" / "viewer" / "page"
 
 
 def used() -> list[str]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         results,
         simulation,
         tables,
-        view,
+        viewer,
     )
     from .description import Body, Robot
     from .description.poses import pose
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .results.study import study
     from .simulation.simulate import simulate
     from .stages import series
-    from .view import live
+    from .viewer import view
 
 # Public names, and the module that each comes from; empty for a module itself. Each is loaded when it is asked for.
 _PLOTS = "results.figures"
@@ -63,7 +63,6 @@ _MODULE_OF = {
     "identification": "",
     "legs": "",
     "library": "files",
-    "live": "view",
     "load": "files",
     "loads": "files",
     "model": "",
@@ -77,7 +76,8 @@ _MODULE_OF = {
     "simulation": "",
     "study": "results",
     "tables": "",
-    "view": "",
+    "view": "viewer",
+    "viewer": "",
 }
 
 
@@ -103,10 +103,10 @@ def _show_in_notebooks() -> None:
     from .model import Model
 
     def shown(self: Model | Robot) -> str:
-        from .view import live
+        from .viewer import view
 
         try:
-            return live(self)._repr_html_()
+            return view(self)._repr_html_()
         except PolypodError as error:  # a robot that cannot move; a cell's output must not fail
             return f"<p>{escape(repr(self))}: {escape(str(error))}</p>"
 
@@ -142,7 +142,6 @@ __all__ = [
     "identification",
     "legs",
     "library",
-    "live",
     "load",
     "loads",
     "motion",
@@ -156,4 +155,5 @@ __all__ = [
     "study",
     "tables",
     "view",
+    "viewer",
 ]

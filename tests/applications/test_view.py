@@ -21,12 +21,12 @@ from polypod.errors import InputError
 from polypod.files.templates import template
 from polypod.motion import make_task
 from polypod.papers.long.cases import hexagon_modes
-from polypod.view import document, live_page
-from polypod.view.cones import cones
-from polypod.view.coordinates import coordinates_of
-from polypod.view.document import javascript
-from polypod.view.extras import modes, workspace
-from polypod.view.scene import scene
+from polypod.viewer import document, live_page
+from polypod.viewer.cones import cones
+from polypod.viewer.coordinates import coordinates_of
+from polypod.viewer.document import javascript
+from polypod.viewer.extras import modes, workspace
+from polypod.viewer.scene import scene
 from support.browser import Browser, needs_browser
 from support.command_line import polypod
 from support.refusals import failed, refused
@@ -332,7 +332,7 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
     pp.simulation.save_result(result, tmp_path / "simulation.nc")
     page = tmp_path / "page.html"
     assert polypod("view", tmp_path, "--out", page).exit_code == 0
-    assert pp.live(result).html == page.read_text(encoding="utf-8")
+    assert pp.view(result).html == page.read_text(encoding="utf-8")
     opened(browser, page)
     last = len(result.time) - 1
     browser.ask(f"polypod.setInstant({last})")
@@ -346,9 +346,9 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
     # as other versions may have written it
     strange = result.assign_attrs(robot_file="name: x\nwheels: 4\n", polypod_version="9.9")
     with refused(InputError, "result 9.9"):
-        pp.live(strange)
+        pp.view(strange)
     with refused(InputError, "force twist"):
-        pp.live(result.drop_vars(["twist", "force"]))
+        pp.view(result.drop_vars(["twist", "force"]))
 
 
 def test_a_simulation_that_was_kept_has_its_friction(tmp_path):
@@ -507,7 +507,7 @@ def test_a_flexible_platform_is_shown_as_rigid():
 
 
 def test_a_notebook_shows_the_page_in_a_frame(models):
-    page = pp.live(models["staicu"])
+    page = pp.view(models["staicu"])
     shown = page._repr_html_()
     assert repr(page) == f"LivePage({len(page.html) / 1e3:.0f} kB)"
     assert shown.count("<") == 2  # the frame and nothing else: the page inside is escaped

@@ -20,7 +20,7 @@ import polypod as pp
 from polypod.cli.view import view
 from polypod.errors import InputError
 from polypod.simulation import Sample, simulate_tracking
-from polypod.view.stream import MOST_ROWS, Restart, RunState, Stream, serving
+from polypod.viewer.stream import MOST_ROWS, Restart, RunState, Stream, serving
 from support.browser import PATIENCE, Browser, needs_browser
 from support.refusals import refused
 

@@ -298,7 +298,7 @@ from polypod.description import LegData
 print(*LegData.registry)
 import sys, polypod as pp
 print({"casadi", "llvmlite", "polypod.model"} <= set(sys.modules))
-pp.plots.forces, pp.motion.make_task, pp.study, pp.tables.table, pp.view.live, pp.datasets.QUANTITIES, pp.files.load
+pp.plots.forces, pp.motion.make_task, pp.study, pp.tables.table, pp.view, pp.datasets.QUANTITIES, pp.files.load
 pp.fastest.Limits, pp.design.sweep
 print(pp.pose(z=0.5)[2, 3])
 print(set(pp.__all__) <= set(dir(pp)) - {"sys", "escape"} == set(dir(pp)))

@@ -43,7 +43,7 @@ ORDER = (
     "fastest",
     "identification",
     "export",
-    "view",
+    "viewer",
     "results",
     "design",
     "papers",

@@ -85,7 +85,7 @@ def _serve(
 ) -> None:
     """Simulate and serve the page until Ctrl-C, which is how it is meant to end."""
     from ..motion.resolve import robot_and_motion
-    from ..view.served import serve_simulation
+    from ..viewer.served import serve_simulation
 
     try:
         with working("viewing") as progress:
@@ -109,7 +109,7 @@ def _page(
     """The page of a robot, and of a motion if one is named."""
     from ..motion import make_task, with_motion_lines
     from ..motion.resolve import robot_and_motion
-    from ..view import live_page
+    from ..viewer import live_page
 
     name, task_name = robot_and_motion(robot, motion)
     model = load_model(name, settings)
@@ -132,7 +132,7 @@ def _simulation_file(name: str | None) -> Path | None:
 def _simulation_page(path: Path, out: Path | None, force: bool) -> Answer:
     """The page of a simulation that was kept."""
     from ..datasets import load_result
-    from ..view.document import result_page
+    from ..viewer.document import result_page
 
     result = load_result(path)
     target = _target(f"{result.attrs.get('robot', 'robot')}-simulation", out, force)

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from ..model import AssemblyModes, Completeness
 from ..tables import Table, table
-from ..view.extras import mode_labels
+from ..viewer.extras import mode_labels
 
 _COLUMNS = [
     ("mode", ""), ("x", "m"), ("y", "m"), ("z", "m"), ("rot x", "deg"), ("rot y", "deg"), ("rot z", "deg"),

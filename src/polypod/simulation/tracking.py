@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Stream(Protocol):
-    """Who watches a simulation as it goes on, and may push the platform, see ``polypod.view.stream.Stream``."""
+    """Who watches a simulation as it goes on, and may push the platform, see ``polypod.viewer.stream.Stream``."""
 
     @property
     def push(self) -> Any:
@@ -73,7 +73,7 @@ def simulate_tracking(
     progress : bool, optional
         Whether to show a progress bar. Default: on a terminal only.
     stream : Stream, optional
-        Observer of the run, see ``polypod.view.stream``.
+        Observer of the run, see ``polypod.viewer.stream``.
 
     Returns
     -------

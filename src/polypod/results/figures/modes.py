@@ -12,7 +12,7 @@ from ...drawing import BASE, PLATFORM, PosedRobot, Shape, posed
 from ...drawing.shapes import ROD, flat_outline
 from ...legs import Leg
 from ...model import AssemblyModes
-from ...view.extras import mode_labels
+from ...viewer.extras import mode_labels
 from .scene import draw, extent, frame
 from .style import INK, figure
 from .view import best_view, points_down

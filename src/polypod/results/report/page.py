@@ -22,7 +22,7 @@ from ...model.results import suspected_unit_errors
 from ...motion import Motion, Task
 from ...pages import figure_html, report_page, table_html
 from ...tables import called, practical_unit
-from ...view import framed, live_page
+from ...viewer import framed, live_page
 from ..bearings import bearings
 from ..read import actuator_names, actuators_by_unit, limit_report, open_reactions
 from ..sizing import actuators, bending, limits

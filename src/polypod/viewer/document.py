@@ -81,7 +81,7 @@ class LivePage:
         return framed(self.html)
 
 
-def live(
+def view(
     robot: Model | Robot | str | Path | xr.Dataset,
     motion: MotionFile | Trajectory | str | Path | None = None,
     *,
@@ -103,7 +103,7 @@ def live(
     friction : bool, optional
         Whether friction in the joints is included.
     show : sequence of str, optional
-        What else to show, ``modes`` or ``workspace``: names in ``polypod.view.extras.EXTRAS``.
+        What else to show, ``modes`` or ``workspace``: names in ``polypod.viewer.extras.EXTRAS``.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def live(
 
     Examples
     --------
-    >>> live("staicu").html.splitlines()[0]
+    >>> view("staicu").html.splitlines()[0]
     '<!DOCTYPE html>'
     """
     if hasattr(robot, "data_vars"):  # an xarray.Dataset, without loading xarray for all others
@@ -156,7 +156,7 @@ def live_page(model: Model, task: Task | None = None, friction: bool = True, sho
     friction : bool, optional
         Whether friction in the joints is included.
     show : sequence of str, optional
-        What else to show, names in ``polypod.view.extras.EXTRAS``.
+        What else to show, names in ``polypod.viewer.extras.EXTRAS``.
 
     Returns
     -------
@@ -190,7 +190,7 @@ def result_page(result: xr.Dataset) -> str:
 
 
 def streamed_page(model: Model, name: str, duration: float, friction: bool = True, speed: float = 1.0) -> str:
-    """The page of a simulation that is under way: a server sends its samples, see ``polypod.view.stream``."""
+    """The page of a simulation that is under way: a server sends its samples, see ``polypod.viewer.stream``."""
     live = {"duration": duration, "actuators": len(model.actuators), "speed": speed}
     return _page(model, friction, f"{model.robot.name}: {name}, live", {"motion": {"name": name}, "live": live})
 
@@ -256,7 +256,7 @@ FUNCTIONS = (
     "inverse_dynamics",
 )
 """Functions of a model that the page calls."""
-_PRINTERS = ("export/code.py", "export/js.py", "view/document.py")
+_PRINTERS = ("export/code.py", "export/js.py", "viewer/document.py")
 
 
 def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dict[str, Any]]:

@@ -1,5 +1,0 @@
-"""Live pages: a robot in three dimensions that is dragged and answers, in one offline HTML file."""
-
-from .document import LivePage, framed, live, live_page
-
-__all__ = ["LivePage", "framed", "live", "live_page"]
