@@ -39,6 +39,7 @@ from polypod.exchange import READERS
 from polypod.export import EXPORTS, ROBOT_EXPORTS
 from polypod.export.fmu import KINDS as FMU_KINDS
 from polypod.export.header import ABOUT
+from polypod.file_kinds.json_schema import schema
 from polypod.files import library, load
 from polypod.files.robot_files import expanded_document
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
@@ -48,7 +49,6 @@ from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRange
 from polypod.motion import AROUND_HOME, PUBLISHED, MotionFile, PathKind, TimeLaw, TrajectoryKind, Waypoint, Wrench
 from polypod.motion.contract import INTERVALS
 from polypod.motion.fields import COLUMN_UNITS
-from polypod.motion.json_schema import schema
 from polypod.motion.sampling import MAX_SAMPLES
 from polypod.papers import MODULES
 from polypod.papers.shared.report import shown
@@ -490,8 +490,10 @@ PAGES: dict[str, Callable[[], str]] = {
 
 SOURCES: dict[str, Callable[[], str]] = {
     "src/polypod/cli/catalogue.json": catalogue,
-    "docs/robot.schema.json": lambda: json.dumps(schema("robot"), indent=2) + "\n",
-    "docs/motion.schema.json": lambda: json.dumps(schema("motion"), indent=2) + "\n",
+    **{
+        f"docs/{kind}.schema.json": (lambda kind=kind: json.dumps(schema(kind), indent=2) + "\n")
+        for kind in ("robot", "motion", "study", "tolerances")
+    },
 }
 """Files of the package that are generated too."""
 

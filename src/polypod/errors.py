@@ -269,7 +269,7 @@ class MotionFileError(FileError):
 class ToleranceFileError(FileError):
     """A file of tolerances that cannot be used."""
 
-    what = "tolerance"
+    what = "tolerance file"
 
 
 class StateError(PolypodError, ArithmeticError):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import polypod as pp
 from polypod.description import Bearing, Drive, PlatformLimits, Robot
-from polypod.design import loads_study, prepare, sweep
+from polypod.design import Evaluator, loads_study, prepare
 from polypod.design.sweep import run
 from polypod.errors import InputError
 from polypod.limits import DRIVE_KINDS, KINDS
@@ -247,11 +249,70 @@ def test_drives_that_are_too_weak_are_not_within_all_limits(tmp_path, monkeypatc
     assert set(evaluator.left_out) == set(evaluator.own.quantities)
 
 
-@pytest.mark.parametrize("numbers", ["home.position", "home.rotation_vector", "home.*"])
-def test_a_home_that_varies_is_refused(numbers):
-    text = "{name: a, robot: hexapod, vary: [{numbers: " + numbers + ", pattern: z, range: [350 mm, 550 mm]}]}"
-    with refused(InputError, "home"):
-        sweep(loads_study(text))
+LIFT = "{name: lift, trajectory: {kind: euler, relative_to: home, path: {kind: through, points: [[0, 0, 0, 0, 0, 0], "
+LIFT += "[0.02, 0, 0.03, 0.1, 0, 0], [0, 0, 0, 0, 0, 0]], times: [0, 0.5, 1]}}}"
+
+
+@pytest.mark.parametrize(("name", "heights"), [("hexapod", (0.36, 0.40, 0.44)), ("kim-ryu", (0.88, 0.9, 0.92))])
+def test_a_home_that_varies_is_that_of_robots_built_one_by_one(name, heights, tmp_path, monkeypatch):
+    """Motions from home, and workspaces about it, move with it; slides, whose rails stay, too."""
+    monkeypatch.chdir(tmp_path)
+    Path("lift.yaml").write_text(LIFT, encoding="utf-8")
+    text = f"""
+name: height
+robot: {name}
+motions: lift.yaml
+rate: 20
+workspaces: [{{name: work, box: {{z: [-5 mm, 5 mm], pitch: [-1 deg, 1 deg]}}, points: 3}}]
+vary:
+  - {{numbers: home.position, pattern: z, values: {list(heights)}}}
+  - {{numbers: legs.*.base, pattern: factor, values: [1, 1.02]}}
+report: [peak force, rms force, stroke, longest, condition, peak reaction, range use, workspace volume]
+"""
+    if name == "kim-ryu":
+        text = text.replace("legs.*.base,", "legs.*.platform,").replace(", workspace volume", "")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prepared, evaluator = prepare(loads_study(text))
+        result = run(prepared, evaluator, threads=1)
+        assert np.ptp(result.longest.values[::2, 0]) > 0.01
+        for k in range(len(prepared.values)):
+            numbers = {path: value[0] for path, value in evaluator.parameters(prepared.values[k : k + 1]).items()}
+            robot = with_numbers(evaluator.model.robot, numbers)
+            assert robot.home.position[2] == heights[k // 2]
+            model = pp.Model(robot)
+            own = loads_study(re.sub(r"vary:.*?report", _SAME_MASS + "report", text, flags=re.S))
+            alone = Evaluator(own, model, (make_task(model, "lift.yaml", 20.0),))
+            found = alone.evaluate(alone.designs(np.array([[robot.platform.mass]])))
+            for quantity in evaluator.columns:
+                a, b = result[quantity.replace(" ", "_")].values[k], found.values[quantity][0]
+                counted = quantity == "workspace volume"  # on a grid whose size is that of the robot itself
+                assert a == pytest.approx(b, rel=0.03 if counted else 1e-9, abs=1e-12, nan_ok=True), quantity
+            seen = study(model, make_task(model, "lift.yaml", 20.0), certify=False)
+            assert float(np.abs(seen.force).max()) == pytest.approx(float(result.peak_force[k, 0]), rel=1e-9)
+
+
+_SAME_MASS = "vary: [{numbers: platform.mass, range: [1 g, 1000 kg]}]\n"
+
+
+@pytest.mark.parametrize(
+    ("robot", "numbers", "motion", "said"),
+    [
+        ("hexapod", "home.rotation", "lift.yaml", "home.rotation legs.*.platform"),
+        ("hexapod", "home.*", "lift.yaml", "home.position"),
+        ("planar-3-rrr", "home.position", "planar-3-rrr-square", "planar-3-rrr"),
+        ("hexapod", "home.position", "fixed.yaml", "lift relative_to"),
+        ("hexapod", "home.position", "around-home", "around-home"),
+    ],
+)
+def test_a_home_that_cannot_vary_is_refused(robot, numbers, motion, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("lift.yaml").write_text(LIFT, encoding="utf-8")
+    Path("fixed.yaml").write_text(LIFT.replace("relative_to: home", "relative_to: base"), encoding="utf-8")
+    text = f"{{name: a, robot: {robot}, motions: {motion}, vary: [{{numbers: {numbers}, pattern: z, "
+    with refused(InputError, said), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        prepare(loads_study(text + "range: [350 mm, 550 mm]}]}"))
 
 
 def test_between_samples_every_kind_of_drives_is_bounded(rich, studied):

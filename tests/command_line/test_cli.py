@@ -16,10 +16,10 @@ import pytest
 import polypod as pp
 from polypod.cli import COMMANDS, GROUPS, WITH_SUBCOMMANDS, load_command
 from polypod.errors import MotionFileError
+from polypod.file_kinds.checking import check
 from polypod.files.templates import template
 from polypod.motion import Published
 from polypod.motion.resolve import robot_and_motion
-from polypod.results.checking import check
 from polypod.results.overview import describe, mobility, parameters
 from support.command_line import polypod
 from support.refusals import failed, refused, says

@@ -16,11 +16,11 @@ import polypod as pp
 from polypod.cli.frame import command, report_errors
 from polypod.description.units import advice
 from polypod.errors import InputError, MotionFileError, RobotFileError, StateError, UnphysicalWarning
+from polypod.file_kinds.checking import check
 from polypod.files.robot_files import with_file_lines
 from polypod.files.templates import template
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
-from polypod.results.checking import check
 from support.command_line import polypod
 from support.refusals import failed, refused, says
 

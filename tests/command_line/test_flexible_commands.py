@@ -17,12 +17,12 @@ from scipy.linalg import eigh
 import polypod as pp
 from polypod.export import export_c
 from polypod.export.code import available_functions
+from polypod.file_kinds.checking import check
 from polypod.files.templates import template
 from polypod.motion import make_task
 from polypod.platforms.modes import large_deflection
 from polypod.results import robot_of
 from polypod.results.brief import study_data
-from polypod.results.checking import check
 from polypod.simulation import simulate_tracking
 from polypod.simulation.elastic_spectrum import spectral_radius
 from support.command_line import polypod

@@ -28,12 +28,12 @@ from polypod.cli.complete import (
 from polypod.description import LegData
 from polypod.description.quantities import Direction
 from polypod.errors import RobotFileError
+from polypod.file_kinds.json_schema import schema
 from polypod.files.documents import parse
 from polypod.files.settings import parse_setting
 from polypod.files.templates import template
 from polypod.legs import Leg
 from polypod.motion import make_task
-from polypod.motion.json_schema import schema
 from polypod.tables import table
 from support.command_line import polypod
 from support.refusals import failed, refused, says
@@ -140,6 +140,65 @@ def test_schemas_know_every_file_of_the_library(kind):
         document, _ = parse(texts["template"], "template", RobotFileError, "a mapping")
         document["legs"][0]["bse"] = [0, 0, 0]
         assert list(validator.iter_errors(document))
+
+
+@pytest.mark.parametrize("kind", ["study", "tolerances"])
+def test_schemas_and_checks_know_the_templates_of_studies_and_tolerances(kind, tmp_path):
+    fields = schema(kind)
+    jsonschema.Draft202012Validator.check_schema(fields)
+    validator = jsonschema.Draft202012Validator(fields)
+    text = template(kind, "mine")
+    assert text.startswith(f"# yaml-language-server: $schema={kind}.schema.json\n")
+    document, _ = parse(text, kind, RobotFileError, "a mapping")
+    assert not list(validator.iter_errors(document))
+    assert list(validator.iter_errors(document | {"nmae": 1}))
+    if kind == "study":
+        assert list(validator.iter_errors(document | {"report": ["peek force"]}))
+    file = tmp_path / "mine.yaml"
+    assert polypod("new", "mine", f"--{kind}", "--out", file).exit_code == 0
+    assert file.read_text(encoding="utf-8") == text
+    checked = polypod("check", file, "--json", *(["--robot", "hexapod"] if kind == "tolerances" else []))
+    assert checked.exit_code == 0
+    assert json.loads(checked.stdout)["ok"]
+    assert not json.loads(checked.stdout)["warnings"]
+    assert polypod("schema", kind, "--out", tmp_path / "schema.json").exit_code == 0
+    failed(polypod("new", "mine", f"--{kind}", "--motion"), f"--{kind} --motion")
+    failed(polypod("new", "mine", f"--{kind}", "--flexible"), f"--{kind} --flexible")
+
+
+def test_a_file_of_another_kind_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for kind in ("robot", "motion", "study", "tolerances"):
+        Path(f"{kind}.yaml").write_text(template(kind, "mine"), encoding="utf-8")
+    failed(polypod("sweep", "robot.yaml"), "robot vary --study")
+    failed(polypod("optimise", "motion.yaml"), "motion vary")
+    failed(polypod("run", "study.yaml"), "study platform legs")
+    failed(polypod("accuracy", "hexapod", "study.yaml"), "study --tolerances")
+    failed(polypod("accuracy", "hexapod", "robot.yaml"), "robot --tolerances")
+    Path("none.yaml").write_text("{name: mine, vry: []}", encoding="utf-8")
+    failed(polypod("check", "none.yaml"), "vary trajectory platform vry")
+    failed(polypod("check", "tolerances.yaml", "--robot", "delta"), "legs.*.base")
+
+
+def test_a_study_is_checked_at_both_ends_of_its_ranges(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = template("study", "mine")
+    short = "legs.*.length, pattern: low, range: [300 mm, 600 mm]"
+    Path("a.yaml").write_text(text.replace("platform.mass, values: [40 kg, 50 kg]", short), encoding="utf-8")
+    found = json.loads(polypod("check", "a.yaml", "--json").stdout)
+    assert found["ok"]
+    says(" ".join(found["warnings"]), "payload 0.6 legs.0.length")
+    for limits, said in (
+        ("longest: 40 mm, shortest: 50 mm", "longest 0.04 shortest 0.05"),
+        ("condition: 0.5", "condition 0.5"),
+        ("stroke: 10 mm}\ntarget: {dexterity: 0.1, stroke: 20 mm", "stroke 0.02 0.01"),
+        ("peek force: 1 N", "limits peek peak"),
+    ):
+        wrong = text.replace("peak force: 400 N, stroke: 140 mm", limits).replace("minimise: [stroke,", "minimise: [")
+        Path("b.yaml").write_text(wrong, encoding="utf-8")
+        (fault,) = json.loads(polypod("check", "b.yaml", "--json").stdout)["faults"]
+        says(f"{fault['field']} {fault['message']}", said)
+        assert fault["line"]
 
 
 def test_schemas_have_ends_of_rails_for_the_legs_that_take_them(monkeypatch):

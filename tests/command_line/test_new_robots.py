@@ -9,8 +9,8 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError, UnknownNameError
+from polypod.file_kinds.checking import check
 from polypod.files.templates.sizes import DEFAULTS, robot_text
-from polypod.results.checking import check
 from support.command_line import polypod
 from support.refusals import refused
 from support.states import mostly_long

@@ -10,6 +10,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError, MotionFileError, StateError
+from polypod.file_kinds.checking import check
 from polypod.motion import (
     Circle,
     ConstantAccelerations,
@@ -34,7 +35,6 @@ from polypod.motion import (
     with_motion_lines,
 )
 from polypod.results import between, study, verdict
-from polypod.results.checking import check
 from support.refusals import refused, warned
 
 FAR = """name: far

@@ -14,10 +14,10 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import ImplausibleWarning
+from polypod.file_kinds.checking import check
 from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.files.templates import template
 from polypod.platforms.modes import modes_of
-from polypod.results.checking import check
 from polypod.yaml12 import read_yaml
 from support.refusals import says, warned
 from support.states import papers_robots

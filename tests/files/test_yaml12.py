@@ -11,10 +11,10 @@ import yaml
 import polypod as pp
 from polypod.description.modes import load_modes
 from polypod.errors import InputError, MotionFileError, RobotFileError
+from polypod.file_kinds.checking import check
 from polypod.files import dumps
 from polypod.files.templates import template
 from polypod.motion import load_motion, loads_motion
-from polypod.results.checking import check
 from polypod.yaml12 import MAX_DEPTH, MAX_DIGITS, MAX_NODES, Loader, YamlTextError, read_yaml, to_yaml
 from support.refusals import refused
 

@@ -20,8 +20,8 @@ import numpy as np
 import polypod as pp
 from polypod.cli.terminal import show_json
 from polypod.errors import StateError
+from polypod.file_kinds.checking import check
 from polypod.model import Model
-from polypod.results.checking import check
 from support.advice import has_advice
 from support.engines.chain_engine import Engine, Motion
 from support.robots.random_chains import as_data

@@ -17,9 +17,9 @@ import pytest
 from polypod.cli import COMMANDS, load_command
 from polypod.description import LegData
 from polypod.description.robot import Robot
+from polypod.file_kinds.checking import check
 from polypod.motion import MotionFile, PathKind, loads_motion
 from polypod.results import study, verdict
-from polypod.results.checking import check
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "docs"))

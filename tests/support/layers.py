@@ -46,6 +46,7 @@ ORDER = (
     "viewer",
     "results",
     "design",
+    "file_kinds",
     "papers",
     "cli",
     "__main__",

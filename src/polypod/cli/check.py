@@ -12,11 +12,15 @@ from .frame import Answer, Styled, Target, command
 from .options import Replace, Settings, overrides
 from .terminal import working
 
+_KIND = {"tolerance": "tolerance file"}
+
 
 @command("check", "check my-robot.yaml")
 def check(
-    file: Annotated[str, typer.Argument(help="Robot or motion file, or a name that 'polypod list' shows.")],
-    robot: Annotated[str | None, typer.Option(help="Robot to check a motion with.")] = None,
+    file: Annotated[
+        str, typer.Argument(help="Robot, motion, study or tolerance file, or a name that 'polypod list' shows.")
+    ],
+    robot: Annotated[str | None, typer.Option(help="Robot to check a motion or tolerances with.")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with code 2 also for broken limits and warnings.")
@@ -28,7 +32,7 @@ def check(
     ] = None,
     force: Replace = False,
 ) -> Answer:
-    from ..results.checking import check
+    from ..file_kinds.checking import check
 
     if draw is not None and settings:
         raise InputError("--draw: shows the robot as in its file; leave out --set")
@@ -44,7 +48,7 @@ def check(
     failure = "limits are broken" if report.within_limits is False else "a warning was given"
     broken = [report.broken.practical()] if report.broken and report.broken.rows else []
     return Answer(
-        [Styled("ok", f": {report.file} is a valid {report.kind}", "green"), *warned,
+        [Styled("ok", f": {report.file} is a valid {_KIND.get(report.kind, report.kind)}", "green"), *warned,
          *(f"  {remark}" for remark in report.remarks), *broken, *drawn],
         report.data(),
         failure=f"--strict: {failure}" if strict and not report.clean else "",

@@ -31,7 +31,7 @@ def compare(
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
-    from ..results.checking import kind_of
+    from ..file_kinds.checking import kind_of
     from ..results.compare import compare, study_robots
     from ..results.figures.comparison import comparison
     from ..results.figures.picture import write_picture

@@ -32,8 +32,8 @@ def import_(
     force: Replace = False,
 ) -> Answer:
     from ..exchange import import_robot
+    from ..file_kinds.checking import checked_text
     from ..output.safe_names import file_name
-    from ..results.checking import checked_text
 
     given = named_values("--at", at or (), "motor=30deg or slide=20mm")
     home = {joint: number(f"--at: {joint}", value, "m", "rad") for joint, value in given.items()}

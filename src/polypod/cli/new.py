@@ -18,8 +18,10 @@ Size = float | None
 
 @command("new", "new my-delta --kind delta --arm 0.25, then polypod check my-delta.yaml", json=False)
 def new(
-    name: Annotated[str | None, typer.Argument(help="Name of the robot or motion, or file to write.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the robot, motion or study, or file to write.")] = None,
     motion: Annotated[bool, typer.Option("--motion", help="Write a motion file instead of a robot file.")] = False,
+    study: Annotated[bool, typer.Option("--study", help="Write a study file, for sweep and optimise.")] = False,
+    tolerances: Annotated[bool, typer.Option("--tolerances", help="Write a tolerance file, for accuracy.")] = False,
     flexible: Annotated[bool, typer.Option("--flexible", help="Write a robot with a flexible platform.")] = False,
     kind: Annotated[
         str | None, typer.Option(help=f"Robot kind to generate from dimensions: {', '.join(CHOICES['robot kinds'])}.")
@@ -47,26 +49,30 @@ def new(
         "leg_mass": leg_mass,
     }  # fmt: skip
     given = [key for key, value in sizes.items() if value is not None]
-    if motion and flexible:
-        raise InputError("--flexible: applies to robots; leave out --motion")
-    if kind is not None and (motion or flexible):
+    others = [what for what, chosen in (("motion", motion), ("study", study), ("tolerances", tolerances)) if chosen]
+    if len(others) > 1:
+        raise InputError(f"--{others[1]}: leave out --{others[0]}; one file is written at a time")
+    what = others[0] if others else "robot"
+    if flexible and others:
+        raise InputError(f"--flexible: applies to robots; leave out --{what}")
+    if kind is not None and (others or flexible):
         raise InputError(
-            f"--kind: makes a robot with a rigid platform; leave out {'--motion' if motion else '--flexible'}"
+            f"--kind: makes a robot with a rigid platform; leave out {f'--{what}' if others else '--flexible'}"
         )
     if kind is None and given:
         raise InputError(f"--{given[0].replace('_', '-')}: requires --kind {', '.join(CHOICES['robot kinds'])}")
-    name = name or f"my-{kind or 'hexapod'}"
+    name = name or ("tolerances" if tolerances else f"my-{'study' if study else kind or 'hexapod'}")
     file = Path(f"{name}.yaml")
     if name.endswith((".yaml", ".yml")):
         file, name = Path(name), Path(name).stem
-    what = "motion" if motion else "robot"
-    if name in ((*PUBLISHED, AROUND_HOME) if motion else library()):
+    if what in ("robot", "motion") and name in ((*PUBLISHED, AROUND_HOME) if motion else library()):
         raise InputError(f"name: {name!r} is a {what} of the library; choose another, such as 'my-{name}'")
     platform = "flexible" if flexible else "rigid"
     text = template(what, name, platform) if kind is None else robot_text(kind, name, sizes)
     target = Target(file if out is None else out, force)
-    check, run = (" --robot ROBOT", f"ROBOT {target}") if motion else ("", target)
-    return Answer(
-        files={target: text},
-        after=f". Edit it, then:\n  polypod check {target}{check}\n  polypod run {run}",
-    )
+    check = f"{target} --robot ROBOT" if what in ("motion", "tolerances") else target
+    run = {
+        "motion": f"run ROBOT {target}", "study": f"sweep {target}",
+        "tolerances": f"accuracy ROBOT {target}",
+    }.get(what, f"run {target}")  # fmt: skip
+    return Answer(files={target: text}, after=f". Edit it, then:\n  polypod check {check}\n  polypod {run}")

@@ -18,6 +18,8 @@ class FileKind(StrEnum):
 
     robot = "robot"
     motion = "motion"
+    study = "study"
+    tolerances = "tolerances"
 
 
 @command("schema", "schema robot --out robot.schema.json", json=False)
@@ -26,7 +28,7 @@ def schema(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; default: print it.")] = None,
     force: Replace = False,
 ) -> Answer | None:
-    from ..motion.json_schema import schema
+    from ..file_kinds.json_schema import schema
 
     text = json.dumps(schema(kind.value), indent=2) + "\n"
     if out is None:

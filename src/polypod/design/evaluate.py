@@ -22,6 +22,7 @@ from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
 from ..description.paths import get, unit_at
+from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError, UnknownNameError
 from ..fingerprint import fingerprint
 from ..formulations.elasticity import springs_of
@@ -49,6 +50,7 @@ IN_CACHE = 4096
 """States of all designs of a call together: some hundred kilobytes of results, which stay in the second cache."""
 WORK = 2_000_000
 """States of a block of designs, about: some tenths of a second."""
+HOME = "home.position"
 REASONS = (
     "",
     "no robot",
@@ -102,6 +104,7 @@ class Evaluator:
         self.judged = limit_quantities(self.own, varied) if study.robot_limits else {}
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
         self.targets = {name: self._target(name, value) for name, value in study.target.items()}
+        check_limits(self.limits, self.targets)
         self.limits |= dict.fromkeys(self.judged, 1.0)
         check_quantities(study, model)
         self._own_buffers = threading.local()
@@ -235,6 +238,25 @@ class Evaluator:
             result.append(PATTERNS[varied.pattern].read(numbers))
         return np.array(result)
 
+    def end_faults(self) -> list[str]:
+        """Ends of ranges at which the robot cannot be built, the other parameters as in the robot file.
+
+        Returns
+        -------
+        list of str
+            A sentence for each.
+        """
+        ends = np.array([[min(values), max(values)] for values in self.bounds])
+        values = np.tile(np.clip(self.nominal(), *ends.T), (2 * len(ends), 1))
+        for k, pair in enumerate(ends):
+            values[2 * k : 2 * k + 2, k] = pair
+        impossible = self.designs(values).impossible
+        return [
+            f"vary.{n // 2}: at {self.study.vary[n // 2].label} = {values[n, n // 2]:g} {self.unit(n // 2)} there is "
+            f"no robot: {text}"
+            for n, text in sorted(impossible.items())
+        ]
+
     def parameters(self, designs: Array) -> dict[str, Array]:
         """Robot parameters of designs, as ``parameters=`` of model functions.
 
@@ -264,7 +286,9 @@ class Evaluator:
         """The compiled functions, for numbers anywhere in the ranges."""
         shares = np.vstack([np.zeros(len(self.bounds)), np.ones(len(self.bounds)),
                             np.random.default_rng(1).random((8, len(self.bounds)))])  # fmt: skip
-        return DesignFunctions(self.model, self.parameters(scaled(self.study, self.bounds, shares)))
+        return DesignFunctions(
+            self.model, self._seen_from_home(self.parameters(scaled(self.study, self.bounds, shares)))
+        )
 
     def designs(self, values: Array) -> Designs:
         """Designs with given values of the varied parameters.
@@ -279,7 +303,26 @@ class Evaluator:
         Designs
             The designs.
         """
-        return self.functions.designs(self.parameters(values))
+        return self.functions.designs(self._seen_from_home(self.parameters(values)))
+
+    @property
+    def moves_home(self) -> bool:
+        """Whether the study varies the home position."""
+        return any(HOME in paths for paths in self._paths)
+
+    def _seen_from_home(self, numbers: dict[str, Array]) -> dict[str, Array]:
+        """The same designs with the robot's own home: a home moved by d is a base moved by -d.
+
+        Motions and workspaces count from home, so that all designs share their poses.
+        """
+        if HOME not in numbers:
+            return numbers
+        home = numbers[HOME]
+        moved = {name: value for name, value in numbers.items() if name != HOME}
+        away = home - np.array(self.model.robot.home.position)
+        for path in base_points(self.model.robot):
+            moved[path] = moved.get(path, self._own(path, len(home))) - away
+        return moved
 
     @lazy
     def _sourced(self) -> dict[str, Quantity | LimitQuantity]:
@@ -824,17 +867,53 @@ class Reduction:
 def varied_paths(study: Study, robot: Robot) -> list[list[str]]:
     """Paths of the robot's numbers that each varied one sets; errors for what its pattern is not about."""
     for k, varied in enumerate(study.vary):
-        if varied.numbers.partition(".")[0] == "home":
-            raise InputError(
-                f"vary.{k}.numbers: {varied.numbers!r} moves the motions and workspaces of the study too, which are "
-                "made once, for the robot as it is; to change a height vary 'legs.*.base' with the pattern z, or make "
-                "a robot file for each home and compare them"
-            )
+        _check_home(robot, k, varied.numbers)
     paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
     for k, varied in enumerate(study.vary):
         _check_pattern(robot, k, paths[k], varied.numbers, varied.pattern)
     _check_overlaps(study, paths)
     return paths
+
+
+def _check_home(robot: Robot, k: int, numbers: str) -> None:
+    """Raise for a home that cannot vary: its angles, and where legs or elements are drawn at home."""
+    if numbers.partition(".")[0] != "home":
+        return
+    field = f"vary.{k}.numbers"
+    if numbers != HOME:
+        raise InputError(
+            f"{field}: {numbers!r}: only {HOME!r} can vary; to turn the platform at home vary 'legs.*.platform' with "
+            "the pattern turn, or make a robot file for each home and compare them"
+        )
+    drawn = [leg.name for leg in robot.legs if hasattr(leg, "joints")]
+    drawn += [element.name for element in robot.elements if getattr(element, "at", None) is not None]
+    if drawn:
+        raise InputError(
+            f"{field}: {numbers!r}: {', '.join(drawn[:3])}{' and others' if len(drawn) > 3 else ''} of {robot.name!r} "
+            "are drawn where they are at home, so another home is another drawing; make a robot file for each home and "
+            "compare them"
+        )
+
+
+def base_points(robot: Robot) -> list[str]:
+    """Paths of the points of legs that are fixed in the base: lengths in the base frame, not in the platform's.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    list of str
+        Their paths.
+    """
+    return [
+        f"legs.{k}.{name}"
+        for k, leg in enumerate(robot.legs)
+        for name, field in type(leg).model_fields.items()
+        if not name.startswith("platform") and unit_of(field) == "m" and np.shape(getattr(leg, name)) == (3,)
+    ]
 
 
 def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
@@ -865,6 +944,28 @@ def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
         both = sorted(set(paths[k]) & set(paths[j]))
         if replaces and both:
             raise InputError(f"vary.{k}.numbers: {both[0]} is already varied by {vary[j].label!r}; vary it once")
+
+
+def check_limits(limits: Mapping[str, float], targets: Mapping[str, float]) -> None:
+    """Raise for limits that no design can keep, or that exclude a target."""
+    longest, shortest = limits.get("longest", np.inf), limits.get("shortest", -np.inf)
+    if not longest > shortest:
+        raise InputError(
+            f"limits.longest: at most {longest:g} and shortest at least {shortest:g} exclude each other; exchange "
+            "them, or give one of them",
+            code="exclusive",
+        )
+    if limits.get("condition", np.inf) < 1:
+        raise InputError(
+            f"limits.condition: a condition number is never below 1, got {limits['condition']:g}; give a larger limit",
+            code="exclusive",
+        )
+    for name in sorted(set(limits) & set(targets)):
+        if share(name, np.array(targets[name]), limits[name]) > 1:
+            raise InputError(
+                f"target.{name}: {targets[name]:g} is beyond its limit of {limits[name]:g}; change one of them",
+                code="exclusive",
+            )
 
 
 def check_quantities(study: Study, model: Model) -> None:

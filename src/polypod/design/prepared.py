@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -13,11 +14,13 @@ import numpy as np
 
 from ..arrays import Array
 from ..description.file_names import resolve_name
+from ..description.paths import get
 from ..errors import InputError, UnknownNameError
 from ..files import dumps, load
 from ..model import Model
-from ..motion import Task, make_task
-from .evaluate import WORK, Evaluator
+from ..motion import AROUND_HOME, Task, make_task
+from ..parameters.design import with_numbers
+from .evaluate import HOME, WORK, Evaluator, base_points
 from .study import Study, designs_of, load_study, study_fault
 
 
@@ -123,6 +126,8 @@ def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None
         if not tasks and not read.workspaces:
             tasks = (make_task(model, None, read.rate),)
         evaluator = Evaluator(read, model, tasks)
+        if evaluator.moves_home:
+            _check_home(model, tasks, [resolve_name(m, folder) for m in read.motions] or [None], read.rate)
         values = designs_of(read, evaluator.bounds)
     except (InputError, UnknownNameError) as error:
         if origin is None:
@@ -132,6 +137,46 @@ def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None
     states = sum(len(case.shares) for case in evaluator.load_cases)
     block = read.block or max(1, min(len(values), WORK // states))
     return Prepared(read, model, tasks, values, block), evaluator
+
+
+def _check_home(model: Model, tasks: tuple[Task, ...], motions: list[Any], rate: float | None) -> None:
+    """Raise if the home position varies and a motion does not count from home alone, or a leg would not follow it."""
+    robot = model.robot
+    away = 1e-3 * robot.platform_size * np.array([0.3, 0.5, 0.8])
+    if robot.dof:  # along what the platform can move
+        axes = [np.array(one.axis) for one in robot.dof if one.motion != "rotation"]
+        away = sum((axis * (axis @ away) for axis in axes), np.zeros(3))
+    moved = with_numbers(robot, {HOME: np.array(robot.home.position) + away}, robot.name)
+    other = Model(moved)
+    own = {path: np.array(get(robot, path)) - away for path in base_points(robot)}
+    still = np.zeros(6)
+    pairs = [
+        (other.inverse_kinematics(moved.home.matrix), model.inverse_kinematics(robot.home.matrix, parameters=own)),
+        (
+            other.inverse_dynamics(moved.home.matrix, still, still),
+            model.inverse_dynamics(robot.home.matrix, still, still, parameters=own),
+        ),
+    ]
+    if not all(np.allclose(a, b, rtol=1e-6, atol=1e-6 * np.abs(b).max()) for a, b in pairs):
+        raise InputError(
+            f"vary: legs of {robot.name!r} depend on home by more than points of the base; make a robot file for each "
+            "home and compare them"
+        )
+    for task, motion in zip(tasks, motions, strict=False):
+        if task.name == AROUND_HOME:
+            raise InputError(
+                f"motions: {AROUND_HOME} adapts its amplitude to each home; give a motion with 'relative_to: home'"
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # given for the robot itself
+            there = make_task(other, motion, rate)
+        gap = there.motion.pose[:, :3, 3] - task.motion.pose[:, :3, 3] - away
+        same = all(np.allclose(a, b) for a, b in zip(there.motion[2:], task.motion[2:], strict=True))
+        if not (same and np.abs(gap).max() < 1e-6 * np.abs(away).max()):
+            raise InputError(
+                f"motions: {task.name} does not count from home, so {HOME!r} does not change it; write 'relative_to: "
+                "home' in its file, or vary 'legs.*.base' with the pattern z"
+            )
 
 
 def _check_settings(study: Study, settings: Mapping[str, Any]) -> None:

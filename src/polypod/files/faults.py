@@ -21,6 +21,7 @@ from ..description.quantities import Data, unit_of
 from ..description.robot import Robot
 from ..description.units import advice
 from ..errors import Fault, FileError, UnknownNameError, plain, short_repr
+from .document_kinds import another_kind
 from .documents import parse
 from .short_forms import short_fields
 
@@ -89,7 +90,7 @@ def validated(kind: type[Schema], text: str, origin: str, error: type[FileError]
     """
     first = [name for name, field in kind.model_fields.items() if field.is_required()] or list(kind.model_fields)[:2]
     document, node = parse(text, origin, error, f"a mapping with {', '.join(first)} and more")
-    faults = structure_faults(document, node)
+    faults = another_kind(document, error.what.removesuffix(" file")) or structure_faults(document, node)
     if faults:
         raise error(origin, faults)
     try:

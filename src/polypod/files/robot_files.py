@@ -34,6 +34,7 @@ from ..errors import (
     short_repr,
 )
 from ..yaml12 import Dumper, to_yaml
+from .document_kinds import another_kind
 from .documents import parse, read
 from .faults import line_of, merge_remarks, structure_faults, validation_faults
 from .rounded_axes import align_rounded_axes
@@ -206,10 +207,7 @@ def loads(
 def _read(text: str, origin: str, folder: str | Path) -> tuple[Expanded, Any, Robot]:
     """A text's document, written out, its nodes with their lines, and the robot that it states."""
     document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
-    if "trajectory" in document and "legs" not in document:
-        wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
-        raise RobotFileError(origin, [Fault("", wanted, line_of("trajectory", node))])
-    faults = structure_faults(document, node)
+    faults = another_kind(document, "robot") or structure_faults(document, node)
     if faults:
         raise RobotFileError(origin, faults)
     whole = _expanded(document, node, origin)

@@ -15,8 +15,8 @@ def template(kind: str, name: str, platform: str = "rigid") -> str:
 
     Parameters
     ----------
-    kind : "robot" or "motion"
-    name : name of the robot or motion: letters, digits, - and _ after a letter
+    kind : "robot", "motion", "study" or "tolerances"
+    name : name of the robot, motion or study: letters, digits, - and _ after a letter
     platform : "rigid" or "flexible", of a robot
 
     Returns

@@ -1,4 +1,4 @@
-"""Robot and motion files as JSON schema, for completion and validation in editors."""
+"""Files of every kind as JSON schema, for completion and validation in editors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from ..errors import UnknownNameError
 
-KINDS = ("robot", "motion")
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _MEASURE = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?(\d|\.\d)"}]}
 """A number, or a text that begins with one, such as 60 mm."""
@@ -22,15 +21,15 @@ def schema(kind: str) -> dict[str, Any]:
 
     Parameters
     ----------
-    kind : "robot" or "motion"
+    kind : "robot", "motion", "study" or "tolerances"
 
     Returns
     -------
     dict : a JSON schema (draft 2020-12)
     """
     if kind not in KINDS:
-        raise UnknownNameError("kind of file", kind, KINDS)
-    fields = _robot() if kind == "robot" else _motion()
+        raise UnknownNameError("kind of file", kind, tuple(KINDS))
+    fields = KINDS[kind]()
     return {"$schema": _DRAFT, "title": f"polypod {kind} file", **{k: v for k, v in fields.items() if k != "title"}}
 
 
@@ -86,6 +85,34 @@ def _motion() -> dict[str, Any]:
             choices.append({"type": "array", "minItems": 6, "maxItems": 6, "items": _MEASURE})
         definitions[what] = {"anyOf": choices}
     return {**whole, "$defs": definitions}
+
+
+def _study() -> dict[str, Any]:
+    from ..design import PATTERNS, QUANTITIES, Study
+
+    definitions: dict[str, Any] = {}
+    whole = _collected(Study.model_json_schema(), definitions)
+    quantity = {"enum": list(QUANTITIES)}
+    several = {"anyOf": [quantity, {"type": "array", "items": quantity}]}
+    values = {"type": "object", "propertyNames": quantity, "additionalProperties": _MEASURE}
+    whole["properties"] |= {"report": several, "minimise": several, "maximise": several}
+    whole["properties"] |= {"limits": values, "target": values}
+    definitions["Varied"]["properties"]["pattern"] = {"enum": list(PATTERNS), "default": "value"}
+    whole["properties"]["vary"] = {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/Varied"}}
+    return {**whole, "$defs": definitions}
+
+
+def _tolerances() -> dict[str, Any]:
+    from ..analysis import Tolerances
+
+    definitions: dict[str, Any] = {}
+    whole = _collected(Tolerances.model_json_schema(), definitions)
+    whole["properties"]["growth"] = {"type": "array", "items": {"$ref": "#/$defs/Growth"}}
+    return {**whole, "$defs": definitions}
+
+
+KINDS = {"robot": _robot, "motion": _motion, "study": _study, "tolerances": _tolerances}
+"""The kinds of files that have a schema."""
 
 
 def _built_in(registry: dict[str, Any]) -> list[tuple[str, Any]]:

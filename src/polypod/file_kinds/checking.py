@@ -1,4 +1,4 @@
-"""Checks of robot and motion files: every error with its line, warnings, and what is worth knowing."""
+"""Checks of robot, motion, study and tolerance files: every error with its line, warnings, remarks."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ..errors import (
     UnphysicalWarning,
 )
 from ..files import library, load
+from ..files.document_kinds import DOCUMENT_KINDS, document_kind
 from ..files.documents import parse, read
 from ..files.faults import line_of, merge_sentences
 from ..files.robot_files import with_file_lines
@@ -35,14 +36,14 @@ from ..model import Model
 from ..model.results import suspected_unit_errors
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..platforms.modes import large_deflection
+from ..results.intersample import between
+from ..results.overview import parameters
+from ..results.report import near_singularity
+from ..results.sizing import limits
+from ..results.study import study
+from ..results.verdict import verdict
 from ..simulation.elastic_spectrum import growth_rate
 from ..tables import Table
-from .intersample import between
-from .overview import parameters
-from .report import near_singularity
-from .sizing import limits
-from .study import study
-from .verdict import verdict
 
 
 @dataclass
@@ -102,9 +103,9 @@ class Report:
 
 
 class AnyFileError(FileError):
-    """An error of a file that may be a robot or a motion."""
+    """An error of a file that may be of any kind."""
 
-    what = "robot or motion"
+    what = "robot, motion, study or tolerance file"
 
 
 def check(
@@ -113,12 +114,12 @@ def check(
     sources: bool = False,
     settings: Mapping[str, Any] | None = None,
 ) -> Report:
-    """Validate a robot or motion file.
+    """Validate a robot, motion, study or tolerance file.
 
     Parameters
     ----------
     name : a file, or a robot or motion of the library
-    robot : robot to try a motion on; the one that the motion names if not given
+    robot : robot to try a motion or tolerances on; that which the motion names if not given
     sources : whether to list every parameter of a robot that has no source
     settings : other values of the robot's parameters, by path
 
@@ -131,6 +132,10 @@ def check(
         report.kind = kind_of(name)
         if report.kind == "robot":
             _check_robot(report, sources, settings)
+        elif report.kind == "study":
+            _check_study(report, settings)
+        elif report.kind == "tolerance":
+            _check_tolerances(report, robot, settings)
         else:
             _check_motion(report, robot, settings)
     except FileError as error:
@@ -153,7 +158,7 @@ def checked_text(text: str, path: Path) -> list[str]:
 
 
 def kind_of(name: str | Path) -> str:
-    """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
+    """Kind of a file, robot, motion, study or tolerance: by the library, or by what the file holds."""
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
     if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
@@ -165,15 +170,14 @@ def kind_of(name: str | Path) -> str:
         return "robot"  # as everywhere, a library name takes precedence over a file
     wanted = "a mapping such as 'name: my-hexapod' and more ('polypod new' writes one to start from)"
     document, _ = parse(read(path, AnyFileError), str(path), AnyFileError, wanted)
-    if "trajectory" in document:
-        return "motion"
-    if not {"platform", "legs"} & set(document):
-        neither = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
-        unknown = (
-            f"{neither}, but {', '.join(map(str, document))}. Add them, in lower case; 'polypod new' writes a file"
+    kind = document_kind(document)
+    if kind is None:
+        needed = ", ".join(one.text for one in DOCUMENT_KINDS.values())
+        text = f"{needed}; this file has neither, but {', '.join(map(str, document))}. Write them in lower case"
+        raise AnyFileError(
+            str(path), [Fault("", f"{text}; 'polypod new' writes a file of each kind to start from", 1, "neither")]
         )
-        raise AnyFileError(str(path), [Fault("", f"{unknown} to start from", 1, "neither")])
-    return "robot"
+    return kind
 
 
 def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | None) -> None:
@@ -316,3 +320,43 @@ def _check_along(report: Report, model: Model, task: Task) -> None:
         report.warnings += found.warnings
     report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
     report.remarks += [] if judged.worst is None else [judged.headline]
+
+
+def _check_study(report: Report, settings: Mapping[str, Any] | None) -> None:
+    """Reads the study with its robot and motions, and builds the robot at both ends of every range."""
+    from ..design import prepare
+    from ..design.results import limits_text
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        prepared, evaluator = prepare(report.file, settings)
+    report.warnings = list(dict.fromkeys(str(w.message) for w in caught))
+    study, robot = prepared.study, prepared.model.robot
+    count = len(prepared.values)
+    cases = ", ".join(prepared.load_case_names)
+    varied = ", ".join(one.label for one in study.vary)
+    report.remarks = [
+        f"{study.name}: {count} designs of {robot.name} on {cases}; varied: {varied}",
+        f"a design counts if it is {limits_text(evaluator)}",
+    ]
+    sought = [*(f"minimise {name}" for name in study.minimise), *(f"maximise {name}" for name in study.maximise)]
+    sought += [f"{name} near {value}" for name, value in study.target.items()]
+    report.remarks += [f"'polypod optimise': {', '.join(sought)}"] if sought else []
+    report.warnings += evaluator.end_faults()
+
+
+def _check_tolerances(report: Report, robot: str | None, settings: Mapping[str, Any] | None) -> None:
+    """Reads the tolerances; with a robot, also whether it has these parameters."""
+    from ..analysis import budget, load_tolerances
+
+    given = load_tolerances(report.file)
+    listed = [*given.numbers, *(f"growth {one.name}" for one in given.growth)]
+    report.remarks = [f"tolerances of {', '.join(listed) or 'actuators'}"]
+    if robot is None:
+        report.remarks.append("not checked with a robot; pass robot= to check it with one")
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the robot is not what is checked here
+        model = Model(load(robot, settings) if settings else robot)
+    found = budget(model, given)
+    report.remarks.append(f"{model.robot.name} has all of these parameters; largest source: {found.names[0]}")
