@@ -28,7 +28,7 @@ from ..kernels.kernel import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .header import LEAST
-from .mjcf_elements import Law, MjcfElements
+from .mjcf_elements import Law, MjcfElements, same_motion
 from .text import add, document, file_name, numbers
 from .tree import Node, Tree, elementary_joints, prism, shapes_in, tree_of
 
@@ -71,7 +71,7 @@ class _Writer:
     def __init__(
         self, tree: Tree, model: Model, elements: MjcfElements, time_constant: float, impedance: float
     ) -> None:
-        self.tree, self.model, self.elements = tree, model, elements
+        self.tree, self.model, self.elements, self.linkage = tree, model, elements, linkage_of(model.robot)
         self.remarks = [*left_out(model, ("stiffness", "elements")), *elements.remarks]
         self.written = {BASE}
         self.home_positions: list[str] = []
@@ -224,7 +224,8 @@ class _Writer:
             data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
-            own = self.elements.joints.get(joint.name, {}).get(part.motion, Law())
+            motion = same_motion(self.linkage, joint, part.motion)
+            own = self.elements.joints.get(joint.name, {}).get(motion, Law())
             add(element, "joint", name=part.name, **data, **_passive(part.friction, own, reference))
             self._dry(part.friction, part.name)
             self.home_positions.append(repr(reference))

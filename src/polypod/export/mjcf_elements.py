@@ -15,8 +15,8 @@ from ..arrays import Array
 from ..description.element import COORDINATES, ElementData
 from ..elements import Damper, GasSpring, Spring, Stop
 from ..errors import InputError
-from ..exchange.linkage import BASE, PLATFORM
-from ..legs.chain import Chain
+from ..exchange.linkage import BASE, PLATFORM, Linkage, linkage_of
+from ..legs.chain import Chain, ChainJoint
 from ..model import Model
 
 
@@ -48,13 +48,8 @@ class MjcfElements:
     @staticmethod
     def of(model: Model) -> MjcfElements:
         """Those of a robot's file, and the stiffness of its passive joints."""
-        found, robot = MjcfElements(), model.robot
-        for leg in robot.legs:
-            for joint in leg.joints if isinstance(leg, Chain) else ():
-                if joint.stiffness is not None and not joint.actuated:
-                    laws = {motion: Law(joint.stiffness) for motion in COORDINATES[joint.kind]}
-                    found.joints[f"{leg.name}-{joint.name}"] = laws
-        for element in robot.elements:
+        found = MjcfElements(joints=_own_stiffness(model))
+        for element in model.robot.elements:
             if isinstance(element, Stop):
                 found.remarks.append(
                     f"{element.name}: stiffness and damping of this stop are left out; MuJoCo limits the joint itself"
@@ -95,6 +90,68 @@ class MjcfElements:
                     f"mjcf: element {sites[0][0][:-2]!r} acts on {body}, which has no mass or is fixed to another body "
                     "and is not a body of its own in MuJoCo; let it act on a body with mass"
                 )
+
+
+def same_motion(linkage: Linkage, joint: ChainJoint, motion: str) -> str:
+    """The motion of a robot's own joint that one of a joint of a tree is, which may be reversed: its axes swap."""
+    own = next((one for one in linkage.joints if one.name == joint.name), None)
+    if joint.kind != "universal" or own is None or own.axes is None or joint.axes is None:
+        return motion
+    swapped = abs(float(np.dot(own.axes[0], joint.axes[0]))) < 0.5
+    return {"first": "second", "second": "first"}[motion] if swapped else motion
+
+
+class JointLaws:
+    """Laws of joints by joint and motion for formats that have nothing else, and names of what these leave out.
+
+    ``has_springs`` says whether the format has a stiffness of joints, or their damping alone.
+    """
+
+    def __init__(self, model: Model, has_springs: bool) -> None:
+        self._joints, self._linkage = _own_stiffness(model), linkage_of(model.robot)
+        self._has_springs, self._used = has_springs, set[tuple[str, str]]()
+        self._left = list[str]()
+        for element in model.robot.elements:
+            both = MjcfElements(joints={name: dict(laws) for name, laws in self._joints.items()})
+            try:
+                if isinstance(element, Stop) or not element.joint:
+                    raise _refusal(element, "it is not along a joint's axis")
+                both._in_joint(model, element)
+            except InputError:
+                self._left.append(f"{element.name} ({element.kind})")
+            else:
+                self._joints = both.joints
+
+    def of(self, joint: ChainJoint, motion: str) -> Law:
+        """The law of a joint's motion, of which the format is given what it can hold."""
+        motion = same_motion(self._linkage, joint, motion)
+        self._used.add((joint.name, motion))
+        law = self._joints.get(joint.name, {}).get(motion, Law())
+        return law if self._has_springs else Law(0.0, law.damping)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is left out of the file, after all joints were written."""
+        left = list(self._left)
+        for joint, laws in self._joints.items():
+            for motion, law in laws.items():
+                if (joint, motion) not in self._used:
+                    left.append(f"spring and damper of {joint} {motion}")
+                elif law.stiffness and not self._has_springs:
+                    left.append(f"spring of {joint} {motion}")
+        if not left:
+            return []
+        return [f"left out: the elements {', '.join(left)}; forces and motions differ from the robot's by what they do"]
+
+
+def _own_stiffness(model: Model) -> dict[str, dict[str, Law]]:
+    """Laws of passive joints that state a stiffness of their own."""
+    return {
+        f"{leg.name}-{joint.name}": {motion: Law(joint.stiffness) for motion in COORDINATES[joint.kind]}
+        for leg in model.robot.legs
+        for joint in (leg.joints if isinstance(leg, Chain) else ())
+        if joint.stiffness is not None and not joint.actuated
+    }
 
 
 def _refusal(element: ElementData, why: str) -> InputError:

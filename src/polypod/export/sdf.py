@@ -20,6 +20,7 @@ from ..exchange.simplify import simplified
 from ..exchange.urdf import INERTIA_ENTRIES
 from ..legs.chain import ChainJoint
 from ..model import Model
+from .mjcf_elements import JointLaws, Law
 from .text import add, document, file_name, numbers
 from .tree import (
     ElementaryJoint,
@@ -79,7 +80,8 @@ class _Writer:
 
     def __init__(self, tree: Tree, model: Model) -> None:
         self.tree, self.model = tree, model
-        self.remarks = left_out(model)
+        self.laws = JointLaws(model, has_springs=True)
+        self.remarks = left_out(model, ("stiffness", "elements"))
         self.root = ET.Element("sdf", version="1.9")
         self.body = add(self.root, "model", name=tree.name)
 
@@ -98,7 +100,7 @@ class _Writer:
         rotors = [joint.name for joint in tree.driven if joint.rotor]
         if rotors:
             self.remarks.append(f"left out: rotors of {', '.join(rotors)}, for which SDF has no place")
-        return document(self.root, self.model, self.remarks)
+        return document(self.root, self.model, [*self.remarks, *self.laws.remarks])
 
     def _link(self, name: str) -> None:
         tree, one = self.tree, self.tree.bodies[name]
@@ -185,8 +187,9 @@ class _Writer:
             add(limit, "effort", [abs(joint.ratio) * joint.max_force])
         if joint.max_speed is not None:
             add(limit, "velocity", [joint.max_speed / abs(joint.ratio)])
-        if part.friction.viscous or part.friction.drag:
+        law = self.laws.of(joint, part.motion)
+        if part.friction.viscous or part.friction.drag or law != Law():
             dynamics = add(element, "dynamics")
-            values = {"damping": part.friction.viscous, "friction": part.friction.drag}
-            for key, value in (values | {"spring_reference": 0.0, "spring_stiffness": 0.0}).items():
+            values = {"damping": part.friction.viscous + law.damping, "friction": part.friction.drag}
+            for key, value in (values | {"spring_reference": law.rest, "spring_stiffness": law.stiffness}).items():
                 add(dynamics, key, [value])

@@ -21,6 +21,7 @@ from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
+from .mjcf_elements import JointLaws
 from .text import add, document, file_name
 from .tree import ElementaryJoint, Tree, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
 
@@ -71,6 +72,7 @@ class _Writer:
 
     def __init__(self, tree: Tree, model: Model) -> None:
         self.tree, self.model = tree, model
+        self.laws = JointLaws(model, has_springs=False)
         self.root = ET.Element("robot", name=tree.name)
         self.pairs: list[list[str]] = []
         self.kinds: list[str] = []
@@ -144,9 +146,9 @@ class _Writer:
         low, high = part.range or (-_FREE, _FREE)
         span = {} if type_ == "continuous" else {"lower": low, "upper": high}
         add(element, "limit", effort=force, velocity=speed, **span)
-        friction = part.friction
-        if friction.viscous or friction.drag:
-            add(element, "dynamics", damping=friction.viscous, friction=friction.drag)
+        friction, law = part.friction, self.laws.of(joint, part.motion)
+        if friction.viscous or friction.drag or law.damping:
+            add(element, "dynamics", damping=friction.viscous + law.damping, friction=friction.drag)
 
     def _cut(self, joint: ChainJoint) -> None:
         one, two = f"{joint.name}-A", f"{joint.name}-B"
@@ -167,7 +169,7 @@ class _Writer:
     def tree_text(self) -> str:
         """The URDF file."""
         rotors = [joint.name for joint in self.tree.driven if joint.rotor]
-        remarks = left_out(self.model)
+        remarks = [*left_out(self.model, ("stiffness", "elements")), *self.laws.remarks]
         if self.pairs:
             beside = f"{file_name(self.model)}{SUFFIX}"
             remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")

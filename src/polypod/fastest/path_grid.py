@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import StateError
+from ..mechanism.acting_elements import has_dampers
 from ..motion import ArcLengthPath, Motion, PathSample, Trajectory, Wrench
 
 if TYPE_CHECKING:
@@ -197,8 +198,9 @@ def _turns(path: ArcLengthPath, samples: PathSample) -> Array:
 class PathDynamics(NamedTuple):
     """What a robot needs at places (..., n), without friction: affine in the acceleration u and the squared speed x.
 
-    force = u force_u + x force_x + force_0; speed = sqrt(x) rate; acceleration = u rate + x rate_x. Reactions are the
-    joints' forces (..., joints, 3) in the same three parts, None if they have no limit.
+    Dampers of elements count as friction here. force = u force_u + x force_x + force_0; speed = sqrt(x) rate;
+    acceleration = u rate + x rate_x. Reactions are the joints' forces (..., joints, 3) in the same three parts, None if
+    they have no limit.
     """
 
     force_u: Array
@@ -210,24 +212,28 @@ class PathDynamics(NamedTuple):
 
 
 def path_dynamics(model: Model, samples: PathSample, wrench: Array | None, reactions: bool) -> PathDynamics:
-    """Three states a place, all in one call: at rest, accelerating at rest, and at unit speed."""
-    count = len(samples.time)
-    still = np.zeros((count, 6))
-    pose = np.concatenate([samples.pose] * 3)
-    twist = np.concatenate([still, still, samples.tangent])
-    acceleration = np.concatenate([still, samples.tangent, samples.curvature])
-    wrench = None if wrench is None else np.tile(wrench, (3, 1))
+    """Three states a place, all in one call: at rest, accelerating at rest, and at unit speed.
+
+    With dampers the last is the mean of both directions, in which what is viscous cancels.
+    """
+    count, ways = len(samples.time), (1.0, -1.0) if has_dampers(model.kernels.mechanism) else (1.0,)
+    states, still = 2 + len(ways), np.zeros((count, 6))
+    pose = np.concatenate([samples.pose] * states)
+    twist = np.concatenate([still, still, *(way * samples.tangent for way in ways)])
+    acceleration = np.concatenate([still, samples.tangent, *(samples.curvature for _ in ways)])
+    wrench = None if wrench is None else np.tile(wrench, (states, 1))
+
+    def parts(found: Array) -> tuple[Array, Array, Array]:
+        at_rest, pushing, *moving = found.reshape(states, count, *found.shape[1:])
+        return pushing - at_rest, sum(moving) / len(ways) - at_rest, at_rest
+
     with name_motion_time(samples):
-        force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise").reshape(3, count, -1)
-    parts = None
-    if reactions:
-        found = joint_forces(model, pose, twist, acceleration, wrench, False)
-        at_rest, pushing, moving = found.reshape(3, count, *found.shape[1:])
-        parts = pushing - at_rest, moving - at_rest, at_rest
+        force = parts(model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise"))
+    reaction = parts(joint_forces(model, pose, twist, acceleration, wrench, False)) if reactions else None
     return PathDynamics(
-        force[1] - force[0], force[2] - force[0], force[0],
+        *force,
         model.rates(samples.pose, samples.tangent),
-        model.accelerations(samples.pose, samples.tangent, samples.curvature), parts,
+        model.accelerations(samples.pose, samples.tangent, samples.curvature), reaction,
     )  # fmt: skip
 
 

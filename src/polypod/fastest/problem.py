@@ -1,7 +1,7 @@
 """The limits of a robot along a path as constraints on speed and acceleration, linear about the last answer.
 
-Without friction forces are affine in u and x = w^2. Friction (viscous, dry, dependent on loads), power and the size of
-reactions are not: each round takes them from the full model at the last answer. Friction's share is frozen; the
+Without friction forces are affine in u and x = w^2. Friction and dampers, power and the size of reactions
+are not: each round takes them from the full model at the last answer. Friction's share is frozen; the
 hyperbola |force| <= P/speed is replaced by its tangent, which lies below it, so that what keeps the tangent keeps the
 power; so is each straight piece of a force-speed curve, which is convex in x; reactions have tangents of their own
 (``polypod.fastest.problem``).
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..mechanism.acting_elements import has_dampers
 from .limits import shares
 from .path_grid import PathGrid, joint_forces, path_dynamics, wrench_at
 from .reach import AccelerationBounds, as_bounds
@@ -68,6 +69,7 @@ class Problem:
 
     def __init__(self, model: Model, grid: PathGrid, limits: dict[str, Array], friction: bool) -> None:
         self.model, self.grid, self.limits, self.friction = model, grid, limits, friction
+        self._resisted = friction or has_dampers(model.kernels.mechanism)
         self._wrench = (
             None if grid.wrench is None else [wrench_at(grid.wrench, p) for p in (grid.samples, grid.between)]
         )
@@ -88,7 +90,7 @@ class Problem:
     @property
     def linear(self) -> bool:
         """Whether one round gives the answer."""
-        return not (self.friction or {"power", "reaction", "force_speed"} & set(self.limits))
+        return not (self._resisted or {"power", "reaction", "force_speed"} & set(self.limits))
 
     @property
     def _asks_speeds(self) -> bool:
@@ -234,12 +236,12 @@ class Problem:
         roots = np.sqrt(squares)[..., None]
         force = self._affine_at_ends(u, squares, path.force_u, path.force_x, path.force_0)
         largest, bounds, reaction = np.abs(force), self.friction_bounds, None
-        if self.friction or "reaction" in self.limits:
+        if self._resisted or "reaction" in self.limits:
             pose, tangent, curvature = (np.stack([part[:-1], part[1:]]) for part in grid.samples[1:])
             motion = pose, roots * tangent, u[:, None] * tangent + squares[..., None] * curvature
             wrench = None if self._wrench is None else np.stack([self._wrench[0][:-1], self._wrench[0][1:]])
-            if self.friction:
-                free, force = force, model.inverse_dynamics(*motion, wrench, errors="raise")
+            if self._resisted:
+                free, force = force, model.inverse_dynamics(*motion, wrench, self.friction, errors="raise")
                 bounds = self._bounds_of_friction(force - free)
                 largest = np.maximum(np.abs(free + bounds[0]), np.abs(free + bounds[1]))
             if "reaction" in self.limits:
@@ -314,7 +316,7 @@ class Problem:
 
     def update(self, use: LimitShares, x: Array, keep: bool) -> None:
         """Take from the full model what the next round needs; ``keep`` also what earlier iterations have seen."""
-        if self.friction:
+        if self._resisted:
             low, high = use.friction
             if keep:
                 low, high = np.minimum(low, self.friction_bounds[0]), np.maximum(high, self.friction_bounds[1])

@@ -21,7 +21,7 @@ from ..model import Model
 from ..parameters.vector import MOMENTS
 from .base import BaseParameters, base_parameters, listed
 from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
-from .linear_model import LinearModel
+from .linear_model import LinearModel, rest_of
 from .logs import Log, read_log
 from .new_robot import Z95, Change, body_changes, file_value, uncertainties, with_changes
 from .physical import cones, inside, most_likely
@@ -312,7 +312,7 @@ def identified(
     found = solve(linear, base, runs, prior, sigma)
     sigma = np.where([s == "not" for s in base.identifiability], 0.0, sigma)
     changes = changes_of(linear, found.numbers, found.covariance)
-    robot = with_changes(linear.robot, changes, _note(found.runs, found.goods))
+    robot = with_changes(linear.model.robot, changes, _note(found.runs, found.goods))
     notes = [f"{run.log.name}: {text}" for run in (*runs, *held_back) for text in run.log.notes]
     result = Identification(
         linear.model, robot, linear, base, found.fit, found.beta, found.deviations, found.numbers, found.covariance,
@@ -513,11 +513,18 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
     """Fields of the file that forces show something of, for all legs."""
     entries = linear.to_entries @ numbers
     entry_covariance = linear.to_entries @ covariance @ linear.to_entries.T
+    found = entries, entry_covariance
     before = np.array([e.value for e in linear.entries])
     place = {(e.path, e.index): k for k, e in enumerate(linear.entries)}
     changes: list[Change] = []
     for path in dict.fromkeys(e.path for e in linear.entries):
         if not any(np.abs(entry_covariance[k, k]) > 0 for k, e in enumerate(linear.entries) if e.path == path):
+            continue
+        if path.startswith("elements."):
+            owner, _, field = path.rpartition(".")
+            stands = field == "preload" and get(linear.model.robot, owner).preload is None
+            change = _rest_change(linear, owner, *found) if stands else _field_change(linear, path, *found)
+            changes.append(change)
             continue
         own = [(m, place[path, m]) for m in MOMENTS if (path, m) in place]
         if not own:
@@ -537,6 +544,41 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
             shown = [change for change in shown if change.path == f"{path}.mass"]
         changes += shown
     return changes
+
+
+def _field_change(linear: LinearModel, path: str, entries: Array, covariance: Array) -> Change:
+    """A field of an element, a number or several: what forces are not linear in stays as the file has it."""
+    before = file_value(linear.robot, path)
+    after, half = before.copy(), np.zeros(before.shape)
+    for k, entry in enumerate(linear.entries):
+        if entry.path == path:
+            after[entry.index], half[entry.index] = entries[k], Z95 * np.sqrt(max(covariance[k, k], 0.0))
+    units = dict.fromkeys(n.unit for n in linear.numbers if n.path == path or n.path.startswith(f"{path}."))
+    return Change(path, " or ".join(units), before, after, half)
+
+
+def _rest_change(linear: LinearModel, owner: str, entries: Array, covariance: Array) -> Change:
+    """The rest of a spring, for which its preload stands; its interval by derivatives."""
+    spring = get(linear.model.robot, owner)
+    own = [k for k, e in enumerate(linear.entries) if e.path in (f"{owner}.stiffness", f"{owner}.preload")]
+
+    def rest(values: Array) -> Array:
+        fields = {name: file_value(linear.robot, f"{owner}.{name}") for name in ("stiffness", "preload")}
+        for k in own:
+            fields[linear.entries[k].path.rpartition(".")[2]][linear.entries[k].index] = values[k]
+        return rest_of(spring, linear.robot, fields["stiffness"], fields["preload"])
+
+    slopes = []
+    for k in own:
+        step = np.zeros(len(entries))
+        step[k] = 1e-6 * max(abs(float(entries[k])), float(np.sqrt(covariance[k, k])))
+        slopes.append((rest(entries + step) - rest(entries - step)) / (2 * step[k] or 1.0))
+    variance = np.einsum("i...,ij,j...->...", slopes, covariance[np.ix_(own, own)], slopes)
+    name = "length" if spring.length is not None else "rest"
+    turns = bool(spring.joint) and spring.axes_of(linear.robot.legs) != ("translation",)
+    half = np.asarray(Z95 * np.sqrt(np.maximum(variance, 0.0)))
+    unit = "rad" if turns else "m"
+    return Change(f"{owner}.{name}", unit, np.array(getattr(spring, name), dtype=float), rest(entries), half)
 
 
 def _shown(changes: list[Change]) -> list[Change]:

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
+from ..description import Robot
 from ..description.paths import get, spoken
+from ..elements import Spring
 from ..errors import AS_RIGID, InputError
 from ..formulations import derivatives as formulas
 from ..formulations.dry_friction import DryFriction, converged_loads, load_jacobian
@@ -30,6 +32,41 @@ from ..model import Model
 from ..parameters.linear import is_linear_of_element
 from ..parameters.vector import MOMENTS, Parameter
 from ..symbols.inertia import SECOND_MOMENTS
+
+
+def with_preloads(robot: Robot) -> Robot:
+    """The same robot with springs by their preload, in which forces are linear, instead of their rest.
+
+    -K (s - rest) = -(preload + K (s - s_home)) with preload = K (s_home - rest).
+    """
+    elements = [_preloaded(one, robot) if isinstance(one, Spring) else one for one in robot.elements]
+    return robot.model_copy(update={"elements": tuple(elements)}) if elements else robot
+
+
+def _preloaded(spring: Spring, robot: Robot) -> Spring:
+    stated = spring.length if spring.length is not None else spring.rest
+    if stated is None:
+        return spring
+    count = len(spring.axes_of(robot.legs))
+    home = 0.0 if spring.joint else spring.home_length
+    force = _stiffness_matrix(spring, count) @ (home - np.broadcast_to(stated, count))
+    preload = float(force[0]) if count == 1 else tuple(force.tolist())
+    return spring.model_copy(update={"length": None, "rest": None, "preload": preload})
+
+
+def rest_of(spring: Spring, robot: Robot, stiffness: Any, preload: Any) -> Array:
+    """The rest that belongs to a stiffness and a preload, of the spring's shape in the file: s_home - K^-1 preload."""
+    count = len(spring.axes_of(robot.legs))
+    home = 0.0 if spring.joint else spring.home_length
+    matrix = _stiffness_matrix(spring.model_copy(update={"stiffness": stiffness}), count)
+    rest = home - np.linalg.lstsq(matrix, np.broadcast_to(preload, count), rcond=None)[0]
+    stated = spring.length if spring.length is not None else spring.rest
+    return np.asarray(rest[0] if np.ndim(stated) == 0 else rest)  # type: ignore[arg-type]
+
+
+def _stiffness_matrix(spring: Spring, count: int) -> Array:
+    given = np.array(spring.stiffness, dtype=float)
+    return given if given.ndim == 2 else np.diag(np.broadcast_to(given, count))
 
 
 @dataclass(frozen=True)
@@ -78,7 +115,7 @@ class LinearModel:
         friction: bool = True,
         open_: Callable[[str], bool] = lambda path: False,
     ) -> None:
-        self.model, self.robot, self.same_legs = model, model.robot, same_legs
+        self.model, self.robot, self.same_legs = model, with_preloads(model.robot), same_legs
         if self.robot.flexible:
             raise InputError(
                 f"robot: {self.robot.name!r} has a flexible platform: its forces depend on the deflection and "
@@ -90,7 +127,8 @@ class LinearModel:
         def is_free(entry: Parameter) -> bool:
             if isinstance(entry.index, str):
                 return get(self.robot, entry.path).mass > 0
-            return open_(entry.path)
+            owner, _, field = entry.path.rpartition(".")
+            return open_(entry.path) or (field == "preload" and isinstance(get(self.robot, owner), Spring))
 
         self.mechanism = Mechanism(self.robot, model.simplify, is_free)
         if self.redundant and self.loaded:
@@ -362,11 +400,15 @@ class Naming:
                     columns.append(self._column(place, path, column))
                 continue
             for e in own:
+                if _below_diagonal(e):
+                    continue
                 moment = e.index if isinstance(e.index, str) else ""
                 at = path if moment else ".".join([path, *map(str, e.index)])
                 numbers.append(self._number(at, moment, e.value))
                 column = np.zeros(len(self.entries))
                 column[place[e.path, e.index]] = 1.0
+                if _is_matrix(e):
+                    column[place[e.path, e.index[::-1]]] = 1.0  # type: ignore[index]
                 columns.append(column)
         to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
         if not self.same_legs:
@@ -440,6 +482,17 @@ class Naming:
             kept.append(n)
             columns.append(column)
         return tuple(kept), np.stack(columns, axis=1)
+
+
+def _is_matrix(entry: Parameter) -> bool:
+    """Whether a number is one of a symmetric matrix of an element."""
+    field = entry.path.rpartition(".")[2]
+    return entry.path.startswith("elements.") and field in ("stiffness", "damping") and len(entry.index) == 2
+
+
+def _below_diagonal(entry: Parameter) -> bool:
+    """Whether a number is stated by its twin above the diagonal."""
+    return _is_matrix(entry) and entry.index[0] > entry.index[1]  # type: ignore[operator]
 
 
 def is_friction(entry: Parameter) -> bool:

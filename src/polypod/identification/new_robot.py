@@ -86,9 +86,8 @@ def with_changes(robot: Robot, changes: list[Change], note: str, follows: Mappin
 def _digits(half: Array) -> str:
     if np.ndim(half) == 0:
         return f"{float(half):.3g}"
-    flat = np.asarray(half)
-    if flat.ndim == 2:
-        flat = flat[np.triu_indices(3)]  # xx, xy, xz, yy, yz, zz
+    symmetric = np.shape(half) == (3, 3)
+    flat = np.asarray(half)[np.triu_indices(3)] if symmetric else np.ravel(half)  # xx, xy, xz, yy, yz, zz
     return "[" + ", ".join(f"{float(x):.3g}" for x in flat) + "]"
 
 
@@ -161,11 +160,28 @@ def _of_source(linear: LinearModel, path: str, moment: str) -> float | None:
 
 
 def _scale(path: str, moment: str, value: float, linear: LinearModel, arms: dict[str, tuple[float, float]]) -> float:
+    if path.startswith("elements."):
+        return _element_scale(path, value, linear)
     if not moment:
         drives = {"viscous": 1.0, "drag": 1.0}.get(path.rpartition(".")[2], 0.1)
         return abs(value) if value else drives
     mass, arm = arms[path] if path in arms else arms.setdefault(path, _arm(linear, path))
     return mass * arm ** {"m": 0, "s": 1, "a": 1, "S": 2}[moment[0]]
+
+
+def _element_scale(path: str, value: float, linear: LinearModel) -> float:
+    """Of a number of an element its own size or, of one of several, the largest; of a preload at least what the
+    stiffness makes of half its length, of half the robot's size in a slide, or of half a radian."""
+    _, number, field, *_ = path.split(".")
+    element: Any = linear.robot.elements[int(number)]
+    numbers = np.abs(np.array(getattr(element, field), dtype=float))
+    size = float((numbers[..., 1] if numbers.ndim and field == "force" else numbers).max())
+    if field == "preload":
+        way = element.home_length if not element.joint else 1.0
+        if element.joint and element.joint_end(linear.robot.legs).kind == "prismatic":
+            way = linear.model.size
+        size += 0.5 * way * float(np.max(element.stiffness))
+    return size or abs(value) or 0.1
 
 
 def _arm(linear: LinearModel, path: str) -> tuple[float, float]:

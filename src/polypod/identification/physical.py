@@ -275,7 +275,26 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
             found.append(Cone(places, parts, np.where([m in seen | {"m"} for m in used], 0.0, sigma[places])))
             second = np.trace(parts[:, :3, :3], axis1=1, axis2=2)
             found += _spread_out(linear, found[-1], parts[:, 3, 3], parts[:, :3, 3], second, body.mass)
-    found += [_scalar(k) for k, n in enumerate(linear.numbers) if not n.moment]
+    found += [_scalar(k) for k, n in enumerate(linear.numbers) if not n.moment and not n.path.startswith("elements.")]
+    return found + _of_elements(linear, place)
+
+
+def _of_elements(linear: LinearModel, place: dict[str, int]) -> list[Cone]:
+    """Stiffness and damping, as numbers or matrices; forces of curves and preloads may be of any sign."""
+    found, matrices = list[Cone](), dict[str, list[tuple[int, int, int]]]()
+    for key, k in place.items():
+        _, number, field, *index = key.split(".") if key.startswith("elements.") else ("", "0", "")
+        resists = field == "force" and linear.robot.elements[int(number)].kind == "damper"
+        if field in ("stiffness", "damping") and len(index) == 2:
+            matrices.setdefault(f"{number}.{field}", []).append((k, int(index[0]), int(index[1])))
+        elif field in ("stiffness", "damping") or resists:
+            found.append(_scalar(k))
+    for entries in matrices.values():
+        size = 1 + max(max(i, j) for _, i, j in entries)
+        parts = np.zeros((len(entries), size, size))
+        for part, (_, i, j) in zip(parts, entries, strict=True):
+            part[i, j] = part[j, i] = 1.0
+        found.append(Cone(np.array([k for k, _, _ in entries]), parts, np.zeros(len(entries))))
     return found
 
 

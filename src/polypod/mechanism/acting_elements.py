@@ -78,6 +78,11 @@ def has_elements(mechanism: Mechanism) -> bool:
     )
 
 
+def has_dampers(mechanism: Mechanism) -> bool:
+    """Whether an element of a robot resists its rate."""
+    return any(one.element.resists for one in placed_elements(mechanism)) if has_elements(mechanism) else False
+
+
 @dataclass(frozen=True)
 class Push:
     """A force at a point and a moment on a body, base axes; None where there is none."""
