@@ -71,6 +71,7 @@ QUANTITIES = {
     "limited": Quantity(("time", "limit"), "limited quantity, in its limit_unit", "{limit}"),
     "limit_low": Quantity(("limit",), "least value allowed of a limited quantity", "{limit}"),
     "limit_high": Quantity(("limit",), "greatest value allowed of a limited quantity", "{limit}"),
+    "clearance": Quantity(("time", "pair"), "smallest distance of bodies that are kept apart", "m"),
     "reaction_force": Quantity(_JOINT, "reaction on the joint's child, base axes", "N"),
     "reaction_moment": Quantity(_JOINT, "moment of the reaction about the joint's centre, base axes", "N m"),
     "joint_axes": Quantity(

@@ -69,7 +69,7 @@ def test_every_rating_of_the_schema_is_a_kind_of_limit_or_a_number_that_one_take
     taken = {"torque_constant", "efficiency", "rolling_elements"}
     taken |= {f"{before}{part}_factor" for before in ("", "static_") for part in ("radial", "axial")}
     fields = {kind.field.rpartition(".")[2] for kind in KINDS.values()}
-    stated = ratings(Drive) | ratings(Bearing) | ratings(PlatformLimits)
+    stated = ratings(Drive) | ratings(Bearing) | ratings(PlatformLimits) | ratings(Robot)
     assert stated - taken <= fields
     assert fields - stated <= {"", "length, range, ranges, travel", "cone, base_cone, platform_cone"}
 
@@ -129,6 +129,8 @@ def brute(model, result) -> dict[str, float]:
         else:
             put(f"{name} range", (np.abs(2 * value - low - high) / (high - low)).max())
         assert leg
+    nearest = model.clearance(result.pose.values).distance.min()
+    put("clearance", model.robot.clearance / nearest if nearest > 0 else np.inf)
     legs = {leg.name: leg for leg in model.robot.legs}
     for k, (leg, joint) in enumerate(zip(result.joint_leg.values, result.joint_name.values, strict=True)):
         rated = legs[leg].bearing(joint)
@@ -174,7 +176,7 @@ def test_what_is_not_known_of_states_is_left_out_by_name(rich, studied):
         found = rich.limits(*given)
         assert {*found.quantities, *found.left_out} == set(rich.robot_limits.quantities)
         assert all(found.left_out.values())
-    assert set(rich.limits(pose).kinds) == {"range", "cone"} & set(kinds)
+    assert set(rich.limits(pose).kinds) == {"range", "cone", "clearance"} & set(kinds)
 
 
 def test_compiled_uses_of_a_state_are_those_of_the_judge(rich, studied):
@@ -183,7 +185,7 @@ def test_compiled_uses_of_a_state_are_those_of_the_judge(rich, studied):
 
     task, _ = studied
     kernels = rich.kernels
-    function = uses_expression(kernels, kernels.mechanism, rich.robot_limits, False)
+    function = uses_expression(kernels, kernels.mechanism, rich.robot_limits, False, rich.clearances)
     assert {"pose", "twist", "acceleration", "wrench"} <= {p.name for p in function.inputs}
     k = len(task.time) // 3
     state = task.motion.pose[k], task.motion.twist[k], task.motion.acceleration[k]
@@ -405,7 +407,8 @@ def test_a_workspace_names_what_it_leaves_out(rich):
     test = WorkspaceTest(PoseCoordinates(rich), Requirements(drives=True))
     judged = {one.quantity for one in rich.robot_limits.limits} - set(test.left_out)
     kinds = {one.kind for one in rich.robot_limits.limits if one.quantity in judged}
-    assert kinds == {"range", "cone", "force", "force at speed", "motor torque"} & set(rich.robot_limits.kinds)
+    at_rest = {"range", "cone", "clearance", "force", "force at speed", "motor torque"}
+    assert kinds == at_rest & set(rich.robot_limits.kinds)
     at_rest = rich.robot_limits.forces_at_rest
     still = {"qdot": np.zeros(len(at_rest)), "qddot": np.zeros(len(at_rest)), "force": at_rest}
     wanted = rich.robot_limits.only(lambda one: one.kind in ("force", "force at speed", "motor torque"))

@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.clearance import ClearanceFunction
+from polypod.clearance import Clearance, ClearanceFunction
 from polypod.mechanism.samples import around_home
 from support.states import mostly_long
 
@@ -25,7 +25,8 @@ def robot_of(name: str) -> pp.Robot:
         return pp.load(name)
 
 
-def frames_of(robot: pp.Robot, count: int, reach: float = 0.3) -> np.ndarray:
+def measured(robot: pp.Robot, count: int, reach: float = 0.3) -> tuple[ClearanceFunction, Clearance, np.ndarray]:
+    """The shapes, the distances at poses around home, and the frames of all bodies there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = pp.Model(robot)
@@ -36,8 +37,9 @@ def frames_of(robot: pp.Robot, count: int, reach: float = 0.3) -> np.ndarray:
             poses = model.motion(x, errors="nan").pose
             poses = poses[np.isfinite(poses).all(axis=(1, 2))]
         found = model.bodies(poses, errors="nan")
-    frames = np.stack([np.tile(np.eye(4), (len(poses), 1, 1)), *found.values()], axis=1)
-    return frames[np.isfinite(frames).all(axis=(1, 2, 3))]
+        frames = np.stack([np.tile(np.eye(4), (len(poses), 1, 1)), *found.values()], axis=1)
+        reached = np.isfinite(frames).all(axis=(1, 2, 3))
+        return model.clearances.function, model.clearance(poses[reached], errors="raise"), frames[reached]
 
 
 def coal_shape(shape):
@@ -71,9 +73,7 @@ def coal_distance(a, frame_a, b, frame_b, made=None) -> float:
 @pytest.mark.parametrize("name", mostly_long(("hexapod", "kim-ryu", "delta", "agile-eye", "staicu"), ("hexapod",)))
 def test_distances_are_those_of_coal(name):
     robot = robot_of(name)
-    function = ClearanceFunction(robot)
-    frames = frames_of(robot, 12)
-    found = function(frames)
+    function, found, frames = measured(robot, 12)
     assert len(found.names) == len(function.pairs) > 0
     compared = 0
     for k in range(len(frames)):
@@ -91,8 +91,7 @@ def test_distances_are_those_of_coal(name):
 
 def test_points_are_on_the_cores_and_as_far_apart(model_of):
     robot = robot_of("hexapod")
-    function = ClearanceFunction(robot)
-    found = function(frames_of(robot, 5))
+    function, found, _ = measured(robot, 5)
     apart = np.linalg.norm(found.points[..., 0, :] - found.points[..., 1, :], axis=-1)
     for number, pair in enumerate(function.pairs):
         radii = {function.shapes[a].radius + function.shapes[b].radius for a in pair.shapes[0] for b in pair.shapes[1]}
@@ -115,8 +114,7 @@ def test_the_floor():
     robot = robot_of("delta").model_copy(
         update={"floor": pp.description.robot.Floor(at=(0, 0, -1.0), normal=(0, 0, 1))}
     )
-    function = ClearanceFunction(robot)
-    found = function(frames_of(robot, 4, 0.05))
+    function, found, _ = measured(robot, 4, 0.05)
     number = [pair.names for pair in function.pairs].index(("platform", "floor"))
     plate = next(shape for shape in function.shapes if shape.name == "platform")
     poses = np.stack(around_home(robot, 4, 0.05, seed=1))
@@ -139,10 +137,8 @@ def test_poses_out_of_reach_have_no_distance():
 def test_ten_thousand_poses_of_every_robot(name):
     """Capsules and spheres against coal, to 1e-12, in 10,000 poses and every pair of bodies."""
     robot = robot_of(name)
-    function = ClearanceFunction(robot)
     count = 10_000 if not any(leg.kind == "chain" for leg in robot.legs) else 500
-    frames = frames_of(robot, count)
-    found = function(frames)
+    function, found, frames = measured(robot, count)
     worst, compared = 0.0, 0
     for number, pair in enumerate(function.pairs):
         shapes = [[function.shapes[i] for i in part] for part in pair.shapes]

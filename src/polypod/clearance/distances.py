@@ -1,6 +1,7 @@
 """Nearest points of points, segments and convex polygons in closed form, in symbols.
 
-Every candidate is a pair of points of both shapes, so its distance is never below the true one; the nearest of a few
+A segment is a piece of a line with a unit direction, so that pieces of one line share what depends on the line. Every
+candidate is a pair of points of both shapes, so its distance is never below the true one; the nearest of a few
 candidates is the true one. No iteration, no branch: kernels evaluate many states side by side.
 """
 
@@ -28,6 +29,29 @@ class Nearest(NamedTuple):
         return Nearest(self.square, self.second, self.first)
 
 
+class Line(NamedTuple):
+    """A line through a point (3) along a unit vector (3)."""
+
+    at: ca.SX
+    along: ca.SX
+
+    def point(self, s: ca.SX) -> ca.SX:
+        """The point (3) at a distance along the line."""
+        return self.at + s * self.along
+
+
+class Segment(NamedTuple):
+    """A piece of a line, between two distances along it."""
+
+    line: Line
+    start: ca.SX
+    end: ca.SX
+
+    def clamped(self, s: ca.SX) -> ca.SX:
+        """The distance along the line that is nearest to s and on the segment."""
+        return ca.fmin(ca.fmax(s, self.start), self.end)
+
+
 def nearest(candidates: Sequence[Nearest]) -> Nearest:
     """The nearest of some candidates."""
     best = candidates[0]
@@ -41,69 +65,113 @@ def nearest(candidates: Sequence[Nearest]) -> Nearest:
     return best
 
 
-def _between(a: ca.SX, b: ca.SX, valid: ca.SX | None = None) -> Nearest:
-    gap = a - b
-    square = ca.dot(gap, gap)
-    return Nearest(square if valid is None else ca.if_else(valid, square, _FAR), a, b)
+def point_point(p: ca.SX, q: ca.SX) -> Nearest:
+    """Of two points."""
+    gap = p - q
+    return Nearest(ca.dot(gap, gap), p, q)
 
 
-def _clamped(x: ca.SX) -> ca.SX:
-    return ca.fmin(ca.fmax(x, 0.0), 1.0)
+def point_segment(p: ca.SX, segment: Segment) -> Nearest:
+    """Of a point p and a segment: t = (p - c).v on the segment."""
+    line = segment.line
+    return point_point(p, line.point(segment.clamped(ca.dot(p - line.at, line.along))))
 
 
-def point_segment(p: ca.SX, a: ca.SX, b: ca.SX) -> Nearest:
-    """Of a point p and the segment a b: s = (p - a).(b - a)/|b - a|^2 within [0, 1]."""
-    along = b - a
-    s = _clamped(ca.dot(p - a, along) / ca.dot(along, along))
-    return _between(p, a + s * along)
+class TwoLines:
+    """Two lines a + s u and c + t v; ``between`` gives the nearest points of two of their pieces.
 
-
-def segment_segment(a: ca.SX, b: ca.SX, c: ca.SX, d: ca.SX) -> Nearest:
-    """Of the segments a b and c d.
-
-    With u = b - a, v = d - c, w = a - c the lines are nearest at s = (u.v v.w - u.w v.v)/(u.u v.v - (u.v)^2). Of the
-    s within [0, 1], t = (u.v s + v.w)/v.v is kept within [0, 1], and s = (u.v t - u.w)/u.u again.
+    With w = a - c they are nearest at s = (u.v v.w - u.w)/(1 - (u.v)^2). Of the s on its segment, t = u.v s + v.w is
+    kept on its own, and s = u.v t - u.w again.
     """
-    u, v, w = b - a, d - c, a - c
-    uu, vv, uv, uw, vw = ca.dot(u, u), ca.dot(v, v), ca.dot(u, v), ca.dot(u, w), ca.dot(v, w)
-    s = _clamped((uv * vw - uw * vv) / ca.fmax(uu * vv - uv * uv, _TINY))
-    t = _clamped((uv * s + vw) / vv)
-    s = _clamped((uv * t - uw) / uu)
-    return _between(a + s * u, c + t * v)
+
+    def __init__(self, first: Line, second: Line) -> None:
+        self._lines = first, second
+        self._w = first.at - second.at
+        self._uv = ca.dot(first.along, second.along)
+        self._uw, self._vw = ca.dot(first.along, self._w), ca.dot(second.along, self._w)
+        self._s = (self._uv * self._vw - self._uw) / ca.fmax(1 - self._uv * self._uv, _TINY)
+
+    def between(self, one: Segment, other: Segment) -> Nearest:
+        """Of a segment of each line."""
+        (first, second), uv = self._lines, self._uv
+        t = other.clamped(uv * one.clamped(self._s) + self._vw)
+        s = one.clamped(uv * t - self._uw)
+        gap = self._w + s * first.along - t * second.along
+        return Nearest(ca.dot(gap, gap), first.point(s), second.point(t))
 
 
-class Polygon(NamedTuple):
-    """A convex polygon in the plane z = 0 of its own frame: corners (2) each, in order, counter-clockwise."""
+class Edge(NamedTuple):
+    """An edge of a polygon: its unit direction e, where it begins along e and along the normal n inwards, its length.
 
-    corners: Sequence[ca.SX]
+    n = (-e_y, e_x) for corners that go around counter-clockwise.
+    """
 
-    @property
-    def edges(self) -> list[tuple[ca.SX, ca.SX]]:
-        """Ends (3) of its edges."""
-        placed = [ca.vertcat(corner, 0) for corner in self.corners]
-        return list(zip(placed, [*placed[1:], placed[0]], strict=True))
+    e: ca.SX
+    begins: ca.SX
+    offset: ca.SX
+    length: ca.SX
 
-    def holds(self, x: ca.SX, y: ca.SX) -> ca.SX:
-        """Whether a point of the plane is inside: to the left of every edge."""
-        inside = ca.SX(1)
-        for a, b in self.edges:
-            left = (b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]) >= 0
-            inside = ca.logic_and(inside, left)
-        return inside
+    def coordinates(self, p: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Components of a direction (2 or 3) along the edge and inwards."""
+        return self.e[0] * p[0] + self.e[1] * p[1], self.e[0] * p[1] - self.e[1] * p[0]
+
+    def point(self, t: ca.SX) -> ca.SX:
+        """The point (3) at a distance from the edge's start."""
+        along = self.begins + t
+        return ca.vertcat(along * self.e[0] - self.offset * self.e[1], along * self.e[1] + self.offset * self.e[0], 0)
+
+    def clamped(self, t: ca.SX) -> ca.SX:
+        """The distance from its start that is nearest to t and on the edge."""
+        return ca.fmin(ca.fmax(t, 0), self.length)
+
+
+Polygon = Sequence[Edge]
+"""A convex polygon in the plane z = 0 of its own frame, edge by edge, counter-clockwise."""
 
 
 def point_polygon(p: ca.SX, polygon: Polygon) -> Nearest:
     """Of a point (3) and a polygon, in its frame: below the point if that is inside, else on an edge."""
-    foot = _between(p, ca.vertcat(p[0], p[1], 0), polygon.holds(p[0], p[1]))
-    return nearest([foot, *(point_segment(p, *edge) for edge in polygon.edges)])
+    inside, found = None, []
+    for edge in polygon:
+        along, across = edge.coordinates(p)
+        along, across = along - edge.begins, across - edge.offset
+        t = edge.clamped(along)
+        found.append(Nearest((along - t) ** 2 + across**2 + p[2] ** 2, p, edge.point(t)))
+        inside = across if inside is None else ca.fmin(inside, across)
+    assert inside is not None
+    foot = Nearest(ca.if_else(inside >= 0, p[2] ** 2, _FAR), p, ca.vertcat(p[0], p[1], 0))
+    return nearest([foot, *found])
 
 
-def segment_polygon(a: ca.SX, b: ca.SX, polygon: Polygon) -> Nearest:
-    """Of the segment a b and a polygon, in its frame: where it goes through, below an end, or on an edge."""
-    share = a[2] / ca.if_else(a[2] == b[2], 1, a[2] - b[2])
-    through = a + share * (b - a)
-    pierced = ca.logic_and(a[2] * b[2] < 0, polygon.holds(through[0], through[1]))
-    found = [Nearest(ca.if_else(pierced, 0, _FAR), through, through)]
-    for end in (a, b):
-        found.append(_between(end, ca.vertcat(end[0], end[1], 0), polygon.holds(end[0], end[1])))
-    return nearest([*found, *(segment_segment(a, b, *edge) for edge in polygon.edges)])
+def segment_polygon(segment: Segment, polygon: Polygon, edges: bool = True) -> Nearest:
+    """Of a segment and a polygon, in its frame: at the segment's lowest point if that is above the polygon, or on an
+    edge.
+
+    A nearest point inside the polygon is below that of the segment, which then is the one of smallest |z|; where
+    several are (the segment is parallel to the polygon), an edge is as near unless all of them are inside. Without
+    ``edges`` that point alone is a candidate.
+    """
+    p, u = segment.line
+    lowest = segment.clamped(-p[2] / ca.if_else(u[2] == 0, _TINY, u[2]))
+    height = p[2] + lowest * u[2]
+    rise = p[2] * u[2]
+    steep = u[2] * u[2]
+    inside, found = None, []
+    for edge in polygon:
+        along, across = edge.coordinates(p)
+        along, across = along - edge.begins, across - edge.offset
+        u_along, u_across = edge.coordinates(u)
+        above = across + lowest * u_across
+        inside = above if inside is None else ca.fmin(inside, above)
+        if not edges:
+            continue
+        away = across * u_across + rise
+        s = segment.clamped(-away / ca.fmax(u_across * u_across + steep, _TINY))
+        t = edge.clamped(along + s * u_along)
+        s = segment.clamped((t - along) * u_along - away)
+        x, y, z = along + s * u_along - t, across + s * u_across, p[2] + s * u[2]
+        found.append(Nearest(x * x + y * y + z * z, segment.line.point(s), edge.point(t)))
+    assert inside is not None
+    point = segment.line.point(lowest)
+    foot = Nearest(ca.if_else(inside >= 0, height * height, _FAR), point, ca.vertcat(point[0], point[1], 0))
+    return nearest([foot, *found])

@@ -53,6 +53,22 @@ def body_pairs(samples: Samples, shapes: tuple[Shape, ...], floor: bool) -> tupl
     return tuple(pairs)
 
 
+def grouped(pairs: tuple[BodyPair, ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Pairs by what meets, such as ``leg1 against leg2`` or ``leg1 against base``, and the numbers of each.
+
+    Examples
+    --------
+    >>> pair = BodyPair(2, 5, ("leg1.tube", "leg2.rod"), ((0,), (1,)))
+    >>> grouped((pair, pair))
+    (('leg1 against leg2', (0, 1)),)
+    """
+    found: dict[str, list[int]] = {}
+    for number, pair in enumerate(pairs):
+        who = sorted((name.partition(".")[0] for name in pair.names), key=("platform", "base", FLOOR).__contains__)
+        found.setdefault(f"{who[0]} against {who[1]}", []).append(number)
+    return tuple((name, tuple(own)) for name, own in found.items())
+
+
 def _at_one_place(held: list[tuple[tuple[int, int], Array]], thick: dict[int, float]) -> set[frozenset[int]]:
     """Bodies that are joined to one body nearer to each other than they are thick, at home."""
     found = set()

@@ -22,7 +22,7 @@ from .leg import LegData, parse_leg
 from .modes import Modes
 from .paths import numbers
 from .poses import Pose, rotation_from_vector
-from .quantities import Acceleration, Data, Frozen, Number, list_of
+from .quantities import Acceleration, Data, Frozen, Number, list_of, rating
 from .shapes import BaseShape, Floor
 
 AT_ORIGIN = 1e-9
@@ -54,7 +54,8 @@ class Robot(Data):
     says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
     is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies. ``platform_limits``
     says how fast the platform may move. ``base`` says what the base looks like, ``floor`` is a plane that nothing may
-    reach beyond.
+    reach beyond. ``clearance`` is the distance that bodies keep from each other and from the floor at least
+    (``Model.clearance``).
     """
 
     name: str = Field(min_length=1)
@@ -72,6 +73,7 @@ class Robot(Data):
     platform_limits: PlatformLimits | None = None
     base: BaseShape | None = None
     floor: Floor | None = None
+    clearance: Annotated[Number, rating("m", gt=0)] | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")

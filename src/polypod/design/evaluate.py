@@ -43,7 +43,7 @@ from ..motion import Task
 from ..parameters.paths import matching_paths
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity, share
-from .robot_limits import LimitQuantity, limit_quantities, of_platform
+from .robot_limits import LimitQuantity, limit_quantities, of_pairs, of_platform
 from .study import Study, Varied, Workspace, in_unit, scaled
 
 IN_CACHE = 4096
@@ -380,6 +380,12 @@ class Evaluator:
             if start <= number < stop:
                 reason[number - start] = 1
         for name, one in self._of_motions.items():
+            if one.of_pairs:
+                uses = [
+                    of_pairs(one, self.model, designs, start, stop, case.inputs["pose"]) for case in self.load_cases
+                ]
+                values[name] = np.stack(uses, axis=1)
+                continue
             rows = [of_platform(one, case.inputs) for case in self.load_cases]
             values[name] = np.broadcast_to(np.array(rows), reason.shape).copy()
         for name in self.study.quantities:

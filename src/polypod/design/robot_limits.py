@@ -15,6 +15,8 @@ from ..limits import KINDS, Limit, RobotLimits
 from ..limits.loads import equivalent_load
 from ..limits.symbols import OUTPUTS, motor_numbers, range_uses
 from ..mechanism import Mechanism
+from ..model import Model
+from ..model.designs import Designs
 from .quantities import QUANTITIES
 
 PREFIX = "use of "
@@ -74,6 +76,11 @@ class LimitQuantity:
     def symbolic(self) -> bool:
         """Whether it is compiled with the functions; reactions are arrays."""
         return KINDS[self.kind].of in ("actuator", "range")
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether distances between bodies are limited, which need the shapes of every design."""
+        return KINDS[self.kind].of == "pair"
 
     @property
     def of_motion(self) -> bool:
@@ -241,6 +248,14 @@ def limit_quantities(limits: RobotLimits, varied: Sequence[str] = ()) -> dict[st
         alike = fixed and chosen[0].kind == "cone" and len({one.high for one in chosen}) == 1
         found[f"{PREFIX}{quantity}"] = LimitQuantity(f"{PREFIX}{quantity}", chosen, limits, alike)
     return found
+
+
+def of_pairs(quantity: LimitQuantity, model: Model, designs: Designs, start: int, stop: int, pose: Array) -> Array:
+    """Largest uses (D,) of clearances at poses (T, 4, 4) of a range of designs, judged as for a single robot."""
+    chosen = quantity.own.only(lambda one: one.kind == quantity.kind)
+    parameters = {path: value[start:stop, None] for path, value in designs.parameters.items()}
+    use = chosen.evaluate({"clearance": model.clearances.least(pose, parameters)}).use
+    return np.asarray(np.max(use, axis=(-2, -1), initial=0.0))
 
 
 def of_platform(quantity: LimitQuantity, inputs: Mapping[str, Array]) -> float:

@@ -125,7 +125,7 @@ def export_c(
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = named_expression(model, function, friction, numbers or False)
+        name, expression = named_expression(model, function, friction, numbers or False, single=precision == "float")
         if not isinstance(expression, Iteration):
             iterations, end = None, single
         name += end
@@ -258,8 +258,12 @@ def control_step(
         )
     name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
     struct = None if numbers is None else Struct(name, dialect, numbers)
-    parts = {part: named_expression(model, part, friction, numbers or False, search=False)[1] for part in _PARTS}
     number = number_type(dialect)
+    given_numbers = numbers or False
+    parts = {
+        part: named_expression(model, part, friction, given_numbers, search=False, single=number == "float")[1]
+        for part in _PARTS
+    }
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}
     for one in parts.values():

@@ -27,8 +27,8 @@ from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
-LIMITS = "limits"
-"""The use of every limit of a state, which is no kernel of the model."""
+LIMITS, CLEARANCE = "limits", "clearance"
+"""The use of every limit of a state, and distances between bodies, which are no kernels of the model."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _FORMS = {
@@ -37,7 +37,7 @@ _FORMS = {
     ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
     SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
-_STARTS = 48
+_STARTS = 80
 """Poses about the guess where forward kinematics begins again if it found nothing."""
 _SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
 # C's names of functions, and three that C lacks.
@@ -83,23 +83,32 @@ class Dialect:
 
 
 def named_expression(
-    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False, search: bool = True
+    model: Model,
+    function: str,
+    friction: bool,
+    parameters: bool | ChosenNumbers = False,
+    search: bool = True,
+    single: bool = False,
 ) -> tuple[str, Expression | Iteration]:
     """Name of a model function in exported code, and its expression.
 
     The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen. With ``search``
     forward kinematics looks about the guess too, as ``Model.forward_kinematics`` does; a controller's step must not.
+    Iterations of code in ``single`` precision end where such numbers do.
     """
     known = available_functions(model)
     if function not in known:
         raise UnknownNameError("model function", function, known)
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
-        mechanism = mechanism_of(model, parameters)
+        mechanism = mechanism_of(model, parameters, single)
         expression = _expression(model, model.kernels, mechanism, function, friction, search)
         return name, chosen_inputs(expression, mechanism, parameters)
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
-    return name, _expression(model, kernels, kernels.mechanism, function, friction, search)
+    mechanism = kernels.mechanism
+    if single:
+        mechanism = Mechanism(model.robot, model.kernels.options.simplify, specialise=not parameters, single=True)
+    return name, _expression(model, kernels, mechanism, function, friction, search)
 
 
 def _expression(
@@ -107,15 +116,17 @@ def _expression(
 ) -> Expression | Iteration:
     """A function of the model, or the use of its limits, whose bounds are constants."""
     if function == LIMITS:
-        return uses_expression(kernels, mechanism, model.robot_limits, friction)
+        return uses_expression(kernels, mechanism, model.robot_limits, friction, model.clearances)
+    if function == CLEARANCE:
+        return closed(mechanism, model.clearances.function.constant_expression(mechanism))
     if function == "forward_kinematics" and search:
         return closed(mechanism, forward_kinematics(mechanism, _STARTS))
     return kernels.expression(mechanism, function, friction)
 
 
-def mechanism_of(model: Model, numbers: ChosenNumbers) -> Mechanism:
+def mechanism_of(model: Model, numbers: ChosenNumbers, single: bool = False) -> Mechanism:
     """The robot in symbols, the numbers chosen among them."""
-    return Mechanism(model.robot, model.kernels.options.simplify, numbers.is_free)
+    return Mechanism(model.robot, model.kernels.options.simplify, numbers.is_free, single=single)
 
 
 def chosen_inputs(
@@ -150,7 +161,7 @@ def available_functions(model: Model) -> tuple[str, ...]:
         missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
-    own = () if model.robot.flexible else (LIMITS,)
+    own = () if model.robot.flexible else (LIMITS, *([CLEARANCE] if model.clearances.function.pairs else []))
     return (*(name for name in FUNCTIONS if name not in missing), *own)
 
 

@@ -84,7 +84,7 @@ def export_cpp(
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = named_expression(model, function, friction, numbers or False)
+        name, expression = named_expression(model, function, friction, numbers or False, single=precision == "float")
         name += end
         struct = None if numbers is None else Struct(name, dialect, numbers)
         code = definition(name, expression, dialect, struct=struct)

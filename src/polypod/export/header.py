@@ -14,6 +14,7 @@ from ..datasets import units
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import left_out_text
 from ..limits.symbols import state_limits
+from ..mechanism.forward_kinematics import LARGEST_RESIDUAL, LARGEST_SINGLE_RESIDUAL
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..symbols.expression import Expression, Iteration, Port
@@ -177,6 +178,7 @@ ABOUT = {
     "margins": "margins of each leg to where it no longer closes",
     "limited": "values of all quantities that the robot limits",
     "limits": "the use of every limit of a state, 1 where it is reached",
+    "clearance": "smallest distances between bodies of the robot, and above its floor",
     "forward_kinematics": "the pose for given actuated coordinates, by Newton's method from a guess, "
     "and from poses about it if that finds none",
     "forward_kinematics_along": "the pose for given actuated coordinates, by Newton's method from a guess, "
@@ -250,6 +252,7 @@ OUTPUTS = {
     "margins": "for each condition its margin [1], about 1 in a good pose and 0 at the edge, and by how much it is "
     "exceeded [m or 1]. Rows: {conditions}",
     "values": "an unused 0, then {limits}",
+    "clearance": "smallest distances of shapes [m], negative where they overlap: {pairs}",
     "use": "an unused 0, then shares of what is allowed [1] of: {uses}. {not_judged}",
     "pose": "the pose found, laid out as the guess",
     "residual": "largest difference between q and the coordinates of the pose found [{q}]; above {residual} there "
@@ -276,7 +279,7 @@ _FLEXIBLE = {
 }
 _CONVERGED = "The output converged refers to the dry friction in the joints; without friction it is absent."
 
-_CLOSED = {"double": 1e-12, "float": 1e-5}
+_CLOSED = {"double": LARGEST_RESIDUAL, "float": LARGEST_SINGLE_RESIDUAL}
 """Residual of forward kinematics, over the robot's size, above which there is no answer."""
 _STRUCT = (
     "parameters of the robot, a struct {name}_parameters. The values of the file are in {name}_defaults: copy it and "
@@ -406,5 +409,6 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
         "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),
         "limits": ", ".join(f"{name} [{'1, its cosine' if one.angle else one.unit}]" for name, one in limits)
         or "nothing [1]",
+        "pairs": "" if model.robot.flexible else ", ".join(model.clearances.groups),
         **_uses(model),
     }  # fmt: skip

@@ -21,7 +21,7 @@ from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import JointWrenches
 from ..platforms import Inputs
 from ..symbols.expression import Expression, Iteration, port
-from ..symbols.iterations import fixed_point
+from ..symbols.iterations import CHANGE_TOLERANCE, SINGLE_CHANGE_TOLERANCE, fixed_point
 from ..symbols.vectors import dot
 from . import newton_euler, virtual_power
 from .newton_euler import GeneralBalance
@@ -172,7 +172,8 @@ def with_loads(
     known = x.by_name | {p.name: p for p in (distribution.ports if distribution else ())}
     inputs = tuple(known[p.name] for p in target.inputs if p.name != "loads")
     fresh = next_loads(mechanism, x, loads, direct, distribution=distribution)
-    return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit")
+    tolerance = SINGLE_CHANGE_TOLERANCE if mechanism.single else CHANGE_TOLERANCE
+    return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit", tolerance)
 
 
 def converged_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False) -> Expression | Iteration:

@@ -42,9 +42,9 @@ def steady_shape(mechanism: Mechanism, friction: bool, dry: DryFriction, steps: 
     new = [ca.SX.zeros(n), loop[:n], loop[n + actuators : n + actuators + k]]
     total, residual, fresh = ca.substitute([total, residual, fresh], old, new)
     move = residual / platform.body.stiffness
-    still, near, lost = _repeats(loop[:n], move, platform.scale)
+    still, near, lost = _repeats(mechanism, loop[:n], move, platform.scale)
     if k:
-        same, alike, gone = _repeats(new[2], fresh - new[2], ca.SX(0))
+        same, alike, gone = _repeats(mechanism, new[2], fresh - new[2], ca.SX(0))
         still, near, lost = ca.logic_and(still, same), ca.logic_and(near, alike), ca.logic_or(lost, gone)
     count = loop[n + actuators + k + 1]
     done = ca.logic_or(ca.logic_or(still, lost), count + 1 >= steps)
@@ -60,11 +60,12 @@ def steady_shape(mechanism: Mechanism, friction: bool, dry: DryFriction, steps: 
     return Iteration("steady_shape", inputs, outputs, loop, start, step, mechanism.port)
 
 
-def _repeats(values: ca.SX, change: ca.SX, scale: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _repeats(mechanism: Mechanism, values: ca.SX, change: ca.SX, scale: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Whether values repeat to rounding, well enough for an answer, and whether any is no number.
 
     Relative to the largest of them, or to ``scale`` where all are zero but for rounding.
     """
     largest, most = changes(values, values + change)
-    still = most <= 1e-14 * largest + 1e-16 * scale + np.finfo(float).tiny
-    return still, most <= 1e-10 * largest + 1e-12 * scale, ca.logic_not(most <= 1e300)
+    repeated, tiny, near, small = map(mechanism.tolerance, (1e-14, 1e-16, 1e-10, 1e-12))
+    still = most <= repeated * largest + tiny * scale + np.finfo(float).tiny
+    return still, most <= near * largest + small * scale, ca.logic_not(most <= 1e300)

@@ -2,7 +2,8 @@
 
 ``value`` is what a state asks, in numbers (..., k) or in CasADi symbols (k) alike, from what the model says of it
 (``needs``): ``force``, ``qdot``, ``qddot`` and ``q`` of actuators; ``limited`` quantities of legs; ``twist`` and
-``acceleration`` of the platform; ``load`` of joints; ``condition`` and ``distance`` of the Jacobian.
+``acceleration`` of the platform; ``load`` of joints; ``clearance`` of groups of bodies; ``condition`` and ``distance``
+of the Jacobian.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 
-Subject = Literal["actuator", "range", "joint", "platform", "robot"]
+Subject = Literal["actuator", "range", "joint", "platform", "pair", "robot"]
 Over = Literal["instant", "rms", "span", "mean"]
 Side = Literal["size", "up", "range", "least"]
 Given = Mapping[str, Any]
@@ -169,6 +170,7 @@ KINDS: dict[str, Kind] = {
         "platform", "platform_limits.max_angular_acceleration", ("acceleration",), "instant", "size", "rad/s^2",
         _platform("acceleration", 3),
     ),
+    "clearance": Kind("pair", "clearance", ("clearance",), "instant", "least", "m", _of("clearance")),
     "condition number": Kind("robot", "", ("condition",), "instant", "up", "", _of("condition")),
     "distance to singularity": Kind("robot", "", ("distance",), "instant", "least", "mm/mm", _of("distance")),
 }  # fmt: skip

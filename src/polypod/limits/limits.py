@@ -23,7 +23,7 @@ NEEDS = {
     "twist": "it needs the twist",
     "qddot": "it needs the acceleration", "acceleration": "it needs the acceleration",
     "force": "it needs twist and acceleration", "load": "it needs joint reactions",
-    "condition": "it needs the Jacobian", "distance": "it needs the Jacobian",
+    "clearance": "it needs the pose", "condition": "it needs the Jacobian", "distance": "it needs the Jacobian",
 }  # fmt: skip
 """Why a limit is not judged where a model's output is not known."""
 OPEN = "inner stresses leave its reaction open"
@@ -37,8 +37,8 @@ BEST_SHARING = "forces of redundant actuators are shared so that their limits ar
 class Limit:
     """A limit: its ``kind`` (of ``KINDS``), what the verdict calls it, where it is, its bounds and their unit.
 
-    ``index`` is the number of the actuator, limited quantity or joint, of the platform that of a component (-1: the
-    size of the vector). ``low`` and ``high`` of a size are -b and b; a curve of force over speed has 1, its use.
+    ``index`` is the number of the actuator, limited quantity, joint or pair, of the platform that of a component (-1:
+    the size of the vector). ``low`` and ``high`` of a size are -b and b; a curve of force over speed has 1, its use.
     """
 
     kind: str
@@ -107,12 +107,21 @@ class RobotLimits:
         joints: Sequence[JointData] = (),
         platform: PlatformLimits | None = None,
         redundant: bool = False,
+        pairs: Sequence[str] = (),
+        clearance: float | None = None,
     ) -> RobotLimits:
-        """Limits of actuators (name, unit, force_unit, drive), of legs, of joints and of the platform."""
+        """Limits of actuators (name, unit, force_unit, drive), of legs, of joints, of the platform and of clearances.
+
+        ``pairs`` are the names of what is kept apart, such as ``leg1 against leg2``.
+        """
         who = tuple(ActuatorData(a.name, a.unit, a.force_unit, a.drive) for a in actuators)
         found: list[Limit] = []
         for name in KINDS:
-            found += _stated(name, who, ranges, joints, platform)
+            if KINDS[name].of == "pair":
+                bound = () if clearance is None else enumerate(pairs)
+                found += [Limit(name, name, pair, float(clearance or 0), np.inf, "m", k) for k, pair in bound]
+            else:
+                found += _stated(name, who, ranges, joints, platform)
         drives = [a.drive for a in who]
         numbers = {
             "ratio": np.array([float(d.motor_ratio) for d in drives]),
@@ -122,8 +131,10 @@ class RobotLimits:
         return RobotLimits(tuple(found), who, tuple(joints), redundant, numbers)
 
     @staticmethod
-    def of_robot(robot: Robot, mechanism: Mechanism, actuators: Iterable[Any]) -> RobotLimits:
-        """Limits of a robot, as its file states them."""
+    def of_robot(
+        robot: Robot, mechanism: Mechanism, actuators: Iterable[Any], pairs: Callable[[], Sequence[str]] = tuple
+    ) -> RobotLimits:
+        """Limits of a robot, as its file states them; ``pairs`` gives the names of its clearances, where needed."""
         empty = LimitReport.of(mechanism, np.zeros((0, len(mechanism.limits))))
         ranges = [
             RangeData(leg, name, float(low), float(high), unit, kind == "cone")
@@ -136,7 +147,10 @@ class RobotLimits:
             for data, leg in zip(robot.legs, mechanism.placed, strict=True)
             for joint in leg.placement.joints
         ]
-        return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, mechanism.redundant)
+        apart = () if robot.clearance is None else pairs()
+        return RobotLimits.of(
+            actuators, ranges, joints, robot.platform_limits, mechanism.redundant, apart, robot.clearance
+        )
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -230,8 +244,8 @@ class RobotLimits:
         ----------
         given : arrays (..., n) by name: ``q``, ``qdot``, ``qddot``, ``force`` of all actuators, ``limited`` quantities
             of the legs (angles, not cosines), ``twist``, ``acceleration`` (..., 6), ``reaction_force`` (..., joints, 3)
-            with ``joint_axes`` (..., joints, 2, 3), ``condition``, ``distance`` (...); what is missing leaves its
-            limits out
+            with ``joint_axes`` (..., joints, 2, 3), ``clearance`` (..., pairs), ``condition``, ``distance`` (...); what
+            is missing leaves its limits out
         time : times (T,) of a motion, whose states are along the axis before the last; without it limits of whole
             motions are left out
         ranges : low and high (..., k) of the limited quantities where they depend on designs
@@ -290,6 +304,9 @@ class RobotLimits:
             length = np.linalg.norm(vector, axis=-1)
             parts = [length if one.index < 0 else vector[..., one.index] for one in limits]
             return [_Column(one, part, one.low, one.high) for one, part in zip(limits, parts, strict=True)]
+        if entry.of == "pair":
+            apart = np.asarray(entry.value(given))
+            return [_Column(one, apart[..., one.index], one.low, one.high) for one in limits]
         if entry.of == "range":
             values = np.asarray(given["limited"])
             ends: list[tuple[Any, Any]] = [(one.low, one.high) for one in limits]
@@ -452,6 +469,8 @@ def judge(
     if {"condition", "distance"} & needs:
         conditioning = model.conditioning(pose, parameters=parameters)
         given |= {"condition": conditioning.condition, "distance": conditioning.distance}
+    if "clearance" in needs:
+        given["clearance"] = model.clearances.least(pose, parameters)
     if "q" in needs and time is not None:
         given["q"] = model.inverse_kinematics(pose, **named)
     if twist is not None:

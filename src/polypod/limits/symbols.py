@@ -15,7 +15,7 @@ from .limits import NEEDS, NEEDS_MOTION, Limit, RobotLimits
 
 OUTPUTS = {
     "q": "inverse_kinematics.q", "qdot": "rates.qdot", "qddot": "accelerations.qddot",
-    "force": "inverse_dynamics.force", "limited": "limited.values",
+    "force": "inverse_dynamics.force", "limited": "limited.values", "clearance": "clearance.clearance",
 }  # fmt: skip
 """Outputs of a model's functions, as ``merged`` names them, for what limits need."""
 _ABOUT = ("quality", "converged")
@@ -54,12 +54,16 @@ def state_limits(limits: RobotLimits) -> tuple[RobotLimits, dict[str, str]]:
     return limits.only(lambda one: one.quantity not in left), left
 
 
-def uses_expression(kernels: Any, mechanism: Mechanism, limits: RobotLimits, friction: bool) -> Expression | Iteration:
+def uses_expression(
+    kernels: Any, mechanism: Mechanism, limits: RobotLimits, friction: bool, clearances: Any
+) -> Expression | Iteration:
     """(pose, twist, acceleration, wrench) -> use (k) of every limit of ``state_limits``, 1 where one is reached.
 
-    ``kernels`` merges a model's functions in symbols; the bounds are constants.
+    ``kernels`` merges a model's functions in symbols; the bounds are constants, as are the shapes of ``clearances``.
     """
-    function = kernels.merged(mechanism, ["rates", "accelerations", "limited", "inverse_dynamics"], friction)
+    apart = [clearances.function.constant_expression(mechanism)] if "clearance" in limits.kinds else []
+    functions = ["rates", "accelerations", "limited", "inverse_dynamics"]
+    function = kernels.merged(mechanism, functions, friction, False, apart)
     known = {p.name: p.symbols for p in (*function.inputs, *function.outputs)}
     given = {name: known[output] for name, output in OUTPUTS.items() if output in known}
     given |= {name: known[name] for name in ("twist", "acceleration")}
@@ -73,9 +77,14 @@ def uses_expression(kernels: Any, mechanism: Mechanism, limits: RobotLimits, fri
 
 
 def uses_of_outputs(mechanism: Mechanism, limits: RobotLimits) -> Expression:
-    """(force, qdot, qddot, limited, twist, acceleration) -> use (k), for what a program knows of a state already."""
+    """(force, qdot, qddot, limited, twist, acceleration) -> use (k), for what a program knows of a state already.
+
+    And ``clearance`` (G), where that is limited.
+    """
     count, size = len(mechanism.actuators), 1 + len(mechanism.limits)
     shapes = {"force": count, "qdot": count, "qddot": count, "limited": size, "twist": 6, "acceleration": 6}
+    if "clearance" in limits.kinds:
+        shapes["clearance"] = len(limits.of_kind("clearance"))
     given = {name: ca.SX.sym(name, length) for name, length in shapes.items()}
     inputs = tuple(Port(name, symbols, (shapes[name],)) for name, symbols in given.items())
     return Expression("limit_uses", inputs, (port("use", _uses(mechanism, limits, given)),), mechanism.port)
@@ -98,6 +107,9 @@ def _use(one: Limit, limits: RobotLimits, given: Mapping[str, ca.SX], ranges: ca
         first = 3 if "angular" in one.kind else 0
         vector = given[kind.needs[0]][first : first + 3]
         return (ca.norm_2(vector) if one.index < 0 else ca.fabs(vector[one.index])) / one.high
+    if kind.side == "least":
+        value = given[kind.needs[0]][one.index]
+        return ca.if_else(value > 0, one.low / ca.fmax(value, 1e-300), ca.inf)
     names = (*kind.needs, "ratio", "reflected", "efficiency")
     own: dict[str, Any] = {name: given[name][one.index] for name in names}
     if one.kind == "force at speed":

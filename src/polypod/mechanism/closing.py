@@ -16,7 +16,7 @@ from ..platforms import PlatformState
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit_function import Equations
-from ..symbols.iterations import NewtonStep, continuation
+from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
 from .leg_at_state import LegAtState
@@ -126,7 +126,7 @@ class LegClosing:
         same = ca.SX(1)
         for now, then in zip(determinants, self._drawn, strict=True):
             same = ca.logic_and(same, now * then > 0)
-        return NewtonStep(moved, gap2, same)
+        return NewtonStep(moved, gap2, same, self._mechanism.tolerance(NEWTON_TOLERANCE))
 
     @property
     def places(self) -> ca.SX:

@@ -19,7 +19,7 @@ from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit_function import Equations
-from ..symbols.iterations import NewtonStep, continuation
+from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation
 from ..symbols.linear import BlockFactor, solve_general
 from ..symbols.vectors import Frame, axial, dot, skew
 from .closing import moved_places
@@ -72,7 +72,7 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
         gaps = [leg.start_residual for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
-        return NewtonStep(ca.vertcat(now[:n] + step, *places), gap2, same)
+        return NewtonStep(ca.vertcat(now[:n] + step, *places), gap2, same, mechanism.tolerance(NEWTON_TOLERANCE))
 
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton, strict=False)
     # one step more, and then derivatives
@@ -308,10 +308,10 @@ def _constraints_hold(mechanism: Mechanism, legs: list[LegAtState], joints: ca.S
     Those that follow from others too: with other parameters an overconstrained robot may come apart.
     """
     value = _residual(mechanism, legs, joints)
-    hold = ca.dot(value, value) <= (1e-10 * size) ** 2
+    hold = ca.dot(value, value) <= (mechanism.tolerance(1e-10) * size) ** 2
     assert mechanism.mobility is not None
     for leg, k in mechanism.mobility.redundant:
-        hold = ca.logic_and(hold, ca.fabs(legs[leg].constraint_values[k]) <= _COME_APART)
+        hold = ca.logic_and(hold, ca.fabs(legs[leg].constraint_values[k]) <= mechanism.tolerance(_COME_APART))
     return ca.if_else(hold, 1, 0)
 
 

@@ -17,10 +17,13 @@ from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 from .restarts import start_about
 
-LARGEST_RESIDUAL = 1e-12
-"""Largest error of coordinates with which a pose counts as the one that has them, relative to the robot's size."""
+LARGEST_RESIDUAL, LARGEST_SINGLE_RESIDUAL = 1e-12, 3e-5
+"""Largest error of coordinates with which a pose counts as the one that has them, relative to the robot's size: in
+double precision, and in single precision, which rounds angles of some rad on a robot of some cm to 3e-6 of it."""
 _MAX_STEPS = 50
 """From one start."""
+_EXACT = 1e-10
+"""Error of coordinates, relative to the platform's size, that one more step takes to rounding."""
 _MISSED = 1e-4
 """Error of coordinates, relative to the platform's size, with which an iteration has not led to a pose."""
 
@@ -28,7 +31,8 @@ _MISSED = 1e-4
 def is_solution(mechanism: Mechanism, residual: ca.SX, quality: ca.SX) -> ca.SX:
     """Whether forward kinematics ended in a pose that has the coordinates and is not singular."""
     scale = mechanism.size + ca.norm_2(mechanism.numbers.home_position)
-    return ca.logic_and(residual <= LARGEST_RESIDUAL * scale, quality > SMALLEST_MARGIN)
+    largest = LARGEST_SINGLE_RESIDUAL if mechanism.single else LARGEST_RESIDUAL
+    return ca.logic_and(residual <= largest * scale, quality > SMALLEST_MARGIN)
 
 
 def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
@@ -74,7 +78,7 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
             (ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality), quality),
         )
     ]
-    converged = chosen[3] <= (1e-10 * scale) ** 2
+    converged = chosen[3] <= (mechanism.tolerance(_EXACT) * scale) ** 2
     stuck = ca.logic_and(ca.logic_not(better), t <= 2.0**-12)
     ended = ca.logic_or(ca.logic_or(converged, stuck), since_start + 1 >= _MAX_STEPS)
     if starts:  # one on the other side is left at once
@@ -86,7 +90,10 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     step = ca.vertcat(*chosen, side, count + 1, since_start + 1, number, ended)
     if starts:
         # not the tolerance above: numbers of single precision do not come so near
-        found = ca.logic_and(chosen[3] <= (_MISSED * scale) ** 2, mechanism.quality(legs, chosen[4]) > SMALLEST_MARGIN)
+        found = ca.logic_and(
+            chosen[3] <= (max(_MISSED, mechanism.tolerance(_EXACT)) * scale) ** 2,
+            mechanism.quality(legs, chosen[4]) > SMALLEST_MARGIN,
+        )
         lost = ca.logic_not(found)
         again = ca.logic_and(ca.logic_and(ended, lost), number <= starts)
         there = start_about(mechanism, _pose(guess), number + 1, starts)[:12]

@@ -153,7 +153,7 @@ class _ForwardKinematics:
         joint_coordinates = self._closing.step_of(self._legs)
         near, closed = (
             _both(joint_coordinates.gap2 <= gap**2, joint_coordinates.same_branch)
-            for gap in (NEWTON_TOLERANCE, _CLOSED)
+            for gap in map(self._mechanism.tolerance, (NEWTON_TOLERANCE, _CLOSED))
         )
         lost = is_lost(joint_coordinates.gap2, old["before"], old["iterations"])
         homing, newton, begun = old["homing"], _no(old["homing"]), old["begun"]
@@ -167,7 +167,8 @@ class _ForwardKinematics:
         begins, from_guess = _both(arrived, _no(begun)), old["number"] < 1
         side = ca.if_else(_both(begins, from_guess), solution.determinant, old["side"])
         quality = ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality)
-        small = ca.if_else(old["part"] < 1, _NEAR, _EXACT) * (self._mechanism.size + 1e-3)
+        near_enough, exact_enough = map(self._mechanism.tolerance, (_NEAR, _EXACT))
+        small = ca.if_else(old["part"] < 1, near_enough, exact_enough) * (self._mechanism.size + 1e-3)
         exact = error2 <= small**2
         answered = _both(arrived, exact)
         reached = _both(_both(better, exact), quality > -SMALLEST_MARGIN)

@@ -7,7 +7,7 @@ import casadi as ca
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration, Port, port
-from ..symbols.linear import Solution, extreme_singular_values, solve_general, solve_least_squares
+from ..symbols.linear import ROUNDING, Solution, extreme_singular_values, solve_general, solve_least_squares
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
@@ -45,7 +45,8 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     turns = DegreesOfFreedom(mechanism.robot).turns
     scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
-    values = extreme_singular_values(matrix * (mechanism.joint_scale(mechanism.size) @ scale))
+    scaled = matrix * (mechanism.joint_scale(mechanism.size) @ scale)
+    values = extreme_singular_values(scaled, mechanism.tolerance(ROUNDING))
     smallest, largest, quality = values.smallest, values.largest, mechanism.quality(legs)
     good = ca.logic_and(quality > SMALLEST_MARGIN, values.scale <= 1e300)
     outputs = (

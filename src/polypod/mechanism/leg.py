@@ -8,6 +8,7 @@ are one vector; vectors that do not move drop out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,7 @@ from ..symbols.tape import Replay, Tape
 from ..symbols.vectors import Frame, absent, cross, dot, skew
 from .simplify import Simplification, simplified
 
-CLOSED = 1e-9
+_CLOSED = 1e-9
 """Largest gap of a closed leg, relative to its size."""
 
 
@@ -53,7 +54,8 @@ class LegModel:
     """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them.
 
     ``leg`` has symbols for its numbers; ``fixed`` are these symbols (k), ``seen`` those that are the leg's own. On a
-    ``moving_base`` vectors that stand still in the base are among the moving ones.
+    ``moving_base`` vectors that stand still in the base are among the moving ones. ``tolerance`` turns one of double
+    precision into that of the leg's functions.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class LegModel:
         simplify: Simplification | None = None,
         seen: ca.SX | None = None,
         moving_base: bool = False,
+        tolerance: Callable[[float], float] = float,
     ) -> None:
         leg, tip = placed.leg, placed.tip
         self.leg, self.name = leg, leg.name
@@ -73,6 +76,7 @@ class LegModel:
         self.actuators = self.placement.actuators
         self.unknowns = self.placement.unknowns
         if self.unknowns is not None:
+            self.largest_gap = tolerance(_CLOSED) * self.unknowns.size
             conditions = (*self.placement.conditions, *self._closure_conditions())
             self.placement = replace(self.placement, conditions=conditions)
         place, move, equations = _parts(self.unknowns)
@@ -117,7 +121,7 @@ class LegModel:
         assert self.unknowns is not None
         _, residual, factor = self.newton_step
         gap = ca.sqrt(ca.dot(residual, residual))
-        near = ca.if_else(gap <= CLOSED * self.unknowns.size, 1, 0)
+        near = ca.if_else(gap <= self.largest_gap, 1, 0)
         return (
             Condition(
                 "the leg does not reach the pose, or not in its working mode at home: a gap remains",

@@ -12,7 +12,7 @@ from ..platforms import PlatformState, Tip
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.tape import Replay
 from ..symbols.vectors import absent, cross, dot
-from .leg import CLOSED, LegModel
+from .leg import LegModel
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class LegAtState:
             return stated
         values = self.values
         assert isinstance(values, ImplicitReplay)
-        closed = ca.dot(self.residual, self.residual) <= (CLOSED * self.model.unknowns.size) ** 2
+        closed = ca.dot(self.residual, self.residual) <= self.model.largest_gap**2
         return [*stated, ca.if_else(closed, values.factor.quality, 0)]
 
     @property

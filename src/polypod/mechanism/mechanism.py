@@ -26,6 +26,7 @@ from ..platforms import (
     platform_of,
 )
 from ..symbols.expression import Port, mapped
+from ..symbols.iterations import single_precision
 from ..symbols.vectors import Frame
 from .leg import LegModel, PlacedLeg
 from .leg_at_state import LegAtState
@@ -37,7 +38,8 @@ class Mechanism(Kept):
 
     With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
     for robots that are not quite the one described. With ``moving_base`` the motion of the base is an input of its
-    functions, ``base``; all else stays relative to the base.
+    functions, ``base``; all else stays relative to the base. With ``single`` its functions are computed in single
+    precision: iterations have tolerances that such numbers reach.
     """
 
     def __init__(
@@ -47,10 +49,12 @@ class Mechanism(Kept):
         is_free: Callable[[Parameter], bool] = lambda entry: False,
         specialise: bool = False,
         free: bool = False,
+        single: bool = False,
         moving_base: bool = False,
     ) -> None:
         super().__init__()
-        self._choices = robot, simplify, is_free, specialise, free
+        self._choices = robot, simplify, is_free, specialise, free, single
+        self.single = single
         self.robot, self.simplify = robot, simplify
         for leg in robot.legs:
             if not isinstance(leg, Leg):
@@ -76,6 +80,10 @@ class Mechanism(Kept):
         """The same robot on a base that moves: ``base`` are its inputs then."""
         return Mechanism(*self._choices, moving_base=True)
 
+    def tolerance(self, double: float) -> float:
+        """A tolerance of an iteration, given as that of double precision, in the precision of the functions."""
+        return single_precision(double) if self.single else double
+
     @lazy
     def placed(self) -> list[PlacedLeg]:
         """Where everything of each leg is."""
@@ -85,7 +93,14 @@ class Mechanism(Kept):
     def legs(self) -> list[LegModel]:
         """The legs in symbols, built when first needed: compiled functions do without."""
         legs = [
-            LegModel(placed, self.numbers, self.simplify, moving_base=self.base is not None) for placed in self.placed
+            LegModel(
+                placed,
+                self.numbers,
+                self.simplify,
+                moving_base=self.base is not None,
+                tolerance=self.tolerance,
+            )
+            for placed in self.placed
         ]
         turning = next((leg for leg in legs if leg.uses_axes), None) if self.platform.elastic else None
         if turning is not None:

@@ -226,6 +226,11 @@ class DesignBatch:
         self.shape, self.count = design.shape, design.count
         self.numbers: Array = kernels.rows(design)
 
+    @property
+    def rows(self) -> Array:
+        """Parameters (D, k) of the kernel that is called: the numbers, unless it takes more."""
+        return self.numbers
+
     def broadcast(self, states: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of designs and states broadcast against each other."""
         try:
@@ -452,7 +457,7 @@ class Calls:
         given, designs = states.given, states.designs
         if designs is None:
             return _by_name(kernel, kernel(*given.rows))
-        numbers = designs.numbers.reshape(*designs.shape, designs.numbers.shape[1])
+        numbers = designs.rows.reshape(*designs.shape, designs.rows.shape[1])
         return _by_name(kernel, kernel.broadcast(given.rows, given.shape, numbers))
 
     def evaluated(

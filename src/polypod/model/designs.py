@@ -71,6 +71,11 @@ class Designs:
         self.count = design.count
         self.values: Array = functions.kernels.rows(design)
 
+    @property
+    def parameters(self) -> Mapping[str, Array]:
+        """Values (D, ...) of the designs by path."""
+        return {path: self._design.flat(path) for path in self._design.values}
+
     @lazy
     def impossible(self) -> dict[int, str]:
         """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..kernels import Kernel
-from ..mechanism.restarts import SPREAD, fractions
+from ..mechanism.restarts import HALVINGS, SPREAD, fractions
 from .calls import Calls
 
 _STEP, _SMALLEST_STEP = 0.25, 2e-3
@@ -97,12 +97,12 @@ class PoseSearch:
         self._keep(rows[best], {name: values[used] for name, values in results.items()}, np.ones(len(best), dtype=bool))
 
     def _starts(self, rows: NDArray[np.int64], shift: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Guesses displaced by shifts, halved where that is out of reach or on the other side; and which are good."""
+        """Guesses displaced by shifts, halved while that is out of reach or on the other side; and which are good."""
         guess = self._rows["pose"]
         guessed = self._side(np.arange(len(guess)), guess)[rows]
         pose = self._shifted(guess[rows], shift)
         same = self._side(rows, pose) * guessed > 0
-        for part in (0.5, 0.25):
+        for part in 0.5 ** np.arange(1, HALVINGS + 1):
             other = np.flatnonzero(~same)
             pose[other] = self._shifted(guess[rows[other]], part * shift[other])
             same[other] = self._side(rows[other], pose[other]) * guessed[other] > 0

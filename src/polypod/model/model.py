@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..assembly import Assembly, AssemblyModes, architecture
-from ..clearance import Clearance, ClearanceFunction
+from ..clearance import Clearance
 from ..description import Robot
 from ..description.modes import Modes
 from ..errors import (
@@ -50,6 +50,7 @@ from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
 from .calls import NOT_ALLOWED, Calls, Function, Parameters, States, first
+from .clearances import Clearances
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
@@ -601,7 +602,9 @@ class Model(Kept):
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
-    def clearance(self, pose: PoseLike, *, errors: Errors | None = None) -> Clearance:
+    def clearance(
+        self, pose: PoseLike, *, parameters: Parameters | None = None, errors: Errors | None = None
+    ) -> Clearance:
         """Smallest distances between the bodies of the robot, and above its floor.
 
         Shapes are those that drawings have: what the robot file states by ``radius``, ``shapes``, ``base`` and
@@ -612,6 +615,9 @@ class Model(Kept):
         ----------
         pose : PoseLike
             Poses (..., 4, 4) of the platform.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs. Each design whose
+            joints are elsewhere has shapes of its own, which take a tenth of a second.
         errors : {"raise", "warn", "nan"}, optional
             What is done about poses that the legs do not reach.
 
@@ -628,19 +634,15 @@ class Model(Kept):
         >>> len(found.names), bool(found.least > 0)
         (73, True)
         """
-
-        def measured(results: list[Array]) -> Clearance:
-            placed = results[0]
-            lead = placed.shape[:-3]
-            own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*lead, 4, 4))[..., None, :, :]
-            still = np.broadcast_to(np.eye(4), (*lead, 1, 4, 4))
-            return self._clearance(np.concatenate([still, own, placed], axis=-3))
-
-        return self.rigid._calls.call(_BODIES, (pose, None), errors, None, False, _PLAIN, measured)
+        names = self.clearances.function.names
+        return self.clearances(
+            pose, errors, parameters, points=True, answer=lambda found: Clearance(names, found[0], found[1])
+        )
 
     @lazy
-    def _clearance(self) -> ClearanceFunction:
-        return ClearanceFunction(self.robot)
+    def clearances(self) -> Clearances:
+        """The distances between the bodies of the robot, as kernels."""
+        return self.rigid.clearances if self.robot.flexible else Clearances(self._calls)
 
     @overload
     def forward_kinematics(
@@ -740,7 +742,7 @@ class Model(Kept):
     @lazy
     def robot_limits(self) -> RobotLimits:
         """All limits of the robot file as data: of drives, legs, joints and the platform."""
-        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators)
+        return RobotLimits.of_robot(self.robot, self._kernels.mechanism, self.actuators, lambda: self.clearances.groups)
 
     def limits(
         self,

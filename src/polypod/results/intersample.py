@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import QUANTITIES
 from ..errors import PolypodError, StateError
-from ..limits import DRIVE_KINDS
+from ..limits import DRIVE_KINDS, ROUNDING
 from ..model import Model
 from ..motion import Task
 from ..tables import short
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ..analysis import MotionBounds
 
 _ROUGH = 0.01  # of a force: what it is above the largest at samples by more is worth a word
+_HALVINGS = 12
+"""How often an interval between samples is halved to find where bodies come nearest."""
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
 
 
@@ -211,8 +213,10 @@ def judged_between(
         known = QUANTITIES["upper_bound"]
         result = result.assign_coords(drive_limit=list(DRIVE_KINDS))
         result["upper_bound"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
-    texts = (f"The robot {found.text}", *found.warnings, *forces)
-    attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
+    touching, apart = _apart(model, task)
+    texts = (f"The robot {found.text}", *found.warnings, *apart, *forces)
+    broken = "; ".join((*found.broken, *touching))
+    attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": broken}
     return result.assign_attrs(certified={True: "yes", False: "no", None: "not tried"}[found.certified], **attributes)
 
 
@@ -230,6 +234,51 @@ def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...
     above_samples = f"Between samples the force of {names[j]} is {100 * observed[j]:.2g} % higher"
     rough = f"{above_samples}: samples are too few, use a higher sampling rate"
     return (text, rough) if observed[j] > _ROUGH else (text,)
+
+
+def _apart(model: Model, task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Clearances that are too small between samples though kept at them, and a sentence on what was looked at.
+
+    A distance changes no faster than its nearest points move. With V twice the largest rate at samples and midpoints it
+    is at least (d0 + d1 - V dt)/2 between two instants; where that is too little, more instants are looked at.
+    """
+    bound = model.robot.clearance
+    if bound is None or task.trajectory is None or len(task.time) < 2:
+        return (), ()
+    names, trajectory, required = model.clearances.groups, task.trajectory, bound * (1 - ROUNDING)
+    middle = 0.5 * (task.time[1:] + task.time[:-1])
+    time = np.empty(len(task.time) + len(middle))
+    time[::2], time[1::2] = task.time, middle
+    found = np.empty((len(time), len(names)))
+    found[::2] = model.clearances.least(task.motion.pose)
+    found[1::2] = model.clearances.least(trajectory.at(middle).pose)
+    kept = found[::2].min(axis=0, initial=np.inf) >= required
+    if not kept.any():
+        return (), ()
+    rate = 2 * (np.abs(np.diff(found, axis=0)) / np.diff(time)[:, None]).max(axis=0)
+    low, high, start, end = time[:-1], time[1:], found[:-1], found[1:]
+    least, when = found.min(axis=0), time[found.argmin(axis=0)]
+    settled = False
+    for _ in range(_HALVINGS):
+        doubtful = (0.5 * (start + end - rate * (high - low)[:, None]) < required) & kept & (least >= required)
+        which = doubtful.any(axis=1)
+        settled = not which.any()
+        if settled or 2 * which.sum() > _LOOKED_AT:
+            break
+        low, high, start, end = low[which], high[which], start[which], end[which]
+        centre = 0.5 * (low + high)
+        there = model.clearances.least(trajectory.at(centre).pose)
+        when = np.where(there.min(axis=0) < least, centre[there.argmin(axis=0)], when)
+        least = np.minimum(least, there.min(axis=0))
+        low, high = np.concatenate([low, centre]), np.concatenate([centre, high])
+        start, end = np.concatenate([start, there]), np.concatenate([there, end])
+    broken = tuple(
+        f"clearance of {names[k]} is {short(least[k], 6)} m at t = {when[k]:.6g} s, {short(bound, 6)} m are required"
+        for k in np.flatnonzero(kept & (least < required)).tolist()
+    )
+    k = int(np.argmin(least))
+    looked = "by twice the rates of the nearest points at samples" if settled else "where it was looked at"
+    return broken, (f"Smallest clearance between samples: {short(least[k], 6)} m ({names[k]}, {looked})",)
 
 
 def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[str, ...]:

@@ -156,6 +156,9 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
             "limit_name": ("limit", list(names)),
             "limit_unit": ("limit", list(limits.units)),
         }
+    if "clearance" in model.robot_limits.kinds:
+        values["clearance"] = model.clearances.least(motion.pose)
+        labels["pair"] = ("pair", list(model.clearances.groups))
     about = {
         "title": f"{model.robot.name}: {task.name}",
         "motion": task.name,

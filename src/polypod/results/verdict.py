@@ -43,12 +43,24 @@ def limits_of(result: xr.Dataset) -> RobotLimits:
         for name, (unit, push), drive in zip(actuator_names(result), units, drives(result), strict=True)
     ]
     redundant = len(actuators) > (len(robot.dof) or 6)
-    return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundant)
+    pairs = result.pair.values.tolist() if "clearance" in result else []
+    return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundant, pairs, robot.clearance)
 
 
 def judged_limits(result: xr.Dataset) -> LimitReport:
     """The use of every limit along the motion of a study."""
-    names = ("q", "qdot", "qddot", "force", "twist", "acceleration", "limited", "reaction_force", "joint_axes")
+    names = (
+        "q",
+        "qdot",
+        "qddot",
+        "force",
+        "twist",
+        "acceleration",
+        "limited",
+        "reaction_force",
+        "joint_axes",
+        "clearance",
+    )
     given = {name: result[name].values for name in names if name in result}
     return limits_of(result).evaluate(given, result.time.values)
 

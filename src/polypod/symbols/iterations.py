@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,10 +12,18 @@ from .expression import Expression, Iteration, Port, port
 from .implicit_function import Equations
 
 MAX_ITERATIONS = 100
-# Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
-CHANGE_TOLERANCE = 1e-13
+# Rounds end when no value changes by more than this part of the largest: a few roundings of the function,
+# in double and in single precision (there 80 of them: sums of a function keep five digits).
+CHANGE_TOLERANCE, SINGLE_CHANGE_TOLERANCE = 1e-13, 1e-5
+_FLOAT_DIGITS = math.log(2.0**-23) / math.log(2.0**-52)
+"""Digits of single precision as a part of those of double."""
 # Bounds of the relaxation factor's size; with a factor of zero no later round would differ.
 _MAX_RELAXATION, _MIN_RELAXATION = 20.0, 0.05
+
+
+def single_precision(tolerance: float) -> float:
+    """A tolerance of double precision in single precision: it takes the same part of the digits."""
+    return float(tolerance**_FLOAT_DIGITS)
 
 
 def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -41,12 +50,18 @@ def aitken_relaxation(residual: ca.SX, previous: ca.SX, relaxation: ca.SX) -> ca
 
 
 def fixed_point(
-    target: Expression, unknown: Port, inputs: tuple[Port, ...], update: ca.SX, once: bool = False
+    target: Expression,
+    unknown: Port,
+    inputs: tuple[Port, ...],
+    update: ca.SX,
+    once: bool = False,
+    tolerance: float = CHANGE_TOLERANCE,
 ) -> Iteration:
     """``target`` at the fixed point x = f(x) of ``unknown`` x (k); ``update`` is f, an expression of its symbols.
 
     ``target`` has the same inputs and ``unknown`` last. Aitken's relaxation keeps the iterations few where a round does
-    not shrink the error much. With ``once`` f(0) is taken. Outputs gain ``converged``. State: x, last residual,
+    not shrink the error much; they end when x changes by a part ``tolerance`` of its largest value at most. With
+    ``once`` f(0) is taken. Outputs gain ``converged``. State: x, last residual,
     relaxation factor, rounds, converged, done.
     """
     k = unknown.length
@@ -57,7 +72,7 @@ def fixed_point(
     largest, change = changes(old, new)
     # What is not a finite number is never equal to itself: such a state must not pass, nor keep its neighbours waiting.
     lost = ca.logic_not(change <= 1e300)
-    converged = ca.SX(1) if once else ca.logic_and(change <= CHANGE_TOLERANCE * largest, ca.logic_not(lost))
+    converged = ca.SX(1) if once else ca.logic_and(change <= tolerance * largest, ca.logic_not(lost))
     # the first round has no residual before it
     relaxation = ca.if_else(count < 1, 1, aitken_relaxation(residual, previous, relaxation))
     following = ca.if_else(converged, new, old + relaxation * residual)
@@ -101,16 +116,20 @@ _MAX_ITERATIONS = 400
 
 
 class NewtonStep(NamedTuple):
-    """The unknowns after a step of Newton, the squared relative gap before it, whether they are on the same branch."""
+    """The unknowns after a step of Newton, the squared relative gap before it, whether they are on the same branch.
+
+    A gap up to ``tolerance`` is one that another step closes to rounding.
+    """
 
     moved: ca.SX
     gap2: ca.SX
     same_branch: ca.SX
+    tolerance: float = NEWTON_TOLERANCE
 
     @property
     def solved(self) -> ca.SX:
         """Whether the unknowns solve the equations but for what one step of Newton closes, on the same branch."""
-        return ca.logic_and(self.gap2 <= NEWTON_TOLERANCE**2, self.same_branch)
+        return ca.logic_and(self.gap2 <= self.tolerance**2, self.same_branch)
 
 
 class Continuation(NamedTuple):

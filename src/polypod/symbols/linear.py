@@ -364,7 +364,7 @@ MAX_ITERATIONS = 40
 # Single roots are found before this round. From it on the smallest only grows and the largest only shrinks.
 _MONOTONIC_FROM = 12
 # A step this small, relative to the root, is rounding.
-_ROUNDING = 1e-15
+ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
@@ -391,10 +391,11 @@ class ExtremeSingularValues:
         return self.scale * ca.sqrt(self.state[1])
 
 
-def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
+def extreme_singular_values(matrix: ca.SX, rounding: float = ROUNDING) -> ExtremeSingularValues:
     """The smallest and largest of a matrix (n, m), n >= m >= 1; accurate to a few roundings of the largest.
 
-    Where some are equal but for rounding, Laguerre's steps among them are noise: up to 5e-14 of the largest.
+    Steps of a part ``rounding`` of a root are its rounding. Where some are equal but for it, Laguerre's steps among
+    them are noise: up to 5e-14 of the largest.
     """
     scale = ca.norm_fro(ca.densify(matrix))
     squares = [b * b for b in _bidiagonal(matrix / ca.fmax(scale, _TINY))]
@@ -408,7 +409,7 @@ def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
     next_low = ca.fmax(ca.if_else(slow, low, 0), ca.fmin(mean, low + _step(squares, low)))
     next_high = ca.fmax(mean, ca.fmin(ca.if_else(slow, high, 2), high + _step(squares, high)))
     up, down = ca.fabs(next_low - low), ca.fabs(next_high - high)
-    converged = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
+    converged = ca.logic_and(up <= rounding * low, down <= rounding * high)
     # What is not a number settles nowhere and must not keep its neighbours waiting.
     going_on = ca.logic_and(up + down <= 2, iterations + 1 < MAX_ITERATIONS)
     done = ca.logic_or(converged, ca.logic_not(going_on))

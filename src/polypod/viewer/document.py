@@ -23,6 +23,7 @@ from ..export.js import HELPERS, js_function
 from ..fingerprint import fingerprint
 from ..kernels import Expression, Iteration, store
 from ..limits.symbols import uses_of_outputs
+from ..mechanism.closing import closed
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from ..output.atomic import atomic_write
@@ -267,7 +268,11 @@ def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dic
     """
     text, ports = _functions(model, friction)
     uses = uses_of_outputs(model.kernels.mechanism, model.robot_limits)
-    here = [e for e in (own.place, own.read, uses) if e is not None]
+    apart = None
+    if "clearance" in model.robot_limits.kinds:
+        mechanism = model.kernels.mechanism
+        apart = closed(mechanism, model.clearances.function.constant_expression(mechanism))
+    here = [e for e in (own.place, own.read, uses, apart) if e is not None]
     text += "".join(js_function(e.name, e) for e in here)
     ports = ports | {e.name: _ports(e) for e in here}
     return f"const model = (() => {{\n{HELPERS}{text}return {{ {', '.join(ports)} }};\n}})();\n", ports

@@ -135,6 +135,8 @@ def _uses(model: Model) -> list[dict[str, Any]]:
                 "where": one.where,
                 "actuator": one.index if kind.of == "actuator" else None,
                 "range": kind.of == "range",
+                "pair": one.index if kind.of == "pair" else None,
+                "low": one.low if kind.of == "pair" else None,
                 "changes": bool({"qddot", "acceleration"} & set(kind.needs)),
                 "force": "force" in kind.needs,
             }

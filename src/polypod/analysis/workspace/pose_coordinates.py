@@ -211,6 +211,8 @@ class WorkspaceTest:
         self.space, self.requirements = space, requirements or Requirements()
         model = space.model
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
+        self._apart = model.robot_limits.only(lambda one: one.kind == "clearance")
+        self.limits += tuple((one.where, one.quantity) for one in self._apart.limits)
         if self.requirements.distance:
             self.limits += (("robot", DISTANCE),)
         if self.requirements.forces:
@@ -253,7 +255,7 @@ class WorkspaceTest:
                 found[one.quantity] = "forces are judged on request only"
             elif KINDS[one.kind].of == "joint":
                 found[one.quantity] = "reactions are not computed"
-            elif one.kind not in at_rest and KINDS[one.kind].of != "range":
+            elif one.kind not in at_rest and KINDS[one.kind].of not in ("range", "pair"):
                 found[one.quantity] = "poses are at rest"
         return found
 
@@ -278,6 +280,9 @@ class WorkspaceTest:
         rows = [found.limits, closing[:, None], np.minimum(relative, 1.0)[:, None]]
         rows = [np.where(np.isnan(row), 1.0, row) for row in rows]
         kept = np.concatenate(rows[:2], axis=1).min(axis=1) >= 0
+        if self._apart.limits:
+            rows.append(self._apart_at(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0))
+            kept &= (rows[-1] >= 0).all(axis=1)
         if not self.requirements.plain:
             rows += self._more(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0)
         every = np.concatenate(rows, axis=1)
@@ -285,6 +290,14 @@ class WorkspaceTest:
         # of limits that bind together in symmetric poses the first, whatever their rounding
         binding = (every <= smallest[:, None] + _TOGETHER).argmax(axis=1)
         return PoseMargins(smallest, binding, relative, kept)
+
+    def _apart_at(self, poses: Array, inside: NDArray[np.bool_]) -> Array:
+        """Margins (n, k) of clearances d of at least c: d/c - 1, asked where all else holds (1 elsewhere)."""
+        margin = np.ones((len(poses), len(self._apart.limits)))
+        found = self._apart.evaluate({"clearance": self.space.model.clearances.least(poses[inside])})
+        left = np.clip(found.value / found.low - 1.0, -1.0, 1.0)
+        margin[inside] = np.where(found.inside, np.maximum(left, 0.0), np.fmin(left, -1e-30))
+        return margin
 
     def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
         """Margins of what takes longer, asked where all else holds (1 elsewhere)."""

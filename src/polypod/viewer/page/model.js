@@ -91,7 +91,9 @@ function evaluate(motion) {
 function used(state, motion, limited) {
   const qddot = motion.given ? null : Object.values(call.accelerations(motion))[0];
   const { twist, acceleration } = motion;
-  const { use } = call.limit_uses({ force: state.force, qdot: state.rate, qddot, limited, twist, acceleration });
+  const clearance = call.clearance ? call.clearance(motion).clearance.slice() : null;
+  state.clearance = clearance;
+  const { use } = call.limit_uses({ force: state.force, qdot: state.rate, qddot, limited, twist, acceleration, clearance });
   const known = one => (!one.force || state.force) && !(one.changes && motion.given);
   return scene.uses.map((one, k) => ({ ...one, share: use[k + 1] })).filter(known);
 }
@@ -134,8 +136,12 @@ function verdict(state) {
   });
   if (over.length > 4) lines.push(`and ${over.length - 4} more`);
   const strained = state.used.filter(one => !one.range && one.share > 1 + 1e-12);
-  for (const { where, name, share } of strained.slice(0, 4))
-    lines.push(`${where}: ${name} is ${text(100 * share, 3)} % of what is allowed`);
+  for (const { where, name, share, pair, low } of strained.slice(0, 4))
+    lines.push(
+      typeof pair === "number"
+        ? `${where}: ${name} ${textShown(state.clearance[pair], "m")}, at least ${textShown(low, "m")} required`
+        : `${where}: ${name} is ${text(100 * share, 3)} % of what is allowed`,
+    );
   const near = !(state.condition <= scene.near_singular);
   if (near) lines.push(`Near a singularity: condition number ${text(state.condition, 3)}; forces grow large.`);
   if (!state.force) lines.push("Dry friction and the reactions it depends on do not settle here: no forces.");
