@@ -45,7 +45,8 @@ class Kind(Data):
             faults = validation_faults(error, fields, None, type(self))
             raise InputError("; ".join(map(str, faults))) from error
 
-    # validation of files must not come through here: it tells faults with their places
+    # Marks an __init__ that only validates, as pydantic's own: without it pydantic calls this one for every part of a
+    # file, and a fault of a part loses its place in the file, and the folder that relative names start from.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
