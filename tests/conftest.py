@@ -20,8 +20,8 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-SAMPLED, SECONDS = 6, 4.0
-"""Long tests that run by default each day, and the processor time that each may take."""
+SAMPLED, SECONDS, WALL = 6, 4.0, 20.0
+"""Long tests that run by default, others each day, and the time of the processor and of the clock that each may take."""
 
 
 _IN_SAMPLE = pytest.StashKey[bool]()
@@ -32,19 +32,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", metavar="K/N", help="run the K-th of N parts of the tests selected")
 
 
-def pytest_report_header() -> str:
+def _sampled(config: pytest.Config) -> bool:
+    """Whether this is a run of all default tests, of which a sample of the long ones is part."""
+    plain = config.getoption("markexpr") == "not long" and not config.getoption("keyword")
+    return bool(os.environ["POLYPOD_LONG_SAMPLE"]) and plain and config.args == config.getini("testpaths")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """The seed with which the same long tests are chosen again."""
-    return f"POLYPOD_LONG_SAMPLE={os.environ['POLYPOD_LONG_SAMPLE']} chooses {SAMPLED} long tests (empty: none)"
+    if _sampled(config):
+        seed = os.environ["POLYPOD_LONG_SAMPLE"]
+        terminalreporter.write_line(f"{SAMPLED} long tests were chosen by POLYPOD_LONG_SAMPLE={seed} (empty: none)")
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Some long tests, others every day, are part of a run of all default ones; of ``--part`` the tests selected."""
-    seed, sampled = os.environ["POLYPOD_LONG_SAMPLE"], []
-    plain = config.getoption("markexpr") == "not long" and not config.getoption("keyword")
-    if seed and plain and config.args == config.getini("testpaths"):
+    sampled = []
+    if _sampled(config):
         long = [item for item in items if item.get_closest_marker("long")]
-        sampled = random.Random(seed).sample(long, min(SAMPLED, len(long)))
+        sampled = random.Random(os.environ["POLYPOD_LONG_SAMPLE"]).sample(long, min(SAMPLED, len(long)))
         items[:] = [item for item in items if item not in sampled]
     yield  # what is not selected goes
     for item in sampled:
@@ -62,15 +69,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         return (yield)
 
     def stop(*_: Any) -> None:
-        pytest.skip(f"a long test of the sample: takes more than {SECONDS:g} s of processor time")
+        pytest.skip(f"a long test of the sample: takes more than {SECONDS:g} s of processor time, or {WALL:g} s")
 
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    clocks = {signal.ITIMER_PROF: (signal.SIGPROF, SECONDS), signal.ITIMER_REAL: (signal.SIGALRM, WALL)}
+    before = {number: signal.signal(number, stop) for number, _ in clocks.values()}
+    for clock, (_, seconds) in clocks.items():
+        signal.setitimer(clock, seconds)
     try:
         return (yield)
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0.0)
-        signal.signal(signal.SIGPROF, before)
+        for clock, (number, _) in clocks.items():
+            signal.setitimer(clock, 0.0)
+            signal.signal(number, before[number])
 
 
 def pytest_configure(config: pytest.Config) -> None:
