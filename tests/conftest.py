@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 SAMPLED, SECONDS, WALL = 6, 4.0, 20.0
-"""Long tests that run by default, others each day, and the time of the processor and of the clock that each may take."""
+"""Long tests that run by default, others each day, and the time of processor and clock that each may take."""
 
 
 _IN_SAMPLE = pytest.StashKey[bool]()
@@ -35,7 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _sampled(config: pytest.Config) -> bool:
     """Whether this is a run of all default tests, of which a sample of the long ones is part."""
     plain = config.getoption("markexpr") == "not long" and not config.getoption("keyword")
-    return bool(os.environ["POLYPOD_LONG_SAMPLE"]) and plain and config.args == config.getini("testpaths")
+    timers = hasattr(signal, "setitimer")  # Windows has none
+    return bool(os.environ["POLYPOD_LONG_SAMPLE"]) and plain and timers and config.args == config.getini("testpaths")
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
