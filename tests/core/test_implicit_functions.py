@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.errors import InputError
+from polypod.errors import InputError, RobotFileError, StateError
 from polypod.parameters.design import with_numbers
 from support import compare
 from support.refusals import refused
@@ -303,3 +303,15 @@ def test_ipopt_plans_a_motion_of_a_parasitic_robot_in_its_own_coordinates() -> N
         for c in range(k)
     ]
     assert np.abs(gradient).max() <= 1e-6 * least / np.abs(plan).max() * 1e2
+
+
+def test_a_design_that_comes_apart_is_refused_as_such() -> None:
+    """A hinge of the agile eye moved off the common point: a robot built so has two degrees of freedom, not three."""
+    robot = pp.load("agile-eye")
+    model, path = pp.Model(robot), "legs.0.joints.0.at"
+    moved = model.parameters(path)[path] + 2e-3 * np.eye(3)[1]
+    assert np.isfinite(model.motion([0.02, 0.03, 0.01]).pose).all()
+    with refused(StateError, code="overconstrained"):
+        model.motion([0.02, 0.03, 0.01], parameters={path: moved})
+    with refused(RobotFileError):
+        pp.Model(with_numbers(robot, {path: moved}))

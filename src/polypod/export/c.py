@@ -78,7 +78,7 @@ def function_code(
     if function == STEP:
         return control_step(model, friction, dialect, end[1], numbers)
     single = number_type(dialect) == "float"
-    name, expression = named_expression(model, function, friction, numbers or False, single=single)
+    name, expression = named_expression(model, function, friction, numbers or False, single=single, further=(STEP,))
     name += end[isinstance(expression, Iteration)]
     struct = None if numbers is None else Struct(name, dialect, numbers)
     return name, expression, definition(name, expression, dialect, struct=struct), struct

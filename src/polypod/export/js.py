@@ -11,8 +11,9 @@ from ..symbols.expression import Iteration
 from .code import Dialect, body, named_expression, ports
 from .header import Target, comment, script_file
 
-MAX_ITERATIONS = 1000
-"""Iterations end by themselves long before; a page must not hang on one that does not."""
+MAX_ITERATIONS = 100_000
+"""Iterations end by themselves before (forward kinematics from all its starts after 74,000); a page must not hang on
+one that does not."""
 _OWN = {"fabs": "Math.abs", "smaller": "Math.min", "larger": "Math.max", "copysign": "copysign"}
 JAVASCRIPT = Dialect(
     "JavaScript",

@@ -44,8 +44,8 @@ class Node:
 class Tree:
     """Nodes, parents before children; ``cuts`` are spherical joints and hinges that close loops, ``welds`` pairs of
     bodies that are halves of one. ``frames`` (4, 4) are the bodies' own at home, base frame: axes of the base, origin
-    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the
-    robot's forces."""
+    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the robot's forces,
+    ``reversed`` names joints that the tree states from their second body."""
 
     name: str
     platform: str
@@ -56,6 +56,7 @@ class Tree:
     welds: tuple[tuple[str, str], ...]
     frames: Mapping[str, Array]
     driven: tuple[ChainJoint, ...]
+    reversed: frozenset[str]
 
     def children(self, name: str) -> Iterator[Node]:
         """Nodes that hang on a body."""
@@ -108,7 +109,7 @@ def tree_of(
         bodies[split] = bodies[half].model_copy(update={"shapes": one.shapes})
         kept.append(changed(joint, between=tuple(half if name == split else name for name in joint.between)))
         welds.append((split, half))
-    joints = _outward(kept)
+    joints, turned = _outward(kept)
     home = linkage.marks[platform].pose
     frames = {BASE: np.eye(4)}
     for joint in joints:
@@ -126,6 +127,7 @@ def tree_of(
         tuple(welds),
         frames,
         tuple(sorted((j for j in (*joints, *cuts) if j.actuated), key=lambda joint: order.index(joint.name))),
+        turned,
     )
 
 
@@ -153,16 +155,20 @@ def _spanning(joints: tuple[ChainJoint, ...], acting: Collection[str]) -> tuple[
     return [j for j in joints if j.name in kept], [j for j in joints if j.name not in kept]
 
 
-def _outward(joints: list[ChainJoint]) -> list[ChainJoint]:
-    """Joints, reversed where needed, so that each leads away from the base, every parent before its children."""
-    reached, waiting, found = {BASE}, list(joints), []
+def _outward(joints: list[ChainJoint]) -> tuple[list[ChainJoint], frozenset[str]]:
+    """Joints, reversed where needed, so that each leads away from the base, every parent before its children, and the
+    names of those reversed."""
+    reached, waiting, found, turned = {BASE}, list(joints), [], set()
     while waiting:
         joint = next(j for j in waiting if (j.between[0] in reached) != (j.between[1] in reached))
         waiting.remove(joint)
-        outward = joint if joint.between[0] in reached else reversed_joint(joint)
+        outward = joint
+        if joint.between[0] not in reached:
+            outward = reversed_joint(joint)
+            turned.add(joint.name)
         reached.add(outward.between[1])
         found.append(outward)
-    return found
+    return found, frozenset(turned)
 
 
 def reversed_joint(joint: ChainJoint) -> ChainJoint:

@@ -124,6 +124,8 @@ class Joint:
         Body that is the cross of a universal joint, if it has inertia.
     spins_about : casadi.SX, shape (3,), or None
         Line of a rod that this joint and another spherical one let spin: neither resists rotation about it.
+    start : float or casadi.SX
+        Its position at home, if the file states one [m or rad].
     """
 
     name: str
@@ -136,6 +138,7 @@ class Joint:
     normals: tuple[ca.SX, ...] = ()
     cross_body: str = ""
     spins_about: ca.SX | None = None
+    start: Any = 0.0
 
     @property
     def motions(self) -> tuple[Joint, ...]:

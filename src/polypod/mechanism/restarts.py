@@ -33,10 +33,18 @@ def start_about(mechanism: Mechanism, guess: ca.SX, number: ca.SX, count: int) -
     platform = mechanism.platform
     turns = np.abs(platform.dof.basis[3:]).sum(axis=0) > 0 if isinstance(platform, LowerMobilityPlatform) else _SIX
     even = [number * float(a) + 0.5 for a in fractions(len(turns))]
-    nearer = number - (HALVINGS + 1) * ca.floor(number / (HALVINGS + 1))  # should the cube leave what legs reach
-    part = ca.if_else(number <= count, SPREAD * (number / count) ** (1 / 3) * 0.5**nearer, 0)
+    # three fifths of them wide, halved up to twice, the rest near, should the cube leave what legs reach
+    wide = 3 * count // 5
+    first = number <= wide
+    nearer = ca.if_else(first, _modulo(number, 3), 3 + _modulo(number, HALVINGS - 2))
+    radius = (ca.if_else(first, number, number - wide) / ca.if_else(first, wide, count - wide)) ** (1 / 3)
+    part = ca.if_else(number <= count, SPREAD * radius * 0.5**nearer, 0)
     moves = [
         part * (2 * (x - ca.floor(x)) - 1) * (1 if turn else mechanism.size)
         for x, turn in zip(even, turns, strict=True)
     ]
     return platform.displaced(guess, ca.vertcat(*moves))
+
+
+def _modulo(number: ca.SX, divisor: int) -> ca.SX:
+    return number - divisor * ca.floor(number / divisor)

@@ -21,7 +21,7 @@ from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtu
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
-from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
+from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, joint_motion, kinematics
 from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
@@ -39,9 +39,12 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "bodies": kinematics.bodies,
     "margins": kinematics.margins,
     "limited": kinematics.limited,
+    "joint_positions": joint_motion.joint_positions,
+    "joint_rates": joint_motion.joint_rates,
     "forward_kinematics": forward_kinematics.forward_kinematics,
     "forward_kinematics_along": forward_kinematics.forward_kinematics_along,
     "motion": dependent_coordinates.motion,
+    "coordinates": dependent_coordinates.coordinates,
     "follow": dependent_coordinates.follow,
     "joint_coordinates": dependent_coordinates.joint_coordinates,
     "rate_map": dependent_coordinates.rate_map,

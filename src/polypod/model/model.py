@@ -41,6 +41,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.acting_elements import has_elements, placed_elements
+from ..mechanism.joint_motion import joint_names
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.design import with_numbers
@@ -58,6 +59,7 @@ from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
 from .generalized_coordinates import GeneralizedCoordinates
+from .joints import by_joint, unwrapped
 from .kernels import Kernels, Options
 from .resting_pose import RestingPose, resting_pose
 from .results import (
@@ -89,6 +91,12 @@ RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 _NO_POSE = Reason(
     "no pose with these coordinates was found along the path from home; stay closer to home", "not_converged"
 )
+_COMES_APART = Reason(
+    "no pose with these coordinates and parameters was found, though the robot's own parameters have one: it is "
+    "overconstrained, and with other parameters the constraints that follow from others need not hold; load a robot "
+    "with these parameters, which says what degrees of freedom it has, or change all legs alike",
+    "overconstrained",
+)
 _PLAIN = "virtual-power"
 _REST = np.zeros(6)
 # Functions and the inputs that the methods give, in the order of their arguments.
@@ -106,6 +114,8 @@ _ACCELERATIONS = Function(
 _TWIST = Function("twist", "pose", "qdot")
 _ACCELERATION = Function("acceleration", "pose", "twist", "qddot")
 _BODIES = Function("bodies", *_POSE)
+_JOINT_POSITIONS = Function("joint_positions", *_POSE)
+_JOINT_RATES = Function("joint_rates", *_VELOCITY)
 _CONDITIONING = Function("conditioning", *_POSE)
 _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
@@ -602,6 +612,116 @@ class Model(Kept):
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
+    @lazy
+    def joints(self) -> dict[str, tuple[str, ...]]:
+        """Every joint of every leg as ``leg.joint``, with the names of its coordinates, in the order of the legs."""
+        return joint_names(self._kernels.mechanism)
+
+    def joint_positions(
+        self,
+        pose: PoseLike,
+        *,
+        unwrap: int | None = None,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, Array]:
+        """Positions of all joints, passive ones too, at a pose of the platform.
+
+        A joint's position is its displacement from home, of its second body against its first, plus the ``offset``
+        that a file gives a driven joint (over its ``ratio``): zero at home unless the file says otherwise. It has one
+        component for a prismatic [m] or revolute [rad] joint, rotation and translation for a cylindrical one, the
+        angles about its first and second axis for a universal one, and for a spherical one the rotation vector, in
+        base axes at home. A rod between two spherical joints spins as it likes: theirs are the shortest turns of its
+        line. A flexible platform counts as its frame {P}, without what it turns at the joint by deflection.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        unwrap : int, optional
+            Batch axis along which the poses are those of a motion: angles go on beyond half a turn there instead of
+            jumping by a whole one. Default: every angle is within half a turn of home.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., k)
+            Positions [m, rad] by ``leg.joint``; ``Model.joints`` has the names of their components.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("hexapod")
+        >>> found = model.joint_positions(model.robot.home.matrix)
+        >>> {name: value.shape for name, value in found.items() if name.startswith("leg1.")}
+        {'leg1.universal': (2,), 'leg1.prismatic': (1,), 'leg1.spherical': (3,)}
+        """
+
+        def by_name(results: list[Array]) -> dict[str, Array]:
+            values = results[0]
+            if unwrap is not None:
+                values = unwrapped(values, self.joints, unwrap)
+            return by_joint(values, self.joints)
+
+        return self._calls.call(_JOINT_POSITIONS, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+
+    def joint_rates(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, Array]:
+        """Rates of all joints, passive ones too: derivatives in time of ``joint_positions``.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., k)
+            Rates [m/s, rad/s] by ``leg.joint``; of a spherical joint those of its rotation vector.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        """
+
+        def by_name(results: list[Array]) -> dict[str, Array]:
+            return by_joint(results[0], self.joints)
+
+        values = pose, twist, elastic, elastic_rate
+        return self._calls.call(_JOINT_RATES, values, errors, parameters, False, _PLAIN, by_name)
+
     def clearance(
         self, pose: PoseLike, *, parameters: Parameters | None = None, errors: Errors | None = None
     ) -> Clearance:
@@ -1034,7 +1154,13 @@ class Model(Kept):
         states = self._calls.states(given, parameters)
         rows = states.own.motion(*states.rows.values())
         found = np.logical_and.reduce([np.isfinite(row).all(axis=tuple(range(1, row.ndim))) for row in rows])
-        states.note(~found, _NO_POSE)
+        apart = np.zeros_like(found)
+        known = self._kernels.mechanism.mobility
+        if parameters is not None and known is not None and known.redundant and not found.all():
+            own = self._calls.own.motion(*(row[~found] for row in states.rows.values()))[0]
+            apart[~found] = np.isfinite(own).all(axis=(1, 2))
+        states.note(apart, _COMES_APART)
+        states.note(~found & ~apart, _NO_POSE)
         return states.finalise("motion", rows, errors, lambda results: PlatformMotion(*results))
 
     # -- dynamics ------------------------------------------------------------------------------------------------------

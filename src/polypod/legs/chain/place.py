@@ -285,8 +285,18 @@ class PlacedChain:
             if data.kind == "cylindrical":
                 friction = f"{friction}s" if data.frictions is not None else ""
             ends = (edge.parent, edge.child, holder.point(at), axes, friction, normals)
-            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge)))
+            start = self._start(data)
+            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge), start=start))
         return tuple(joints)
+
+    def _start(self, joint: Any) -> Any:
+        """Position of a joint at home: what the file adds to its displacement, without the ratio."""
+        if absent(joint.offset):
+            return 0.0
+        start = joint.offset / joint.ratio
+        if joint.kind != "cylindrical":
+            return start
+        return ca.vertcat(0, start) if joint.motion == "translation" else ca.vertcat(start, 0)
 
     def _spin_line(self, edge: Edge) -> ca.SX | None:
         """The line of a rod that spins in this joint; None if what it joins does not spin."""
