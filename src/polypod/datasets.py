@@ -356,3 +356,7 @@ __all__ = [
     "save_result",
     "units",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

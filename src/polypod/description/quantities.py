@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from ..errors import short_repr
+from ..errors import InputError, short_repr
 from ..lazy import lazy
 from .units import in_si, list_advice
 
@@ -70,6 +70,16 @@ class Data(BaseModel):
         """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
         check_text(value, str(info.field_name))
         return in_si(value, field_schemas(cls)[str(info.field_name)].unit)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in type(self).model_fields:
+            raise InputError(
+                f"{name}: robots and motions cannot be changed; make a changed copy, such as "
+                "robot.with_(platform={'mass': 60}), or load the file with other values: "
+                "polypod.load(FILE, {'platform.mass': 60})",
+                code="frozen",
+            )
+        super().__setattr__(name, value)
 
     def _complete(self, **fields: Any) -> None:
         """Set fields that validation derives from others, before anybody has the object: from then on it is frozen.

@@ -4,7 +4,7 @@ from."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
@@ -75,6 +75,33 @@ class Robot(Data):
     floor: Floor | None = None
     clearance: Annotated[Number, rating("m", gt=0)] | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
+
+    def with_(self, values: Mapping[str, Any] | None = None, /, **fields: Any) -> Robot:
+        """A copy with other values, checked as if its file gave them.
+
+        Parameters
+        ----------
+        values : mapping of str to value, optional
+            Values by path (``platform.mass``, ``legs.*.max_force``, ``legs.leg1.joints.motor.gear``), as a robot file
+            would write them (``"60 kg"``).
+        **fields
+            Values by field, nested as in a file: ``platform={"mass": 60}``, ``name="heavy"``.
+
+        Returns
+        -------
+        Robot
+            The copy; the robot itself stays as it is.
+
+        Raises
+        ------
+        RobotFileError
+            If it is no robot with these values.
+        UnknownNameError
+            If there is no such number; names similar ones.
+        """
+        from ..files import changed
+
+        return changed(self, values or {}, fields)
 
     @model_validator(mode="before")
     @classmethod

@@ -20,3 +20,7 @@ __all__ = [
     "run",
     "sweep",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -118,3 +118,7 @@ __all__ = [
     "urdf_files",
     "urdf_positions",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

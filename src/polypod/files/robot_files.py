@@ -17,6 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from ..description.flexible import FlexiblePlatform
@@ -225,6 +226,43 @@ def _checked(whole: Expanded, node: Any, origin: str, folder: str | Path) -> Rob
     except ValidationError as error:
         faults = validation_faults(error, whole.document, node, in_file=whole.in_file)
         raise RobotFileError(origin, faults) from error
+
+
+def changed(robot: Robot, values: Mapping[str, Any], fields: Mapping[str, Any]) -> Robot:
+    """A copy of a robot with other values; see ``Robot.with_``.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    values : mapping of str to value
+        Values by path.
+    fields : mapping of str to value
+        Values by field, nested as in a file; ``name`` and ``title`` are texts.
+
+    Returns
+    -------
+    Robot
+        The copy.
+
+    Examples
+    --------
+    >>> heavy = changed(load("hexapod"), {"legs.*.rotor_mass": "2 kg"}, {"platform": {"mass": 60}, "name": "heavy"})
+    >>> heavy.name, heavy.platform.mass, heavy.legs[5].rotor_mass
+    ('heavy', 60.0, 2.0)
+    """
+    texts = {name: fields[name] for name in ("name", "title") if name in fields}
+    paths = {**values, **dict(_flat({name: value for name, value in fields.items() if name not in texts}))}
+    return loads(dumps(robot.model_copy(update=texts)), f"robot {robot.name!r} with other values", settings=paths)
+
+
+def _flat(fields: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Values of nested mappings by dotted path."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def dumps(robot: Robot, modes: str | None = None) -> str:

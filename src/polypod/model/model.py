@@ -77,6 +77,8 @@ from .results import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..adapters.jax_function import JaxFunction
     from ..adapters.torch_function import TorchFunction
 
@@ -311,6 +313,28 @@ class Model(Kept):
     def mobility(self) -> DegreesOfFreedom:
         """Motions that the robot can make: twist = basis u."""
         return self._dof
+
+    @property
+    def home(self) -> Array:
+        """Home pose (4, 4) of {P} in {B}, as the robot file has it."""
+        return self.robot.home.matrix
+
+    def plot(self, pose: PoseLike | None = None) -> Figure:
+        """A picture of the robot.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (4, 4), optional
+            Pose of {P} in {B}. Default: home.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture; a notebook shows it, ``savefig`` writes it. ``polypod.view`` makes an interactive one.
+        """
+        from ..results.figures import robot_picture
+
+        return robot_picture(self, pose)
 
     @lazy
     def rigid(self) -> Model:

@@ -19,6 +19,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..description.paths import get, replaced, unit_at
 from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data, FrozenDict
+from ..description.units import argument_in_si
 from ..errors import InputError, short_repr
 from ..files import dumps, loads
 from ..lazy import lazy
@@ -71,7 +72,8 @@ class ParameterMap:
         values: dict[str, Array] = {}
         for pattern, value in given.items():
             for path in self._named[pattern]:
-                values[path] = _checked(path, value, self.cores[path])
+                written = argument_in_si(f"parameters: {path}", value, unit_at(self.robot, path))
+                values[path] = _checked(path, written, self.cores[path])
         return values
 
     def index(self, entry: Parameter) -> int | None:

@@ -41,3 +41,7 @@ __all__ = [
     "violations",
     "write_results",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -17,7 +17,7 @@ from ..friction import has_dry_friction
 from ..limits.limits import reaction_arrays
 from ..model import Model
 from ..model.results import Reactions
-from ..motion import Task, make_task, with_motion_lines
+from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
 from ..symbols.vectors import absent
 from .bearings import joint_travel
 from .intersample import judged_between
@@ -36,12 +36,13 @@ BENDING = "bending"
 
 def study(
     model: Model | Robot | str | Path,
-    task: Task | str | Path | None = None,
+    task: Task | MotionFile | Trajectory | str | Path | None = None,
     friction: bool = True,
     progress: Progress = lambda step: None,
     vibration: bool | None = None,
     certify: bool = True,
     certify_seconds: float | None = 60.0,
+    rate: float | None = None,
 ) -> xr.Dataset:
     """Inverse dynamics of a robot along a task, with reactions, limits and energies.
 
@@ -54,8 +55,9 @@ def study(
     ----------
     model : Model, Robot, str or Path
         The robot: a model, a robot, a library name or a robot file.
-    task : Task, str or Path, optional
-        The motion: a task, the name of a published motion or a motion file. Default: the robot's own motion.
+    task : Task, MotionFile, Trajectory, str or Path, optional
+        The motion: a task, a trajectory, the name of a published motion or a motion file. Default: the robot's own
+        motion.
     friction : bool, optional
         Whether friction in the joints is included.
     progress : callable, optional
@@ -68,6 +70,8 @@ def study(
         Without it, result and verdict are those of the samples, and say so.
     certify_seconds : float, optional
         Computing time after which a proof is given up [s]; None for no limit.
+    rate : float, optional
+        Sampling rate [Hz] of the motion. Default: that of the motion file.
 
     Returns
     -------
@@ -88,15 +92,17 @@ def study(
     >>> result = study(model, make_task(model, "kim-ryu-circle", rate=20.0))
     >>> dict(result.force.sizes), result.part.values.tolist()
     ({'time': 31, 'actuator': 6}, ['inertia', 'Coriolis', 'gravity', 'friction', 'external'])
-    >>> study("kim-ryu", "kim-ryu-circle").force.shape
-    (301, 6)
+    >>> study("kim-ryu", "kim-ryu-circle", rate=100.0).force.shape
+    (151, 6)
     """
     if not isinstance(model, (Model, Robot, str, Path)):
         raise InputError(f"model: must be a polypod.Model, a robot, its name or its file, got {type(model).__name__}")
     known = model if isinstance(model, Model) else Model(model)
     meant, file = (task, None) if isinstance(task, Task) else (None, task)
-    with with_motion_lines(file):
-        chosen = meant or make_task(known, file)
+    if meant is not None and rate is not None:
+        raise InputError("rate: the task has been sampled already; give make_task the rate, or the motion itself here")
+    with with_motion_lines(file if isinstance(file, (str, Path)) else None):
+        chosen = meant or make_task(known, file, rate)
         result = _study(known, chosen, friction, progress, vibration)
     if not certify:
         return result

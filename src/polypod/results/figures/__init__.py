@@ -199,3 +199,7 @@ __all__ = [
     "travel",
     "without_mathtext",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports
