@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from polypod import cli, papers
 from polypod.control import CONTROLLERS
+from polypod.couplings import Coupling
 from polypod.description import (
     Bearing,
     Body,
@@ -99,6 +100,7 @@ _SECTIONS = {
     "JointFrictions": "[joint frictions](#joint-frictions)",
     "JointRanges": "[joint ranges](#joint-ranges)",
     "LegData": "[leg](#legs)",
+    "Coupling": "[coupling](#couplings)",
     "trajectory": "[trajectory](#trajectories)",
     "path": "[path](#paths)",
     "wrench": "[wrench](#wrenches), or six numbers",
@@ -152,6 +154,15 @@ def robot_files() -> str:
             section("Joint frictions", JointFrictions, 3),
             "## Legs\n",
             *kinds,
+            "## Couplings\n",
+            "`couplings` of a robot name joints as `LEG.JOINT`, those of a leg of kind chain as `JOINT`; a joint "
+            "of two displacements with `.rotation`, `.translation`, `.first` or `.second`. [Gears, belts and "
+            "screws](couplings.md) describes how they are used.\n",
+            *[
+                section(f"Coupling {name}", kind, 3, name)
+                for name, kind in sorted(Coupling.registry.items())
+                if is_ours(kind)
+            ],
             "## Short forms\n",
             "Short forms are expanded when a file is read; `polypod.save` writes robots without them.\n",
             "```yaml",

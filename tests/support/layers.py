@@ -14,6 +14,7 @@ ORDER = (
     "yaml12",
     "symbols",
     "description",
+    "couplings",
     "legs",
     "elements",
     "files",

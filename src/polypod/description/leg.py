@@ -76,6 +76,11 @@ class LegData(Data):
     name: str = ""
     platform: Position
 
+    @property
+    def relations(self) -> tuple[Any, ...]:
+        """Relations between displacements of its joints; only chains have some."""
+        return ()
+
     def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
         if kind is None:

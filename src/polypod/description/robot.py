@@ -148,6 +148,12 @@ class Robot(Data):
                     "payload: a payload changes the modes of a flexible platform; include its mass in the "
                     "platform's modes"
                 )
+            coupled = next((leg.name for leg in self.legs if leg.relations), None)
+            if coupled is not None:
+                raise ValueError(
+                    f"platform.kind: joints of {coupled} are coupled, which legs of a flexible platform cannot be yet; "
+                    "use platform.kind: rigid, or leave the couplings out"
+                )
             faults = self.platform.attachment_faults(names, self.attachments)
             if faults:
                 raise ValueError(f"platform.{'plate' if self.platform.plate else 'modes'}: {'; '.join(faults)}")
@@ -337,6 +343,13 @@ class Robot(Data):
         if self.payloads:
             raise InputError(
                 f"robot: {self.name!r} has a payload; include its mass in the modes instead", code="payload"
+            )
+        coupled = next((leg.name for leg in self.legs if leg.relations), None)
+        if coupled is not None:
+            raise InputError(
+                f"robot: joints of {coupled} of {self.name!r} are coupled, which legs of a flexible platform cannot be "
+                "yet",
+                code="couplings",
             )
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)

@@ -985,6 +985,12 @@ def check_quantities(study: Study, model: Model) -> None:
         )
     if elastic and robot.base_stiffness is not None:
         raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} deflects, which studies do not include")
+    held = [a.name for a in model.actuators if a.drive.drive_spring == "held motor"]
+    if held and "natural frequency" in study.quantities:
+        raise InputError(
+            f"report: natural frequency: motors of {', '.join(held)} are held (drive_spring), which studies do not "
+            "include; leave drive_spring out, or use 'polypod stiffness'"
+        )
     turning = bool(robot.dof) and all(coordinate.motion == "rotation" for coordinate in robot.dof)
     if turning and "workspace volume" in study.quantities:
         raise InputError(

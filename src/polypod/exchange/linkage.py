@@ -37,6 +37,21 @@ class Mark(NamedTuple):
     only: bool = False
 
 
+class LinkedTerm(NamedTuple):
+    """A displacement of a joint (``rotation``, ``translation``, ``first`` or ``second``) with its factor."""
+
+    joint: str
+    motion: str
+    factor: float
+
+
+class LinkedRelation(NamedTuple):
+    """A coupling: the sum of factor times displacement from home is zero."""
+
+    name: str
+    terms: tuple[LinkedTerm, ...]
+
+
 @dataclass(frozen=True)
 class Linkage:
     """Bodies and joints of a robot at home, in the base frame.
@@ -64,6 +79,8 @@ class Linkage:
         What a reader left out or found unusual.
     odd_actuators : tuple of str
         Actuators of the file that no joint can have, and why.
+    relations : tuple of LinkedRelation
+        Couplings between displacements of joints.
     """
 
     name: str
@@ -76,6 +93,7 @@ class Linkage:
     origin: str = ""
     remarks: tuple[str, ...] = ()
     odd_actuators: tuple[str, ...] = ()
+    relations: tuple[LinkedRelation, ...] = ()
 
     def joint(self, name: str) -> ChainJoint:
         """A joint by its name.
@@ -91,6 +109,11 @@ class Linkage:
             The joint.
         """
         return next(joint for joint in self.joints if joint.name == name)
+
+    @property
+    def coupled(self) -> set[str]:
+        """Names of the joints that are coupled to others."""
+        return {term.joint for relation in self.relations for term in relation.terms}
 
     def with_remarks(self, *texts: str) -> Linkage:
         """The linkage with further remarks.
@@ -280,7 +303,22 @@ def linkage_of(robot: Robot) -> Linkage:
         {PLATFORM: Mark(PLATFORM, home)},
         gravity=robot.gravity,
         platform=PLATFORM,
+        relations=tuple(relation for leg in robot.legs if isinstance(leg, Chain) for relation in _linked(leg)),
     )
+
+
+def _linked(leg: Chain) -> list[LinkedRelation]:
+    """Relations of a general leg, its name in front of those of its joints."""
+    return [
+        LinkedRelation(
+            f"{leg.name}-{relation.name}",
+            tuple(
+                LinkedTerm(f"{leg.name}-{leg.joints[number].name}", motion, float(factor))
+                for (number, motion), factor in relation.terms
+            ),
+        )
+        for relation in leg.relations
+    ]
 
 
 def with_shapes(linkage: Linkage, robot: Robot) -> Linkage:
@@ -463,11 +501,18 @@ def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
     return found
 
 
-def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[ChainJoint]]:
-    """Joints by leg: a leg is a connected component of what is left without base and platform."""
+def legs_between(
+    joints: Iterable[ChainJoint], platform: str, relations: Iterable[LinkedRelation] = ()
+) -> list[list[ChainJoint]]:
+    """Joints by leg: a leg is a connected component of what is left without base and platform, couplings joining."""
     legs: list[tuple[set[str], list[ChainJoint]]] = []
+    tied: dict[str, set[str]] = {}
+    for relation in relations:
+        for term in relation.terms:
+            tied.setdefault(term.joint, set()).add(f"coupling {relation.name}")
     for joint in joints:
         inner = set(joint.between) - {BASE, platform}
+        inner |= tied.get(joint.name, set())
         touched = [leg for leg in legs if leg[0] & inner]
         merged = (inner.union(*(leg[0] for leg in touched)), [j for leg in touched for j in leg[1]] + [joint])
         place = min((legs.index(leg) for leg in touched), default=len(legs))

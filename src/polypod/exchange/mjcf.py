@@ -19,7 +19,18 @@ from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError, MissingPackageError
 from ..legs.chain import ChainJoint
 from .embedded import EmbeddedRobot, digest, embedded_robot
-from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, pose_of
+from .linkage import (
+    BASE,
+    EMPTY_BODY,
+    Linkage,
+    LinkedRelation,
+    LinkedTerm,
+    Mark,
+    axes_about,
+    body,
+    checked_joint,
+    pose_of,
+)
 from .xml_file import read_xml
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
@@ -79,6 +90,7 @@ class _File:
 
     def __init__(self, mujoco: Any, path: Path) -> None:
         self.remarks: list[str] = []
+        self.relations: list[LinkedRelation] = []
         self.passive_armatures: dict[str, float] = {}
         self.odd_actuators: list[str] = []
         self.mj, self.path = mujoco, path
@@ -200,7 +212,7 @@ class _File:
         gravity = tuple(float(x) for x in model.opt.gravity)
         return Linkage(
             name, bodies, tuple(joints), marks, seats, gravity, self._platform(), self.path.name, tuple(self.remarks),
-            tuple(self.odd_actuators),
+            tuple(self.odd_actuators), tuple(self.relations),
         )  # fmt: skip
 
     def _platform(self) -> str | None:
@@ -346,9 +358,12 @@ class _File:
                 continue
             kind = int(model.eq_type[number])
             name = self._name(self.mj.mjtObj.mjOBJ_EQUALITY, number) or f"loop{number + 1}"
+            if kind in (int(self.mj.mjtEq.mjEQ_JOINT), int(self.mj.mjtEq.mjEQ_TENDON)):
+                self.relations.append(self._relation(number, kind, name))
+                continue
             if kind not in (int(self.mj.mjtEq.mjEQ_CONNECT), int(self.mj.mjtEq.mjEQ_WELD)):
                 raise InputError(
-                    f"equality {name}: only connect and weld can close loops; polypod has no gears and the like"
+                    f"equality {name}: only connect and weld can close loops, joint and tendon couple joints"
                 )
             ends, frames = self._ends(number, kind)
             if kind == int(self.mj.mjtEq.mjEQ_WELD):
@@ -362,6 +377,32 @@ class _File:
         for ends, listed in points.items():
             joints.append(_connected(ends, listed, seats))
         return joints
+
+    def _relation(self, number: int, kind: int, name: str) -> LinkedRelation:
+        """Two joints of an equality, or those of a fixed tendon, if it is a linear relation about home."""
+        model = self.model
+        one, two = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
+        constant, slope, *rest = (float(x) for x in model.eq_data[number][:5])
+        terms: list[tuple[int, float]] = []
+        if kind == int(self.mj.mjtEq.mjEQ_JOINT) and two >= 0:
+            terms = [(one, 1.0), (two, -slope)]
+        elif kind == int(self.mj.mjtEq.mjEQ_TENDON) and two < 0:
+            start, count = int(model.tendon_adr[one]), int(model.tendon_num[one])
+            if all(int(model.wrap_type[k]) == int(self.mj.mjtWrap.mjWRAP_JOINT) for k in range(start, start + count)):
+                terms = [(int(model.wrap_objid[k]), float(model.wrap_prm[k])) for k in range(start, start + count)]
+        hinge, slide = int(self.mj.mjtJoint.mjJNT_HINGE), int(self.mj.mjtJoint.mjJNT_SLIDE)
+        motions = {hinge: "rotation", slide: "translation"}
+        kinds = [int(model.jnt_type[joint]) for joint, _ in terms]
+        if not terms or constant or any(rest) or any(k not in motions for k in kinds) or not all(f for _, f in terms):
+            raise InputError(
+                f"equality {name}: polypod couples hinges and slides by a linear relation about home (polycoef: 0 and "
+                "a factor, or a fixed tendon of constant length); this is another one",
+                code="gear",
+            )
+        names = [self._name(self.mj.mjtObj.mjOBJ_JOINT, joint) or f"joint{joint}" for joint, _ in terms]
+        return LinkedRelation(
+            name, tuple(LinkedTerm(n, motions[k], f) for n, k, (_, f) in zip(names, kinds, terms, strict=True))
+        )
 
     def _ends(self, number: int, kind: int) -> tuple[tuple[str, str], tuple[Array, Array]]:
         """Bodies and frames (4, 4) at qpos0 that an equality holds together."""

@@ -72,11 +72,11 @@ def _renamed(
 
 
 def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
-    """Bodies that two joints hold and nothing else, with these joints."""
-    found = []
+    """Bodies that two joints hold and nothing else, with these joints, which no coupling knows by name."""
+    found, coupled = [], linkage.coupled
     for name in linkage.bodies:
         held = [joint for joint in linkage.joints if name in joint.between]
-        if name != BASE and len(held) == 2:
+        if name != BASE and len(held) == 2 and not coupled & {joint.name for joint in held}:
             found.append((name, held[0], held[1]))
     return found
 

@@ -20,6 +20,7 @@ from .closing import Closed, close_loops
 from .linkage import (
     BASE,
     Linkage,
+    LinkedRelation,
     Mark,
     axes_of,
     body,
@@ -48,6 +49,8 @@ _FEW = 6
 """Joints that are listed by name."""
 _HEAVY = 100.0
 """A body this many times as heavy as all others together is worth a remark."""
+_HOME = 1e-6
+"""Gap over the linkage's size up to which the file's position is home."""
 
 
 class Imported(NamedTuple):
@@ -104,12 +107,13 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
             raise InputError(f"at: {name} is fixed by hold= as well; give one of them")
     _check_loops(linkage)
     closed = close_loops(linkage, options.at, options.close)
+    _check_couplings(linkage, options, closed.gap)
     linkage = _with_body_remarks(closed.linkage)
     linkage = _meeting_axes(_align_axes(simplified(linkage)), closed.gap)
     mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
-    legs = _by_actuator(legs_between(linkage.joints, mark.body), linkage.joints)
+    legs = _by_actuator(legs_between(linkage.joints, mark.body, linkage.relations), linkage.joints)
     linkage, bodies = _axisymmetric_rods(linkage, legs, mark.body)
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
@@ -127,10 +131,23 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     return Imported(robot, linkage.remarks)
 
 
+def _check_couplings(linkage: Linkage, options: ImportOptions, gap: float) -> None:
+    """Raise where home is not that of the file, as couplings count from there."""
+    held = [name for name in options.hold if name in linkage.coupled]
+    if held:
+        raise InputError(f"hold: {held[0]} is coupled to another joint; take the coupling out of the file", code="gear")
+    if linkage.relations and (options.at or gap > _HOME * extent(joint.at for joint in linkage.joints)):
+        raise InputError(
+            f"{linkage.relations[0].name}: couplings count from the file's own home, and at= or a loop that is open by "
+            f"{1e3 * gap:.3g} mm there moves it; close the loops in the file",
+            code="gear",
+        )
+
+
 def _check_loops(linkage: Linkage) -> None:
-    """Raise for a tree: bodies that joints hold on the base, none of them part of a loop."""
+    """Raise for a tree: bodies that joints hold on the base, none of them part of a loop or of a coupling."""
     tree = set(linkage.bodies) <= joint_distances(linkage.joints).keys()
-    if linkage.joints and tree and not joints_in_loops(linkage.joints):
+    if linkage.joints and tree and not linkage.relations and not joints_in_loops(linkage.joints):
         raise InputError(
             "no joint is part of a loop, so this is a tree and no parallel robot yet. Of a URDF a file beside it "
             "(loops=) names the frames that meet, closed_loop: [[link1, link2]] with type: [3d] or [6d], and the "
@@ -296,7 +313,7 @@ def _to_base_axis(axis: Array) -> Array:
 
 def _check_reached(linkage: Linkage, platform: str) -> None:
     """Raise where a part of the linkage is not between base and platform."""
-    loose = dangling_joints(linkage.joints, platform)
+    loose = [joint for joint in dangling_joints(linkage.joints, platform) if joint.name not in linkage.coupled]
     held = {name for joint in linkage.joints for name in joint.between}
     unheld = [name for name in linkage.bodies if name not in held and name != BASE]
     if platform in unheld or len(loose) == len(linkage.joints):
@@ -365,6 +382,9 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
                 "kind": "chain",
                 "bodies": {rename.get(name, name): _body_data(bodies[name]) for name in held},
                 "joints": [joint.model_dump(exclude_defaults=True) for joint in joints],
+                "couplings": [
+                    _coupling(one) for one in linkage.relations if one.terms[0].joint in {j.name for j in leg}
+                ],
             }
         )
     return {
@@ -375,6 +395,12 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         "platform": _body_data(within),
         "legs": listed,
     }
+
+
+def _coupling(relation: LinkedRelation) -> dict[str, Any]:
+    """A coupling as a robot file states it."""
+    joints, factors = [term.joint for term in relation.terms], [term.factor for term in relation.terms]
+    return {"kind": "linear", "name": relation.name, "joints": joints, "factors": factors}
 
 
 def _body_data(one: Body) -> dict[str, Any]:

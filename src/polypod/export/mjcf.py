@@ -174,9 +174,15 @@ class _Writer:
             add(element, "site", name=site, pos=self.tree.point_in_body(name, point))
 
     def _tendons(self) -> None:
-        if not self.elements.tendons:
+        """Springs between points, and sums of joints' positions that couplings of more than two joints hold."""
+        sums = [relation for relation in self.tree.relations if len(relation.terms) != 2]
+        if not self.elements.tendons and not sums:
             return
         tendons = add(self.root, "tendon")
+        for relation in sums:
+            element = add(tendons, "fixed", name=relation.name)
+            for term in relation.terms:
+                add(element, "joint", joint=self.tree.elementary(term.joint, term.motion), coef=term.factor)
         for tendon in self.elements.tendons:
             law = tendon.law
             spring = {"stiffness": law.stiffness, "springlength": law.rest} if law.stiffness else {}
@@ -268,9 +274,16 @@ class _Writer:
 
     def _loops(self) -> None:
         tree = self.tree
-        if not (tree.cuts or tree.welds):
+        if not (tree.cuts or tree.welds or tree.relations):
             return
         element = add(self.root, "equality")
+        for relation in tree.relations:
+            if len(relation.terms) != 2:
+                add(element, "tendon", name=relation.name, tendon1=relation.name)
+                continue
+            one, two = relation.terms
+            ends = {"joint1": tree.elementary(one.joint, one.motion), "joint2": tree.elementary(two.joint, two.motion)}
+            add(element, "joint", name=relation.name, **ends, polycoef=[0.0, -two.factor / one.factor, 0.0, 0.0, 0.0])
         for joint in tree.cuts:
             first, second = joint.between if joint.between[0] != BASE else joint.between[::-1]
             ends = {"body1": first} | ({} if second == BASE else {"body2": second})

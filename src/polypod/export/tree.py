@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..description.shapes import FileShape, Plate, mapped
 from ..drawing.shapes import plate_normal
-from ..exchange.linkage import BASE, Linkage, body, changed, extent, joint_distances
+from ..exchange.linkage import BASE, Linkage, LinkedRelation, body, changed, extent, joint_distances
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
 from ..legs.spanning import spanning
@@ -45,7 +45,8 @@ class Tree:
     """Nodes, parents before children; ``cuts`` are spherical joints and hinges that close loops, ``welds`` pairs of
     bodies that are halves of one. ``frames`` (4, 4) are the bodies' own at home, base frame: axes of the base, origin
     in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the robot's forces,
-    ``reversed`` names joints that the tree states from their second body."""
+    ``reversed`` names joints that the tree states from their second body, ``relations`` are the couplings between
+    joints as they are here."""
 
     name: str
     platform: str
@@ -57,6 +58,12 @@ class Tree:
     frames: Mapping[str, Array]
     driven: tuple[ChainJoint, ...]
     reversed: frozenset[str]
+    relations: tuple[LinkedRelation, ...] = ()
+
+    def elementary(self, joint: str, motion: str) -> str:
+        """Name of the elementary joint with a motion of a joint."""
+        whole = next(one for one in (*(node.joint for node in self.nodes), *self.cuts) if one.name == joint)
+        return next(part.name for part in elementary_joints(whole) if part.motion == motion)
 
     def children(self, name: str) -> Iterator[Node]:
         """Nodes that hang on a body."""
@@ -93,6 +100,7 @@ def tree_of(
     order = tuple(joint.name for joint in linkage.joints if joint.actuated)
     linkage = rigid_bodies(linkage)
     platform = str(linkage.platform)
+    acting = {*acting, *(term.joint for relation in linkage.relations for term in relation.terms)}
     kept, cut = _spanning(linkage.joints, acting)
     bodies = dict(linkage.bodies)
     welds: list[tuple[str, str]] = []
@@ -128,6 +136,22 @@ def tree_of(
         frames,
         tuple(sorted((j for j in (*joints, *cuts) if j.actuated), key=lambda joint: order.index(joint.name))),
         turned,
+        _relations(linkage, turned),
+    )
+
+
+def _relations(linkage: Linkage, turned: Collection[str]) -> tuple[LinkedRelation, ...]:
+    """The linkage's relations; a universal joint that is stated from its second body has its angles the other way."""
+    other = {"first": "second", "second": "first"}
+    return tuple(
+        LinkedRelation(
+            relation.name,
+            tuple(
+                term._replace(motion=other.get(term.motion, term.motion)) if term.joint in turned else term
+                for term in relation.terms
+            ),
+        )
+        for relation in linkage.relations
     )
 
 

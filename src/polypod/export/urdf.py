@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
-from ..exchange.linkage import BASE, massless, with_shapes
+from ..exchange.linkage import BASE, LinkedRelation, massless, with_shapes
 from ..exchange.urdf import INERTIA_ENTRIES, SUFFIX, Motor, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
@@ -117,6 +118,8 @@ class _Writer:
             self._link(node.body)
         for joint in tree.cuts:
             self._cut(joint)
+        for relation in tree.relations:
+            self._mimic(relation)
         self._frame(f"{tree.platform}-frame", tree.platform, model.robot.home.matrix)
 
     # -- links ---------------------------------------------------------------------------------------------------------
@@ -186,6 +189,22 @@ class _Writer:
         friction, law = part.friction, self.laws.of(joint, part.motion)
         if friction.viscous or friction.drag or law.damping:
             add(element, "dynamics", damping=friction.viscous + law.damping, friction=friction.drag)
+
+    def _mimic(self, relation: LinkedRelation) -> None:
+        """A coupling of two joints: the one that no actuator drives follows the other."""
+        by_name = {element.get("name"): element for element in self.root.iter("joint")}
+        driven = {joint.name for joint in self.tree.driven}
+        names = [self.tree.elementary(term.joint, term.motion) for term in relation.terms]
+        free = [k for k, name in enumerate(names) if name not in driven and by_name[name].find("mimic") is None]
+        if len(names) != 2 or not free:
+            raise InputError(
+                f"urdf: the coupling {relation.name!r} cannot be written: a joint of URDF mimics one other, and is not "
+                "driven then; export MJCF instead",
+                code="coupling",
+            )
+        k = free[-1]
+        slope = -relation.terms[1 - k].factor / relation.terms[k].factor
+        add(by_name[names[k]], "mimic", joint=names[1 - k], multiplier=slope, offset=0.0)
 
     def _cut(self, joint: ChainJoint) -> None:
         one, two = f"{joint.name}-A", f"{joint.name}-B"

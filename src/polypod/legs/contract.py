@@ -126,6 +126,8 @@ class Joint:
         Line of a rod that this joint and another spherical one let spin: neither resists rotation about it.
     start : float or casadi.SX
         Its position at home, if the file states one [m or rad].
+    turn : casadi.SX or None
+        Rotation from home of a coupled joint, which may be more than a turn [rad]; None where the bodies' poses say it.
     """
 
     name: str
@@ -139,6 +141,7 @@ class Joint:
     cross_body: str = ""
     spins_about: ca.SX | None = None
     start: Any = 0.0
+    turn: ca.SX | None = None
 
     @property
     def motions(self) -> tuple[Joint, ...]:
@@ -311,6 +314,47 @@ class Spring:
 
 
 @dataclass(frozen=True)
+class CoupledJoint:
+    """A joint in a coupling.
+
+    Attributes
+    ----------
+    joint : str
+        Name of the joint.
+    direction : int
+        Which of its free directions: the only one; 0 for the slide and 1 for the turn of a cylindrical joint; the axis
+        of a universal joint.
+    factor : float or casadi.SX
+        Factor of its displacement.
+    """
+
+    joint: str
+    direction: int
+    factor: Any
+
+
+@dataclass(frozen=True)
+class PlacedCoupling:
+    """A linear relation between displacements of joints that the leg's placement obeys; the factor of the first is one.
+
+    Its reaction is the force or torque on the first displacement; each displacement gets its factor times that.
+
+    Attributes
+    ----------
+    name : str
+        Name of the coupling.
+    joints : tuple of CoupledJoint
+        Displacements and their factors.
+    unit : {'m', 'rad'}
+        Unit of the first displacement; the reaction is in N or N m.
+    """
+
+    name: str
+    joints: tuple[CoupledJoint, ...]
+    unit: Literal["m", "rad"] = "rad"
+
+
+@dataclass(frozen=True)
 class LegFrame:
     """A leg in a frame that moves with it, as functions of its tip.
 
@@ -356,6 +400,8 @@ class Placement:
         Parts that deflect.
     joint_coordinates : tuple of casadi.SX
         Displacements of joints from home that are coordinates of the robot [m or rad].
+    couplings : tuple of PlacedCoupling
+        Relations between displacements of joints.
     """
 
     bodies: tuple[PlacedBody, ...]
@@ -367,6 +413,7 @@ class Placement:
     constraints: tuple[Constraint, ...] = ()
     springs: tuple[Spring, ...] = ()
     joint_coordinates: tuple[ca.SX, ...] = ()
+    couplings: tuple[PlacedCoupling, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name.

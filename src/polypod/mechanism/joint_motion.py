@@ -114,7 +114,9 @@ class LegBody(BodyAtState):
 
 @dataclass(frozen=True)
 class JointMeasure:
-    """How two bodies of a joint stand and move against each other; ``start`` and ``now`` are its axes."""
+    """How two bodies of a joint stand and move against each other; ``start`` and ``now`` are its axes.
+
+    ``turn`` is its rotation from home where that is known in whole turns."""
 
     first: BodyAtState
     second: BodyAtState
@@ -122,6 +124,7 @@ class JointMeasure:
     at: ca.SX
     start: list[ca.SX]
     now: list[ca.SX]
+    turn: ca.SX | None = None
 
     @property
     def spin(self) -> ca.SX:
@@ -153,7 +156,7 @@ class JointMeasure:
         if kind in ("revolute", "cylindrical"):
             turn = self.relative_rotation
             sine = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
-            angle = ca.atan2(dot(self.start[0], sine), ca.trace(turn) - 1)
+            angle = ca.atan2(dot(self.start[0], sine), ca.trace(turn) - 1) if self.turn is None else self.turn
             parts.append((angle, dot(axis, self.spin), (axis, False)))
         if kind in ("prismatic", "cylindrical"):
             if known is None:
@@ -212,7 +215,8 @@ class BodiesAtState:
         first, second = bodies
         start = [self.at_home(number, axis) for axis in axes]
         now = [leg.at_tip(axis) for axis in axes]
-        return JointMeasure(first, second, leg.at_tip(joint.point), self.at_home(number, joint.point), start, now)
+        turn = None if joint.turn is None else leg.at_tip(joint.turn)
+        return JointMeasure(first, second, leg.at_tip(joint.point), self.at_home(number, joint.point), start, now, turn)
 
     def slide(self, leg: LegAtState, joint: Joint) -> tuple[ca.SX, ca.SX] | None:
         """Displacement and rate of a driven slide, which its actuator's coordinate knows."""

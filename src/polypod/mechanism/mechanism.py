@@ -182,6 +182,11 @@ class Mechanism(Kept):
         return [k for k, leg in enumerate(self.placed) if leg.placement.unknowns is not None]
 
     @property
+    def has_couplings(self) -> bool:
+        """Whether joints of a leg are coupled."""
+        return any(leg.placement.couplings for leg in self.placed)
+
+    @property
     def places(self) -> ca.SX:
         """Symbols of where the unknowns of these legs are, one leg after the other."""
         return ca.vertcat(*[unknowns.place for unknowns in self._unknowns], ca.SX(0, 1))

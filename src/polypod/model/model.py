@@ -1673,7 +1673,8 @@ class Model(Kept):
 
         Components that internal stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
         Forces of springs and other elements are in ``elements``, also of those in joints: they are not part of a
-        joint's reaction.
+        joint's reaction. Those of couplings are in ``couplings``, and part of the reactions of the joints they couple,
+        as the force of an actuator is.
 
         Parameters
         ----------
@@ -1715,8 +1716,10 @@ class Model(Kept):
         """
 
         def by_name(parts: list[Array]) -> Reactions:
+            mechanism = self._kernels.mechanism
+            couplings = parts[-2] if mechanism.has_couplings else None
             return Reactions.of(
-                self._kernels.mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction
+                mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction, couplings
             )
 
         called = _REACTIONS

@@ -57,14 +57,16 @@ def parameters(robot: Robot) -> list[Parameter]:
 
 def mobility(robot: Robot) -> dict[str, Any]:
     """Degrees of freedom, joints and bodies, and the Gruebler-Kutzbach count 6 (bodies - joints) + sum of joint degrees
-    of freedom.
+    of freedom - couplings.
 
     The count is below the true mobility where a robot has more constraints than it needs (parallel hinges).
     """
     from ..legs.chain.data import JOINT_DOF
     from ..mechanism import Mechanism
 
-    legs = [leg.placement.joints for leg in Mechanism(robot).legs]
+    placements = [leg.placement for leg in Mechanism(robot).legs]
+    legs = [placement.joints for placement in placements]
+    couplings = sum(len(placement.couplings) for placement in placements)
     joints = [joint for leg in legs for joint in leg]
     bodies = 1 + sum(len({name for j in leg for name in (j.parent, j.child)} - {"base", "platform"}) for leg in legs)
     free = sum(JOINT_DOF[joint.kind] for joint in joints)
@@ -73,7 +75,8 @@ def mobility(robot: Robot) -> dict[str, Any]:
         "moving_bodies": bodies,
         "joints": len(joints),
         "joint_dof": free,
-        "gruebler_kutzbach": 6 * (bodies - len(joints)) + free,
+        **({"couplings": couplings} if couplings else {}),
+        "gruebler_kutzbach": 6 * (bodies - len(joints)) + free - couplings,
     }
 
 

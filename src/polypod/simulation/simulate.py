@@ -22,13 +22,14 @@ from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
 from ..description import Robot
 from ..errors import InputError, StateError
+from ..limits import left_out_text
 from ..model import Model
 from ..model.arguments import PoseLike, check_wrench, exact_poses, pose_matrix
 from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, Event, EventDetector, make_watches
+from .events import Action, Event, EventDetector, make_watches, watched_limits
 from .integrators import FIXED, Integrator, Step, no_answer
 from .result import Record, Sample, annotate, energy_fault, external_wrench, needed_force, result_dataset
 from .signals import Actuators, AppliedForces, ConstantSignal, Saturated, Signal, SignalLike, finite_numbers, signal
@@ -109,9 +110,10 @@ def simulate(
     delay : float, optional
         Time [s] from a sample to its force; the forces that hold the start act until the first arrives.
     events : mapping of str to str, optional
-        Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` and ``singularity`` stop, and
+        Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` (ranges, cones and clearances) and
+        ``singularity`` stop; ``overload`` (all other limits of the robot file that a state has, each once),
         ``reversal`` (of joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, which is
-        then no limit) are logged.
+        then no limit) are logged. The attribute ``not_watched`` of the result says which limits are not watched.
     singularity : float, optional
         Distance to singularity (``Model.conditioning``) below which the event ``singularity`` occurs.
     breaks : sequence of float, optional
@@ -176,6 +178,8 @@ def simulate(
     size = model.robot.platform_size
     watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
+        if watch.once:
+            continue
         values = watch.values(start)
         if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
@@ -187,6 +191,7 @@ def simulate(
         "method": integrator.method,
         "rate": 0.0 if rate is None else float(rate),
         "friction": "yes" if friction else "no",
+        "not_watched": left_out_text(watched_limits(model)[1]),
     }
 
     def result(ended: str) -> xr.Dataset:
@@ -486,6 +491,15 @@ class SimulationRun:
         self._continuous = False
         self._commanded = self._force_acting = np.zeros(len(self.stepper.system.actuators))
         self._wrench_acting = np.zeros(6)
+        self.detector.acts(self._acting)
+
+    def _acting(self, time: float, snapshot: Snapshot) -> tuple[Array, Array]:
+        """Actuator forces and external wrench that act at a time and state."""
+        seen = snapshot.measurement()
+        force = self._force_acting
+        if self._continuous:
+            force = self.actuators.saturated(self.force.at(time, seen), seen.qdot)
+        return force, self.wrench.at(time, seen)
 
     def run_sampled(self, duration: float, rate: float, every: int) -> None:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""

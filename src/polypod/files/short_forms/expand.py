@@ -15,6 +15,7 @@ from ...description.leg import parse_leg
 from ...description.paths import Location
 from ...description.shapes import mapped
 from ...errors import UnknownNameError, short_repr
+from .coupled import distributed
 from .forms import (
     Copies,
     Cylinder,
@@ -80,7 +81,7 @@ def expand(document: dict[str, Any]) -> Expanded:
             for number, leg, inner, mirror in parts:
                 for copy in _images(leg, image, mirror, k, len(turns), document):
                     add(copy, number, inner)
-    return Expanded({**document, "legs": written}, places)
+    return Expanded(distributed({**document, "legs": written}, places), places)
 
 
 def _in_file(places: dict[Location, Location], location: Location) -> Location:
