@@ -177,7 +177,7 @@ class LegData(Data):
         return {}
 
     def limits_joint(self, joint: str) -> bool:
-        """Whether the coordinate of a prismatic or revolute joint has a range; leg kinds know it, plain data do not.
+        """Whether a displacement of a joint has a range; leg kinds know it, plain data do not.
 
         Parameters
         ----------

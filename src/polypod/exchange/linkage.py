@@ -81,6 +81,9 @@ class Linkage:
         Actuators of the file that no joint can have, and why.
     relations : tuple of LinkedRelation
         Couplings between displacements of joints.
+    elements : tuple of mapping
+        Springs as in a robot file, with ``joint``, a joint of the linkage, or ``marks``, two marks between which they
+        act.
     """
 
     name: str
@@ -94,6 +97,12 @@ class Linkage:
     remarks: tuple[str, ...] = ()
     odd_actuators: tuple[str, ...] = ()
     relations: tuple[LinkedRelation, ...] = ()
+    elements: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def sprung(self) -> frozenset[str]:
+        """Names of the joints that have an element."""
+        return frozenset(one["joint"] for one in self.elements if "joint" in one)
 
     def joint(self, name: str) -> ChainJoint:
         """A joint by its name.

@@ -91,6 +91,8 @@ def _merge_wheel(linkage: Linkage) -> Linkage | None:
             continue
         if one.actuated or two.actuated or one.friction != Friction() or two.friction != Friction():
             continue
+        if {one.name, two.name} & linkage.sprung:
+            continue
         axis, point = np.array(one.axis), np.array(one.at)
         wheel = linkage.bodies[name]
         size = _size(linkage)
@@ -130,7 +132,7 @@ def _merge_joints(linkage: Linkage) -> Linkage | None:
     """Two joints with a massless body between as one: universal, spherical or cylindrical."""
     size = _size(linkage)
     for name, one, two in _pairs(linkage):
-        if not massless(linkage.bodies[name]):
+        if not massless(linkage.bodies[name]) or {one.name, two.name} & linkage.sprung:
             continue
         joint = _merged(name, one, two, size)
         if joint is not None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ..arrays import Array
 from ..description import Body, Drive, Robot
+from ..description.element import parse_element
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..files import dumps
 from ..legs.chain import ChainJoint
@@ -117,6 +118,11 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     linkage, bodies = _axisymmetric_rods(linkage, legs, mark.body)
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
+    elements, left = _elements(linkage, mark.body, legs, robot)
+    linkage = linkage.with_remarks(*left)
+    if elements:
+        data["elements"] = elements
+        robot = _validated(data, linkage, mark.body)
     dof = proposed_dof(robot)
     _check_digits(robot, closed, 6 if dof is None else len(dof))
     if dof is not None:
@@ -401,6 +407,41 @@ def _coupling(relation: LinkedRelation) -> dict[str, Any]:
     """A coupling as a robot file states it."""
     joints, factors = [term.joint for term in relation.terms], [term.factor for term in relation.terms]
     return {"kind": "linear", "name": relation.name, "joints": joints, "factors": factors}
+
+
+def _elements(
+    linkage: Linkage, platform: str, legs: list[list[ChainJoint]], robot: Robot
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Elements of a linkage as those of a robot, and remarks on those that it cannot have."""
+    kept, left, names = list[dict[str, Any]](), list[str](), set[str]()
+    where = {joint.name: robot.legs[k].name for k, leg in enumerate(legs) for joint in leg}
+    owner = {body: robot.legs[k].name for k, leg in enumerate(legs) for joint in leg for body in joint.between}
+    for one in linkage.elements:
+        data = {name: value for name, value in one.items() if name not in ("joint", "marks")}
+        while data["name"] in names:
+            data["name"] += "'"
+        names.add(data["name"])
+        if "joint" in one and one["joint"] in where:
+            data["joint"] = f"{where[one['joint']]}.{one['joint']}"
+        elif "marks" in one and all(name in linkage.marks for name in one["marks"]):
+            marks = [linkage.marks[name] for name in one["marks"]]
+            data["between"] = [_end(mark.body, platform, owner) for mark in marks]
+            data["at"] = [mark.pose[:3, 3].tolist() for mark in marks]
+        try:
+            parse_element(data).check(robot.legs)
+        except (InputError, ValueError) as error:
+            left.append(f"spring {data['name']} was left out: {str(error).splitlines()[-1].strip()}")
+            continue
+        kept.append(data)
+    return kept, left
+
+
+def _end(body: str, platform: str, owner: Mapping[str, str]) -> str:
+    """A body of a linkage as an element of a robot names it."""
+    if body in (BASE, platform):
+        return BASE if body == BASE else "platform"
+    own = "platform_body" if body == "platform" else body
+    return f"{owner.get(body, 'no leg')}.{own}"
 
 
 def _body_data(one: Body) -> dict[str, Any]:

@@ -43,6 +43,7 @@ from ..results.sizing import limits
 from ..results.study import study
 from ..results.verdict import verdict
 from ..simulation.elastic_spectrum import growth_rate
+from ..stages import series, staged_library
 from ..tables import Table
 
 
@@ -105,7 +106,7 @@ class Report:
 class AnyFileError(FileError):
     """An error of a file that may be of any kind."""
 
-    what = "robot, motion, study or tolerance file"
+    what = "robot, machine, motion, study or tolerance file"
 
 
 def check(
@@ -134,6 +135,8 @@ def check(
             _check_robot(report, sources, settings)
         elif report.kind == "study":
             _check_study(report, settings)
+        elif report.kind == "machine":
+            _check_stages(report)
         elif report.kind == "tolerance":
             _check_tolerances(report, robot, settings)
         else:
@@ -162,9 +165,12 @@ def kind_of(name: str | Path) -> str:
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
     if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
-        if name not in (*library(), *motions):
+        known = (*library(), *staged_library(), *motions)
+        if name not in known:
             beside = [f"{name}{end}" for end in (".yaml", ".yml") if os.path.isfile(f"{name}{end}")]
-            raise UnknownNameError("file, robot or motion", name, (*beside, *library(), *motions))
+            raise UnknownNameError("file, robot or motion", name, (*beside, *known))
+        if name in staged_library():
+            return "machine"
         return "robot" if name in library() else "motion"
     if isinstance(name, str) and name in library():
         return "robot"  # as everywhere, a library name takes precedence over a file
@@ -297,7 +303,7 @@ def _check_motion(report: Report, robot: str | None, settings: Mapping[str, Any]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            _check_along(report, model, make_task(model, report.file if path is None else path))
+            _check_along(report, model, make_task(model, report.file if path is None else path, moving_base=True))
         except (InputError, StateError) as error:
             fault = Fault("", str(error)) if path is None else motion_fault(path, error)
             if fault.field == "robot":
@@ -314,12 +320,32 @@ def _check_along(report: Report, model: Model, task: Task) -> None:
     report.warnings = near_singularity(result)
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
     text = "all poses are reachable, but limits are broken"
-    if judged.ok:
+    if judged.ok and task.base is not None:
+        text = "within all limits at the samples; proofs between them are of a base that stands still"
+    elif judged.ok:
         found = between(model, task)
         text, report.certified, report.within_limits = found.text, found.certified, not found.broken
         report.warnings += found.warnings
     report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
     report.remarks += [] if judged.worst is None else [judged.headline]
+
+
+def _check_stages(report: Report) -> None:
+    """Builds every stage and the machine, and says what it is."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        machine = series(report.file)
+    report.warnings = list(dict.fromkeys(str(w.message) for w in caught))
+    count = sum(len(model.dof) for model in machine.stages)
+    tool = machine.platform_poses([model.robot.home.matrix for model in machine.stages])[-1][:3, 3]
+    report.remarks = [
+        f"{machine.name}: {len(machine.stages)} stages, {count} degrees of freedom, {len(machine.actuators)} "
+        f"actuators; the highest platform is at {[round(float(x), 6) for x in tool]} m at home",
+        *(
+            f"{name}: {len(model.legs)} leg{'s' if len(model.legs) > 1 else ''}, moves along {', '.join(model.dof)}"
+            for name, model in zip(machine.names, machine.stages, strict=True)
+        ),
+    ]
 
 
 def _check_study(report: Report, settings: Mapping[str, Any] | None) -> None:

@@ -175,9 +175,11 @@ class Limit:
     angle : bool
         Whether the value is a cosine that is reported as an angle.
     joint : str
-        Prismatic or revolute joint whose coordinate it limits; empty if it is none.
+        Joint a displacement of which it limits; empty if it is none.
     ratio : float or casadi.SX
         d(value)/d(displacement of that joint).
+    motion : str
+        Which displacement, of a universal or cylindrical joint.
     """
 
     name: str
@@ -188,6 +190,7 @@ class Limit:
     angle: bool = False
     joint: str = ""
     ratio: Any = 1.0
+    motion: str = ""
 
     @staticmethod
     def of_angle(name: str, cosine: ca.SX, largest: Any) -> Limit:

@@ -37,6 +37,9 @@ from .joint_motion import (
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
+_FREE = 1e300
+"""End of the range of a displacement that has none."""
+
 
 @dataclass(frozen=True)
 class PlacedElement:
@@ -299,14 +302,19 @@ class _State(BodiesAtState):
         return _joint_element(placed, element, measure, s, rate, columns)
 
     def _range(self, element: Stop, joint: Joint, leg: LegAtState, number: int) -> tuple[ca.SX, ca.SX]:
-        """Lowest and highest displacement of a joint from home, its own or that of the stop."""
+        """Lowest and highest displacements (k) of a joint from home, its own or those of the stop."""
+        motions = COORDINATES[joint.kind]
         if element.range is not None:
-            given = ca.SX(element.range)
-            return given[0], given[1]
-        limit = next(one for one in leg.model.placement.limits if one.joint == joint.name)
-        home = self.at_home(number, limit.value)
-        ends = [(ca.SX(end) - home) / limit.ratio for end in (limit.low, limit.high)]
-        return ca.fmin(*ends), ca.fmax(*ends)
+            given = ca.SX(element.range) if len(motions) > 1 else ca.SX(element.range).T
+            return given[:, 0], given[:, 1]
+        low, high = [ca.SX(-_FREE)] * len(motions), [ca.SX(_FREE)] * len(motions)
+        for limit in leg.model.placement.limits:
+            if limit.joint == joint.name:
+                home = self.at_home(number, limit.value)
+                ends = [(ca.SX(end) - home) / limit.ratio for end in (limit.low, limit.high)]
+                k = motions.index(limit.motion) if limit.motion else 0
+                low[k], high[k] = ca.fmin(*ends), ca.fmax(*ends)
+        return ca.vertcat(*low), ca.vertcat(*high)
 
     def _spherical(self, placed: PlacedElement, joint: Joint, end: JointEnd, measure: JointMeasure) -> ActingElement:
         element = placed.element

@@ -180,10 +180,16 @@ class Kernels:
         return OpenedKernels(self, mechanism)
 
     def expression(
-        self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
+        self,
+        mechanism: Mechanism,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Expression | Iteration:
         """A function of the robot in symbols, not compiled."""
-        return self._expression(mechanism, self._key(name, friction, formulation, False))
+        return self._expression(mechanism, self._key(name, friction, formulation, verdict, moving_base))
 
     def merged(
         self,

@@ -226,6 +226,17 @@ class Model(Kept):
     (6,)
     """
 
+    def __new__(cls, robot: Any, **choices: Any) -> Any:
+        """A model; of a file with ``stages`` the series of its robots (``polypod.series``)."""
+        if isinstance(robot, (str, Path)):
+            from ..stages.files import is_stages_file
+
+            if is_stages_file(robot):
+                from ..stages import series
+
+                return series(robot, **choices)
+        return super().__new__(cls)
+
     def __init__(
         self,
         robot: Robot | str | Path,
@@ -898,6 +909,8 @@ class Model(Kept):
         time: ArrayLike | None = None,
         friction: bool = True,
         elastic: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
     ) -> LimitReport:
         """Use of every limit of the robot, by name: 1 where a limit is reached.
@@ -920,6 +933,10 @@ class Model(Kept):
             Whether friction in the joints is included.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform; its poses are judged, not its motion.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -930,7 +947,11 @@ class Model(Kept):
         """
         self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
         if elastic is None and not self.robot.flexible:
-            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+            moving = {"base_twist": base_twist, "base_acceleration": base_acceleration}
+            base = {name: value for name, value in moving.items() if value is not None}
+            return judge(
+                self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters, base=base
+            )
         if twist is not None:
             raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
         return self.joint_ranges(pose, elastic=elastic, parameters=parameters)

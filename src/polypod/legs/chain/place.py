@@ -457,13 +457,14 @@ class PlacedChain:
             joint = self.leg.joints[edge.joint]
             if joint.range is not None:
                 low, high = joint.range
-                own = joint.name if joint.kind != "cylindrical" else ""
-                value = self._coordinate(edge.joint)
-                limits.append(Limit(joint.name, value, low, high, _UNIT[joint.motion], joint=own, ratio=joint.ratio))
+                value, motion = self._coordinate(edge.joint), joint.motion if joint.kind == "cylindrical" else ""
+                own = {"joint": joint.name, "ratio": joint.ratio, "motion": motion}
+                limits.append(Limit(joint.name, value, low, high, _UNIT[joint.motion], **own))
             for motion in joint.ranges.stated if joint.ranges is not None else ():
                 value = self._twist(edge.joint) if motion == "twist" else self._displacement(edge.joint, motion)
                 low, high = getattr(joint.ranges, motion)
-                limits.append(Limit(f"{joint.name} {motion}", value, low, high, _UNIT.get(motion, "rad")))
+                own = {"joint": "" if motion == "twist" else joint.name, "motion": motion}
+                limits.append(Limit(f"{joint.name} {motion}", value, low, high, _UNIT.get(motion, "rad"), **own))
             if joint.cone is not None:
                 first, second = (self.bodies[self.plan.group[name]] for name in joint.between)
                 axis = vector(joint.cone.axis)
