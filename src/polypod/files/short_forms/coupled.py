@@ -71,7 +71,7 @@ def renamed(coupling: Any, names: dict[str, str]) -> Any:
             listed = isinstance(value, list)
             new[name] = [names.get(one, one) for one in value] if listed else names.get(str(value), value)
         else:
-            new[names.get(str(name), name)] = value
+            new[names.get(str(name), str(name))] = value
     return new
 
 
