@@ -171,7 +171,20 @@ def spellings(robot: Any, path: str) -> list[str]:
     if parts[-1] in _OF_FORCES and _turns(leg, joint):
         # what the file says last: messages take that
         rest = [[*tail[:-1], _OF_FORCES[parts[-1]]] for tail in rest] + rest
-    return [dotted((head, own, *tail)) for own in (parts[0], leg.name) for tail in rest]
+    forms = [dotted((head, own, *tail)) for own in (parts[0], leg.name) for tail in rest]
+    return [*forms, *(form for form in in_files(robot, path) if form not in forms)]
+
+
+def in_files(robot: Any, path: str) -> list[str]:
+    """A path of a leg that a file states as several, as there; its torque as such last."""
+    head, number, *parts = path.split(".")
+    leg = robot.legs[int(number)] if head == "legs" else None
+    form = [] if leg is None else leg.file_path(parts)
+    if leg is None or form[:2] == ["legs", leg.name]:
+        return []
+    joint = leg.joints[int(parts[1])] if len(parts) > 1 and parts[0] == "joints" else None
+    turns = parts[-1] in _OF_FORCES and _turns(leg, joint)
+    return [dotted(form), *([dotted((*form[:-1], _OF_FORCES[parts[-1]]))] if turns else [])]
 
 
 def _turns(leg: Any, joint: Any) -> bool:

@@ -32,12 +32,13 @@ from ..files.document_kinds import DOCUMENT_KINDS, document_kind
 from ..files.documents import parse, read
 from ..files.faults import line_of, merge_sentences
 from ..files.robot_files import with_file_lines
+from ..legs import Machine
 from ..model import Model
 from ..model.results import suspected_unit_errors
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..platforms.modes import large_deflection
 from ..results.intersample import between
-from ..results.overview import parameters
+from ..results.overview import mobility, parameters
 from ..results.report import near_singularity
 from ..results.sizing import limits
 from ..results.study import study
@@ -203,6 +204,7 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
     report.remarks = [
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
     ]
+    report.remarks += _parts(model)
     report.remarks += _mobility(model)
     at_home = model.joint_ranges(robot.home.matrix)
     report.within_limits = at_home.ok
@@ -214,6 +216,36 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
     report.warnings += suspected_unit_errors(at_home)
     if robot.flexible:
         _check_flexible(report, model)
+
+
+def _parts(model: Model) -> list[str]:
+    """Of a machine whose legs share bodies: what it is made of, its loops and its count of degrees of freedom, what is
+    driven and what follows."""
+    mechanism, lines = model.kernels.mechanism, []
+    for leg in mechanism.legs:
+        if not isinstance(leg.leg, Machine):
+            continue
+        labels = [leg.leg.label(name) for name in model.robot.legs[mechanism.legs.index(leg)].bodies]
+        owners = list(dict.fromkeys(label.partition(".")[0] for label in labels if "." in label))
+        shared = [label for label in labels if "." not in label]
+        iterated = 0 if leg.placement.unknowns is None else leg.placement.unknowns.move.numel()
+        solved = f"{iterated} joint coordinates by iteration, the others in closed form" if iterated else "closed form"
+        lines.append(
+            f"{leg.name}: legs {', '.join(owners) or 'none'} share {', '.join(shared) or 'bodies of each other'}; "
+            f"solved together from the platform's pose: {solved}"
+        )
+    if not lines:
+        return []
+    count = mobility(model.robot)
+    bodies, joints = count["moving_bodies"], count["joints"]
+    spins = sum(len(leg.spin_lines()) for leg in model.robot.legs)
+    idle = f", of which {spins} are rods that spin idly" if spins else ""
+    return [
+        *lines,
+        f"{bodies} moving bodies, {joints} joints, {joints - bodies} independent loops; count of degrees of freedom 6 "
+        f"({bodies} - {joints}) + {count['joint_dof']} = {count['gruebler_kutzbach']}{idle}",
+        f"driven: {', '.join(a.name for a in model.actuators)}; every other body and joint follows from the platform",
+    ]
 
 
 def _mobility(model: Model) -> list[str]:

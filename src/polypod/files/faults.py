@@ -40,7 +40,7 @@ _WANTED = {
     "model_attributes_type": "must be a mapping",
     "invalid_key": "must be a text, like all field names",
 }
-_BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
+_BLAMED = re.compile(r"([a-z_]\w*(?:\.[\w/]+)*): (.+)", re.DOTALL)
 
 
 _CODES = {"missing": "missing", "extra_forbidden": "unknown"}

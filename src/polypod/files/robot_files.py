@@ -350,4 +350,9 @@ def _spread_defaults(document: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in document.items() if key != "leg_defaults"}
     if isinstance(legs, list):
         rest["legs"] = [{**defaults, **leg} if isinstance(leg, dict) else leg for leg in legs]
+    if isinstance(rest.get("groups"), list):
+        rest["groups"] = [
+            _spread_defaults({**group, "leg_defaults": defaults}) if isinstance(group, dict) else group
+            for group in rest["groups"]
+        ]
     return rest

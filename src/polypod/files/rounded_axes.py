@@ -72,13 +72,22 @@ def _directions(document: dict[str, Any]) -> Iterator[tuple[Location, Any]]:
     for k, coordinate in enumerate(_list(document.get("dof"))):
         if isinstance(coordinate, dict):
             yield ("dof", k, "axis"), coordinate.get("axis")
-    for k, leg in enumerate(_list(document.get("legs"))):
-        for n, joint in enumerate(_list(leg.get("joints")) if isinstance(leg, dict) else []):
+    for place, holder in _holders(document, ()):
+        for n, joint in enumerate(_list(holder.get("joints"))):
             if not isinstance(joint, dict):
                 continue
-            yield ("legs", k, "joints", n, "axis"), joint.get("axis")
+            yield (*place, "joints", n, "axis"), joint.get("axis")
             for i, axis in enumerate(_list(joint.get("axes"))):
-                yield ("legs", k, "joints", n, "axes", i), axis
+                yield (*place, "joints", n, "axes", i), axis
+
+
+def _holders(value: dict[str, Any], place: Location) -> Iterator[tuple[Location, dict[str, Any]]]:
+    """The document itself, its legs and its groups with their legs: what may have joints."""
+    yield place, value
+    for name in ("legs", "groups"):
+        for k, inside in enumerate(_list(value.get(name))):
+            if isinstance(inside, dict):
+                yield from _holders(inside, (*place, name, k))
 
 
 def _list(value: Any) -> list[Any]:

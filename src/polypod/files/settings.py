@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ..description.paths import get, left_out, matching, put, spellings
+from ..description.paths import get, in_files, left_out, matching, put, spellings
 from ..description.robot import Robot
 from ..errors import InputError, UnknownNameError
 from ..yaml12 import YamlTextError, read_yaml
@@ -94,7 +94,9 @@ def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
 
 def _named(robot: Robot, path: str) -> str:
     """A path with its leg's number and the names of joints and limits as people write them."""
-    forms = spellings(robot, path)
+    forms, parts = spellings(robot, path), path.split(".")
+    if parts[0] == "legs" and in_files(robot, path):
+        return forms[-1]
     return forms[(len(forms) - 1) // 2]
 
 

@@ -97,12 +97,11 @@ def _drives(robot: Robot) -> Iterator[tuple[str, str]]:
         return
     mass = sum(body.mass for _, body in robot.bodies())
     for leg in robot.legs:
-        names = leg.actuator_names()  # places the leg, in symbols
-        for actuator in names:
+        actuators = leg.actuator_names()
+        for actuator, own in zip(actuators, leg.actuator_labels(actuators), strict=True):
             drive = leg.drive(actuator)
             turning = drive.lead is None
             usual = _HEAVIEST_ROTOR * mass * (robot.farthest**2 if turning else 1.0)
-            own = f"{leg.name}.{actuator}" if len(names) > 1 else leg.name
             if drive.lead is not None and drive.lead > _LONGEST_LEAD:
                 yield (
                     f"{own}.lead",

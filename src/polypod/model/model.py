@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -610,6 +610,7 @@ class Model(Kept):
         self,
         pose: PoseLike,
         *,
+        at_home: Mapping[str, PoseLike] | None = None,
         elastic: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
@@ -620,6 +621,9 @@ class Model(Kept):
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
             Pose of the platform frame {P} in the base frame {B}.
+        at_home : mapping of str to array_like or RigidTransform, shape (4, 4), optional
+            Frames fixed in bodies, by body, where they are in {B} when the robot is at home; an end plate's, for
+            example. Default: frames that polypod chooses.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
@@ -631,19 +635,32 @@ class Model(Kept):
         Returns
         -------
         dict of str to ndarray, shape (..., 4, 4)
-            Pose of the frame of every body in {B}, by ``leg.body``, and of ``platform`` itself.
+            Pose of the frame of every body in {B}, by ``leg.body`` (``body`` alone if it belongs to no leg), and of
+            ``platform`` itself.
 
         Raises
         ------
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        UnknownNameError
+            If ``at_home`` names a body that the robot does not have.
         """
 
         def by_name(results: list[Array]) -> dict[str, Array]:
             placed = results[0]
             found = {name: placed[..., k, :, :] for k, name in enumerate(body_names(self._kernels.mechanism))}
             own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*placed.shape[:-3], 4, 4))
-            return {"platform": own.copy(), **found}
+            frames = {"platform": own.copy(), **found}
+            for name, frame in given.items():
+                # how far the body has moved from home, after where the frame was there
+                frames[name] = frames[name] @ np.linalg.inv(start[name]) @ frame
+            return frames
+
+        given = {name: np.asarray(pose_matrix(frame), dtype=float) for name, frame in (at_home or {}).items()}
+        for name in given:
+            if name not in (known := ("platform", *body_names(self._kernels.mechanism))):
+                raise UnknownNameError("body", name, known)
+        start = self.bodies(self._home, parameters=parameters) if given else {}
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
