@@ -211,9 +211,9 @@ class States:
         """Which legs do not close in a state, and by how much."""
         ask = self.functions.at(np.array([state])).get("margins")
         margins = ask(*(np.ascontiguousarray(self.rows[p.name][state : state + 1]) for p in ask.inputs))
-        return self.margins_told(np.asarray(margins))
+        return self.margin_message(np.asarray(margins))
 
-    def margins_told(self, margins: Array) -> str:
+    def margin_message(self, margins: Array) -> str:
         """The same from the margins and excesses (1, k, 2) of the legs' conditions."""
         return reasons(self.mechanism, margins)[0]
 

@@ -44,7 +44,7 @@ from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.joint_motion import joint_names
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from ..parameters.paths import parameter_values
 from ..platforms import DegreesOfFreedom
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
