@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from polypod import cli, papers
 from polypod.control import CONTROLLERS
+from polypod.couplings import Coupling
 from polypod.description import (
     Bearing,
     Body,
@@ -42,7 +43,7 @@ from polypod.export.header import ABOUT
 from polypod.file_kinds.json_schema import schema
 from polypod.files import library, load
 from polypod.files.robot_files import expanded_document
-from polypod.files.short_forms.forms import Copies, Mirror, Pair
+from polypod.files.short_forms.forms import Copies, Group, Mirror, Pair
 from polypod.files.templates import template, template_part
 from polypod.files.templates.sizes import DEFAULTS
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
@@ -99,6 +100,7 @@ _SECTIONS = {
     "JointFrictions": "[joint frictions](#joint-frictions)",
     "JointRanges": "[joint ranges](#joint-ranges)",
     "LegData": "[leg](#legs)",
+    "Coupling": "[coupling](#couplings)",
     "trajectory": "[trajectory](#trajectories)",
     "path": "[path](#paths)",
     "wrench": "[wrench](#wrenches), or six numbers",
@@ -152,12 +154,24 @@ def robot_files() -> str:
             section("Joint frictions", JointFrictions, 3),
             "## Legs\n",
             *kinds,
+            "## Couplings\n",
+            "`couplings` of a robot name joints as `LEG.JOINT`, those of a leg of kind chain as `JOINT`; a joint "
+            "of two displacements with `.rotation`, `.translation`, `.first` or `.second`. [Gears, belts and "
+            "screws](couplings.md) describes how they are used.\n",
+            *[
+                section(f"Coupling {name}", kind, 3, name)
+                for name, kind in sorted(Coupling.registry.items())
+                if is_ours(kind)
+            ],
             "## Short forms\n",
             "Short forms are expanded when a file is read; `polypod.save` writes robots without them.\n",
             "```yaml",
             SHORT,
             "```\n",
-            section("`copies` of a leg", Copies, 3),
+            section("Group of `groups`", Group, 3),
+            "`bodies`, `joints` and `groups` at robot level belong to all legs, see [machines of several "
+            "parts](machines.md).\n",
+            section("`copies` of a leg or group", Copies, 3),
             section("`mirror` of a leg of kind chain", Mirror, 3),
             section("`pair` of a body of a chain", Pair, 3),
             "### `inertia` of a body of a chain\n",

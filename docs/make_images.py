@@ -29,6 +29,7 @@ EXAMPLES = {
     "long-flexible": "flexible-bending.png",
     "custom_leg": "custom-leg.png",
     "identify": "identify.png",
+    "spring_sweep": "spring-sweep.png",
     "control_loop": "control-loop.png",
     "fmu_loop": "fmu-loop.png",
 }

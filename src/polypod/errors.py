@@ -59,19 +59,21 @@ def plain(message: str) -> str:
 def near_names(name: str, known: Sequence[str]) -> list[str]:
     """Up to three known names that a misspelt one may stand for, the nearest first; none if none is really near.
 
-    A name is near if its letters agree to 65 % (twice the common ones over both lengths), or if one starts with the
+    A name is near if its letters agree to 65 % (twice the common ones over both lengths), or if one contains the
     other; and only if it is nearly as near as the nearest.
 
     Examples
     --------
     >>> near_names("masss", ["mass", "com"]), near_names("max_force", ["platform_cone", "mass"])
     (['mass'], [])
+    >>> near_names("tour", ["kim-ryu-circle", "hexapod-tour"])
+    ['hexapod-tour']
     """
     wanted, alike = name.lower(), {}
     for k in known:
         other = k.lower()
-        starts = min(len(wanted), len(other)) >= 3 and (wanted.startswith(other) or other.startswith(wanted))
-        alike[k] = max(SequenceMatcher(None, other, wanted[:200]).ratio(), 0.65 if starts else 0.0)
+        inside = min(len(wanted), len(other)) >= 3 and (wanted in other or other in wanted)
+        alike[k] = max(SequenceMatcher(None, other, wanted[:200]).ratio(), 0.65 if inside else 0.0)
     least = max(0.65, max(alike.values(), default=0.0) - 0.15)
     return [k for k in sorted(alike, key=lambda k: -alike[k]) if alike[k] >= least][:3]
 

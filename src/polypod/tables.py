@@ -109,6 +109,18 @@ class Table:
         rows = ([None if _missing(value) else value for value in row] for row in self.rows)
         return [dict(zip(keys, row, strict=True)) for row in rows]
 
+    def to_pandas(self) -> Any:
+        """The table as a pandas DataFrame, in SI units.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per row; columns are named with their units, such as ``peak force [N]``.
+        """
+        import pandas as pd  # type: ignore[import-untyped]
+
+        return pd.DataFrame([list(row) for row in self.rows], columns=[column.header for column in self.columns])
+
     def texts(self, digits: int = 4) -> list[list[str]]:
         """Rows as short texts for reading; a number that is rounding beside the largest of its unit is 0.
 
@@ -374,3 +386,7 @@ __all__ = [
     "short",
     "table",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -29,7 +29,7 @@ from polypod.design.study import designs_of
 from polypod.design.sweep import run
 from polypod.errors import ImplausibleWarning, InputError, PolypodError
 from polypod.motion import make_task
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.results import study as study_of
 from polypod.results import summary
 from support.command_line import polypod
@@ -561,3 +561,24 @@ def test_workspaces_that_are_none_are_refused(tmp_path):
         with refused(StudyFileError, text) as caught:
             prepare(tmp_path / "study.yaml")
         assert "line 8" in str(caught.value)
+
+
+def test_figures_of_a_sweep_say_what_its_table_says(swept, prepared, tmp_path, monkeypatch):
+    """Main effects of a sum of functions of one parameter each are these functions; bars are the counts."""
+    from polypod.design.figures import SWEEP_FIGURES, _effects, _grouped, sweep_limits
+
+    rng = np.random.default_rng(3)
+    x = rng.random((400, 2))
+    x[:, 1] = np.round(2 * np.minimum(0.7 * x[:, 0] + 0.3 * x[:, 1], 1.0)) / 2  # levels that depend on the other
+    groups = [_grouped(column) for column in x.T]
+    steps = np.array([3.0, -1.0, 2.0])
+    values = 5.0 + groups[0][0][groups[0][1]] ** 2 / 1e3 + steps[groups[1][1]]
+    first, second = _effects(groups, values)
+    assert np.diff(second) == pytest.approx(np.diff(steps), abs=1e-9)
+    assert np.diff(first) == pytest.approx(np.diff(groups[0][0] ** 2 / 1e3), abs=1e-9)
+    counts = violations(swept)
+    bars = sweep_limits(swept, prepared[1]).axes[0].patches
+    assert sorted(round(bar.get_width()) for bar in bars) == sorted(n for pair in counts.values() for n in pair)
+    for name, draw in SWEEP_FIGURES.items():
+        draw(swept, prepared[1]).savefig(tmp_path / f"{name}.png")
+        assert (tmp_path / f"{name}.png").stat().st_size > 5_000

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.arrays import Array
 from polypod.design.results import worst
-from polypod.export import export_c, export_js
+from polypod.exchange import import_robot, linkage_of
+from polypod.export import export_c, export_js, export_mjcf, export_sdf, export_urdf
+from polypod.export.mjcf_elements import same_motion
+from polypod.export.tree import reversed_joint
 from polypod.fastest import Limits, fastest
 from polypod.identification import excite, identify, read_log, simulated_log
 from polypod.motion import loads_motion, make_task
@@ -342,6 +346,73 @@ def test_exported_javascript(tmp_path: Path) -> None:
     given = ", ".join(json.dumps(part.ravel().tolist()) for part in (*state, WRENCH))
     asked = f"function main() {{ const f = [0, 0, 0, 0, 0, 0]; {name}({given}, f, [0]); return JSON.stringify(f); }}"
     close(json.loads(evaluated(f"{without_words(source)}\n{asked}", tmp_path)), needed(*state, WRENCH))
+
+
+def test_sdf_holds_springs_of_joints_and_urdf_their_damping() -> None:
+    """What a format has no place for is named."""
+    own = plain().robot.legs[0].prismatic_friction.viscous  # type: ignore[attr-defined]
+    root = ET.fromstring(export_sdf(sprung()))
+    slides = [joint for joint in root.iter("joint") if joint.get("type") == "prismatic"]
+    assert len(slides) == 6
+    for slide in slides:
+        given = {part.tag: float(part.text or "nan") for part in slide.find("axis/dynamics") or ()}
+        assert given == {"damping": own + C, "friction": 0.0, "spring_reference": 0.0, "spring_stiffness": K}
+    tree = export_urdf(sprung())[0]
+    damped = [joint for joint in ET.fromstring(tree).iter("joint") if joint.get("type") == "prismatic"]
+    assert [float(joint.find("dynamics").get("damping")) for joint in damped] == [own + C] * 6  # type: ignore
+    assert "gas (gas spring)" in export_sdf(sprung())
+    assert "spring of leg1-prismatic" in tree
+
+
+@pytest.mark.parametrize("lift", [0.0, pytest.param(0.03, marks=pytest.mark.long)])
+def test_mjcf_without_its_robot_file_has_springs_and_tendons(tmp_path: Path, lift: float) -> None:
+    """Joints with springref, driven ones too, and tendons of two sites; also where joints are moved at import."""
+    robot = pp.load("3-rps")
+    home = robot.home.matrix[:3, 3]
+    elements = [
+        {"kind": "spring", "name": "line", "between": ["base", "platform"], "stiffness": 900.0, "length": 0.2,
+         "at": [[0.1, 0.05, 0.0], np.add(home, [0.02, 0.03, 0]).tolist()], "damping": 20.0},
+        {"kind": "damper", "name": "oil", "between": ["base", "platform"], "damping": 7.0,
+         "at": [[0.0, 0.05, 0.0], np.add(home, [0.02, -0.03, 0]).tolist()]},
+        {"kind": "spring", "name": "drive", "joint": "leg1.drive", "stiffness": 700.0, "rest": 0.02, "damping": 4.0},
+        {"kind": "spring", "name": "hinge", "joint": "leg1.hinge", "stiffness": 9.0, "rest": 0.1},
+        {"kind": "spring", "name": "relaxed", "joint": "leg2.hinge", "stiffness": 8.0},
+    ]  # fmt: skip
+    model = pp.Model(pp.loads(f"{pp.files.dumps(robot)}\nelements: {json.dumps(elements)}\n"))
+    root = ET.fromstring(export_mjcf(model))
+    custom = root.find("custom")
+    assert custom is not None
+    for text in [one for one in custom if one.get("name") in ("polypod_robot", "polypod_digest")]:
+        custom.remove(text)
+    (tmp_path / "robot.xml").write_text(ET.tostring(root, encoding="unicode"))
+    at = {f"leg{k}-drive": lift for k in (1, 2, 3)} if lift else None
+    found = pp.Model(import_robot(tmp_path / "robot.xml", at=at).robot)
+    pose, twist, acceleration = model.motion([0.02, 0.05, 0.04], [0.1, 0.2, 0.1], [1.0, 2.0, 1.0])
+    close(found.inverse_dynamics(pose, twist, acceleration), model.inverse_dynamics(pose, twist, acceleration), 1e-9)
+
+
+def test_tendons_that_are_no_springs_are_named(tmp_path: Path) -> None:
+    text = export_mjcf(pp.Model("3-rps"))
+    sites = (
+        '<site name="one" pos="0 0 0"/><site name="two" pos="0.1 0 0"/><site name="three" pos="0 0.1 0"/></worldbody>'
+    )
+    lines = (
+        '<spatial name="bent" stiffness="3"><site site="one"/><site site="two"/><site site="three"/></spatial>'
+        '<spatial name="slack" stiffness="3" springlength="0.1 0.2"><site site="one"/><site site="two"/></spatial>'
+    )
+    text = text.replace("</worldbody>", sites).replace("</mujoco>", f"<tendon>{lines}</tendon></mujoco>")
+    (tmp_path / "robot.xml").write_text(text)
+    remarks = "\n".join(import_robot(tmp_path / "robot.xml").remarks)
+    assert "tendon bent" in remarks
+    assert "tendon slack" in remarks
+
+
+def test_axes_of_a_universal_joint_that_is_reversed_keep_their_springs() -> None:
+    linkage = linkage_of(plain().robot)
+    joint = linkage.joint("leg1-universal")
+    for motion, other in (("first", "second"), ("second", "first")):
+        assert same_motion(linkage, joint, motion) == motion
+        assert same_motion(linkage, reversed_joint(joint), motion) == other
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -98,6 +98,8 @@ def call(function, arrays, outputs):
         ("staicu", "direct_dynamics"),
         ("staicu", "bodies"),
         ("staicu", "reactions"),  # with numbers that are left open
+        ("kim-ryu", "joint_positions"),
+        ("staicu", "joint_rates"),
     ],
 )
 def test_compiled_c_equals_the_kernel(robot, function, tmp_path):
@@ -166,6 +168,37 @@ def test_header_names_every_array():
     assert includes == [f"{name}.h", "math.h"]  # self-contained
 
 
+@needs_compiler
+@pytest.mark.parametrize("robot", ["ankle", pytest.param("delta", marks=pytest.mark.long)])
+def test_coordinates_to_motors_and_back_are_one_call_each(robot, tmp_path):
+    """(pitch, roll) to motors by ``motion``, motors to (pitch, roll) by ``forward_kinematics``, and by a pose."""
+    model = model_of(robot)
+    m, n = len(model.dof), len(model.actuators)
+    functions = {}
+    for name in ("motion", "forward_kinematics", "coordinates"):
+        functions[name] = compiled(tmp_path, *export_c(model, name))
+    for x in 0.04 * np.random.default_rng(2).uniform(-1, 1, (3, m)):
+        still = np.zeros(m)
+        wanted = model.motion(x, still, still)
+        q = model.inverse_kinematics(wanted.pose)
+        pose, _, _, found, quality = call(functions["motion"], [x, still, still], [(4, 4), (6,), (6,), (n,), ()])
+        assert quality[0] > 1e-7
+        assert np.abs(pose - wanted.pose).max() < ROUNDING
+        assert np.abs(found - q).max() < ROUNDING
+        home = np.ascontiguousarray(model.robot.home.matrix)
+        _, back, residual, _, quality = call(functions["forward_kinematics"], [q, home], [(4, 4), (m,), (), (), ()])
+        assert residual[0] < 1e-12
+        assert quality[0] > 1e-7
+        assert np.abs(back - x).max() < 1e-9
+        from_pose, _ = call(functions["coordinates"], [np.ascontiguousarray(wanted.pose)], [(m,), ()])
+        assert np.abs(from_pose - x).max() < ROUNDING
+
+
+def test_an_unknown_function_is_told_all_that_there_are():
+    with refused(UnknownNameError, "model function", "nosuch", "control_step", "joint_positions"):
+        export_c(model_of("kim-ryu"), "nosuch")
+
+
 @pytest.mark.long
 def test_header_explains_every_array_of_every_function():
     """Each argument is listed with its shape and a text that has its unit; no line is too wide to read."""
@@ -213,7 +246,7 @@ def test_header_explains_every_array_of_every_function():
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
     # no text without an array, no array without a text; more actuators than degrees of freedom have two inputs beside
     # these, and JavaScript may have the robot's numbers
-    assert about == set(ABOUT) - {"control_step"} == set(FUNCTIONS)  # that one has tests of its own
+    assert about | {"elements"} == set(ABOUT) - {"control_step", "limits"} == set(FUNCTIONS)  # tests of their own
     assert inputs == set(INPUTS) - {"weights", "preload", "parameters"}
     assert outputs == set(OUTPUTS)
 

@@ -168,6 +168,8 @@ def test_inverse_dynamics_and_forward_kinematics_are_the_models(make: Make, mode
     forward.step(0.0, 0.01)
     assert np.abs(forward.get("position") - motion.pose[:3, 3]).max() <= ROUNDING
     assert np.abs(forward.get("twist") - motion.twist).max() <= ROUNDING
+    joints = np.concatenate(list(model.joint_positions(motion.pose).values()))
+    assert np.abs(forward.get("joint") - joints).max() <= ROUNDING
 
 
 @needs_compiler

@@ -32,6 +32,7 @@ CASES = [
     ("kim-ryu", "limited"),
     ("kim-ryu", "conditioning"),
     ("lopes", "mass_matrix"),
+    ("kim-ryu", "joint_positions"),
     ("staicu", "bodies"),
     ("staicu", "reactions"),  # with numbers that are left open
 ]

@@ -100,6 +100,13 @@ def test_the_circle_of_kim_and_ryu_as_toppra_times_it(hexaslide, circle):
     assert found.binding["force"] > 0.98
 
 
+def test_the_speeds_are_those_that_toppra_found(hexaslide, circle):
+    """Place by place, as recorded with nine digits from the test below; 3e-6 as there."""
+    found = fastest(hexaslide, circle, Limits(force=60.0), friction=False)
+    speeds = np.array(CIRCLE["speeds_m_s"]["N=200"])
+    np.testing.assert_allclose(found.speeds[1:-1], speeds[1:-1], rtol=3e-6)
+
+
 def test_the_same_coefficients_give_toppras_speeds(hexaslide, circle):
     """Place by place, with an own evaluation of forces; it starts at a speed of 1e-4 m/s instead of at rest: 3e-6."""
     toppra = pytest.importorskip("toppra")
@@ -583,3 +590,44 @@ def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     wrong = polypod("fastest", "kim-ryu", "--max-force", "2 mm")
     assert wrong.exit_code == 2
     failed(wrong, "--max-force N kN")
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind", "quantity"),
+    [
+        ({"platform_limits.max_speed": "60 mm/s"}, "platform_speed", "platform speed"),
+        ({"platform_limits.max_acceleration": "0.3 m/s^2"}, "platform_acceleration", "platform acceleration"),
+        ({"platform_limits.max_acceleration": [0.3, 0.4, 0.2]}, "platform_acceleration", "platform acceleration"),
+        ({"platform_limits.max_angular_acceleration": "0.4 rad/s^2"}, "platform_angular_acceleration", None),
+        (
+            {
+                "legs.*.lead": "5 mm", "legs.*.rotor_inertia": 2e-5, "legs.*.efficiency": 0.8,
+                "legs.*.max_motor_torque": "0.25 N m",
+            },
+            "motor_torque",
+            "motor torque",
+        ),
+        ({}, "reaction", "reaction"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("jerk", [None, 200.0])
+def test_every_limit_of_the_robot_file_holds_a_fastest_motion(settings, kind, quantity, jerk):
+    """The judge finds the limit used in full, and not exceeded; nothing else holds the motion back so much."""
+    from polypod.fastest.solve import TOLERANCE, judged
+
+    loose = {"legs.*.max_force": "100 kN", "legs.*.max_speed": "100 m/s"}
+    robot = pp.load("hexapod", {**loose, **settings})
+    if kind == "reaction":
+        data = robot.model_dump(exclude_unset=True)
+        for leg in data["legs"]:
+            leg["bearings"] = {"spherical": {"max_reaction": 260.0}}
+        robot = pp.Robot.model_validate(data)
+    model = pp.Model(robot)
+    found = fastest(model, "hexapod-tour", Limits(jerk=jerk), points=120, friction=False)
+    report = judged(model, found, friction=False)
+    use = report.largest()[quantity or kind.replace("_", " ")]
+    assert use <= 1 + 2 * TOLERANCE
+    assert found.used[kind][0] == pytest.approx(use, rel=0.05)
+    if jerk is None:
+        assert use > 0.9
+        assert found.binding[kind] > 0.05

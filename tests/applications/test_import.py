@@ -223,7 +223,7 @@ def test_reachy_mini_remarks() -> None:
         (('value="1.0"', 'value="-1"'), '-1.0'),
         (('xyz="0 1 0"', 'xyz="0 1"'), '3 0 1'),
         (("<robot", "<model"), 'XML'),
-        (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "elbow #gear"),
+        (('<parent link="crank"/>', '<mimic joint="motor" offset="1"/><parent link="crank"/>'), "elbow 1 #gear"),
         (('<child link="rocker"/>', '<child link="crank"/>'), "crank closed_loop"),
         (('<child link="rocker"/>', '<child link="rock"/>'), 'pivot rock'),
         (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), 'elbow friction.viscous'),
@@ -291,7 +291,7 @@ MJCF = """<mujoco><worldbody><body name="a"><freejoint/><inertial pos="0 0 0" ma
     ("more", "message"),
     [
         ("", "platform a loops"),
-        ('<equality><joint joint1="h"/></equality>', "connect weld"),
+        ('<equality><joint name="held" joint1="h"/></equality>', "held #gear"),
         ('<actuator><motor body="a" name="m" site="s"/></actuator>', "MuJoCo"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import warnings
 from pathlib import Path
@@ -18,9 +19,10 @@ from polypod.errors import InputError
 from polypod.limits import DRIVE_KINDS, KINDS
 from polypod.limits.symbols import state_limits
 from polypod.motion import make_task
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.results import study, verdict
 from polypod.results.verdict import judged_limits
+from support.command_line import polypod
 from support.refusals import refused
 from support.robots.every_field import rich_chain, rich_struts
 
@@ -66,7 +68,7 @@ def ratings(kind: type) -> set[str]:
 
 
 def test_every_rating_of_the_schema_is_a_kind_of_limit_or_a_number_that_one_takes():
-    taken = {"torque_constant", "efficiency", "rolling_elements"}
+    taken = {"torque_constant", "efficiency", "rolling_elements", "drive_spring"}
     taken |= {f"{before}{part}_factor" for before in ("", "static_") for part in ("radial", "axial")}
     fields = {kind.field.rpartition(".")[2] for kind in KINDS.values()}
     stated = ratings(Drive) | ratings(Bearing) | ratings(PlatformLimits) | ratings(Robot)
@@ -332,6 +334,107 @@ def test_between_samples_every_kind_of_drives_is_bounded(rich, studied):
             assert not bounds.upper_bound[name][limit.index] / limit.high < use * (1 - 1e-9), name  # nan: unknown
 
 
+def quantities_of(texts) -> set[str]:
+    """What limits are of: ``force of leg1`` and the like are of ``force``."""
+    return {text.partition(" of leg")[0].partition(" of platform")[0] for text in texts}
+
+
+def in_verdict(model, task, result):
+    judged = verdict(result)
+    return {one.quantity for one in judged.uses}, judged.left_out
+
+
+def in_bounds(model, task, result):
+    """What is not proven between samples is marked so in the verdict, limit by limit."""
+    from polypod.analysis import bound_motion
+
+    proven = {*bound_motion(model, task, friction=False).upper_bound, "range", "cone"}
+    uses = verdict(result).uses
+    named = {one.quantity: one.kind for one in model.robot_limits.limits}
+    open_ = {one.quantity: "at the samples" for one in uses if not one.proven and named[one.quantity] not in proven}
+    return {quantity for quantity, kind in named.items() if kind in proven}, open_
+
+
+def in_fastest(model, task, result):
+    from polypod.fastest.limits import HELD, not_held
+
+    own = model.robot_limits
+    assert not set(own.quantities) - {one.quantity for one in own.limits}
+    return {one.quantity for one in own.limits if one.kind in HELD}, not_held(model)
+
+
+def in_model(model, task, result):
+    """What excite, and fastest when it is done, ask."""
+    motion = task.motion
+    found = model.limits(motion.pose, motion.twist, motion.acceleration, task.wrench, time=task.time)
+    return set(found.quantities), found.left_out
+
+
+def in_studies(model, task, result):
+    """Sweep and optimise."""
+    text = "{name: a, robot: rich.yaml, rate: 20, vary: [{numbers: platform.mass, values: [20 kg, 60 kg]}]}"
+    pp.save(model.robot, "rich.yaml")
+    _, evaluator = prepare(loads_study(text))
+    return {one.limits[0].quantity for one in evaluator.judged.values()}, evaluator.left_out
+
+
+def in_workspace(model, task, result):
+    from polypod.analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
+
+    left = WorkspaceTest(PoseCoordinates(model), Requirements(drives=True)).left_out
+    return set(model.robot_limits.quantities) - set(left), left
+
+
+def in_events(model, task, result):
+    from polypod.simulation.events import watched_limits
+
+    watched, left = watched_limits(model)
+    return set(watched.quantities), left
+
+
+def in_page(model, task, result):
+    from polypod.viewer.coordinates import coordinates_of
+    from polypod.viewer.scene import scene
+
+    shown = scene(model, coordinates_of(model.robot), model.robot)
+    left = [name for name in model.robot_limits.quantities if name in shown["not_judged"]]
+    return {one["name"] for one in shown["uses"]}, dict.fromkeys(left, shown["not_judged"])
+
+
+def in_c(model, task, result):
+    from polypod.export import c_files
+
+    header = next(text for name, text in c_files(model, "limits", False).items() if name.endswith(".h"))
+    text = " ".join(header.replace("*", " ").split())
+    said, _, left = text.partition("Not judged: ")
+    own = model.robot_limits.quantities
+    return {q for q in own if f"{q} of " in said}, {q: left for q in own if q in left.partition("limits(")[0]}
+
+
+CONSUMERS = {
+    "verdict": in_verdict, "bounds": in_bounds, "fastest": in_fastest, "excite": in_model, "compare": in_verdict,
+    "sweep, optimise": in_studies, "workspace": in_workspace, "simulate": in_events, "page": in_page, "C": in_c,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_every_kind_is_judged_by_every_consumer_or_named_with_the_reason(
+    consumer, rich, studied, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    task, result = studied
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        judged, left = CONSUMERS[consumer](rich, task, result)
+    named = {one.quantity: one.kind for one in rich.robot_limits.limits}
+    judged, left = quantities_of(judged), {name: reason for q, reason in left.items() for name in quantities_of([q])}
+    for kind in rich.robot_limits.kinds:
+        for quantity in (q for q, k in named.items() if k == kind):
+            known = {quantity, f"{quantity} of the drives"}
+            assert known & (judged | set(left)), f"{consumer} knows nothing of {kind}"
+            assert all(left[name] for name in known & set(left))
+
+
 def test_a_limit_is_data():
     limit = pp.Model("hexapod").robot_limits.limits[0]
     assert dataclasses.asdict(limit) == {
@@ -369,6 +472,36 @@ def test_run_agrees_with_every_best_design(tmp_path, monkeypatch):
     assert reached == pytest.approx(170.0, rel=1e-3)
     with pytest.raises(InputError):  # no mass is light enough for these
         optimise(loads_study(text), settings={"legs.*.max_force": "20 N"}, generations=2, population=8)
+
+
+def test_run_agrees_with_every_robot_file_of_an_optimisation(tmp_path, monkeypatch):
+    """Best compromises of a study that varies home: every file is read again and judged, with the same use."""
+    pytest.importorskip("pymoo")
+    monkeypatch.chdir(tmp_path)
+    Path("lift.yaml").write_text(LIFT, encoding="utf-8")
+    Path("study.yaml").write_text(
+        "{name: a, robot: hexapod, motions: lift.yaml, rate: 20, report: [peak force], minimise: [peak force, stroke], "
+        "vary: [{numbers: home.position, pattern: z, range: [360 mm, 440 mm], name: height}, "
+        "{numbers: legs.*.base, pattern: radius, range: [260 mm, 340 mm], name: radius}]}",
+        encoding="utf-8",
+    )
+    done = polypod("optimise", "study.yaml", "--generations", 3, "--population", 12, "--json")
+    assert done.exit_code == 0, done.output
+    best = json.loads(done.stdout)["best"]
+    files = sorted(Path("polypod-results/optimise/a/robots").glob("*.yaml"))
+    assert len(files) == len(best) > 1
+    heights = set()
+    for row in best:
+        model = pp.Model(f"polypod-results/optimise/a/robots/{row['robot']}.yaml")
+        heights.add(model.robot.home.position[2])
+        result = study(model, make_task(model, "lift.yaml", 20.0), certify=False)
+        judged = verdict(result)
+        assert judged.ok
+        assert max(use.use for use in judged.uses) == pytest.approx(row["use"], rel=1e-9)
+        assert float(np.abs(result.force).max()) == pytest.approx(row["peak_force"], rel=1e-9)
+    assert len(heights) > 1
+    first = polypod("run", f"{files[0]}", "lift.yaml", "--rate", 20, "--no-files", "--strict")
+    assert first.exit_code == 0, first.output
 
 
 @pytest.mark.parametrize("goal", ["minimise: dexterity", "maximise: peak force"])
@@ -448,3 +581,21 @@ def test_springs_too_soft_for_the_load_have_no_frequencies():
 
     with pytest.raises(pp.errors.StateError):
         resonances(pp.Model("hexapod"), drive=20.0)
+
+
+def test_a_home_outside_its_own_limits_is_said():
+    from polypod.file_kinds import check
+
+    found = check("hexapod", settings={"home.position": [0.0, 0.0, 0.3]})
+    assert found.within_limits is False
+    assert any("length" in text and "home" in text for text in found.warnings)
+
+
+def test_torques_are_limits_of_fastest_motions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    times = {}
+    for option in ("--max-force", "--max-torque"):
+        done = polypod("fastest", "planar-3-rrr", option, "40 N m", "--points", 20, "--json", "--force")
+        assert done.exit_code == 0, done.output
+        times[option] = json.loads(done.stdout)["duration_s"]
+    assert times["--max-force"] == times["--max-torque"]

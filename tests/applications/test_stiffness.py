@@ -13,14 +13,16 @@ import numpy as np
 import pytest
 import scipy
 import yaml
+from PIL import Image
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.analysis import deflection, natural_modes, resonances, stiffness
+from polypod.analysis.stiffness import rotors_text
 from polypod.design.quantities import SOURCES
 from polypod.errors import InputError
 from support.command_line import polypod
-from support.refusals import refused
+from support.refusals import failed, refused, says
 
 # github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: org files of kinematics, dynamics and cubic hexapods
 BASE_ANGLES, PLATFORM_ANGLES = [-10, 10, 110, 130, 230, 250], [-50, 50, 70, 170, 190, -70]
@@ -444,3 +446,77 @@ def test_one_stiffness_of_a_cylinder_is_refused(tmp_path: Path) -> None:
     path = spring_file(tmp_path, "tip", "stiffness: 5")
     path.write_text(path.read_text().replace("stiffness: 5, kind: revolute", "stiffness: 5, kind: cylindrical"))
     assert "stiffness: a cylindrical joint turns and slides" in " ".join(polypod("check", path).output.split())
+
+
+# -- rotors and mode shapes --------------------------------------------------------------------------------------------
+
+
+def _held(robot: pp.Robot, which: tuple[int, ...]) -> pp.Robot:
+    """The robot with held motors in some legs, as its file would say."""
+    data = robot.model_dump(exclude_unset=True)
+    for k in which:
+        data["legs"][k]["drive_spring"] = "held motor"
+    return pp.Robot.model_validate(data)
+
+
+@pytest.mark.parametrize("base", [None, [2e8, 2e8, 5e8, 4e7, 4e7, 6e7]])
+def test_held_motors_are_motors_that_are_not_there(base):
+    """Against robots without these rotors, by kernels that never had them; to rounding."""
+    more = {} if base is None else {"base_stiffness": base}
+    robot = pp.load("hexapod", more)
+    pose = np.array(robot.home.matrix)
+    pose[:3, 3] += [0.02, -0.01, 0.015]
+    for which in ((0, 1, 2, 3, 4, 5), (1, 4)):
+        gone = pp.Model(pp.load("hexapod", more | {f"legs.{k}.rotor_mass": 0.0 for k in which}))
+        found = resonances(pp.Model(_held(robot, which)), pose, drive=2e7).frequency
+        assert found == pytest.approx(resonances(gone, pose, drive=2e7).frequency, rel=1e-9)
+        assert found[0] > 1.005 * resonances(pp.Model(robot), pose, drive=2e7).frequency[0]
+
+
+def test_the_output_says_where_rotors_are():
+    robot = pp.load("hexapod")
+    servo, held = pp.Model(robot), pp.Model(_held(robot, (0, 1, 2, 3, 4, 5)))
+    low, high = (float(resonances(model, drive=2e7).frequency[0]) for model in (servo, held))
+    says(rotors_text(servo, drive=2e7), f"drive_spring held servo {high:.4g} 30")
+    says(rotors_text(held, drive=2e7), f"drive_spring servo {low:.4g} 30")
+    says(rotors_text(pp.Model(_held(robot, (1,))), drive=2e7), "leg2")
+    assert not rotors_text(pp.Model(pp.load("hexapod", {"legs.*.rotor_mass": 0.0})), drive=2e7)
+
+
+@pytest.mark.parametrize("name", ["hexapod", "3-rps"])
+def test_mode_shapes_are_those_of_the_eigenvectors(name, model_of):
+    """Platform joints move by what the mode's twist says, to first order; by a fifth of the platform's size."""
+    from polypod.analysis.workspace import PoseCoordinates
+    from polypod.results.figures.mode_shapes import displaced
+
+    model = model_of(name)
+    modes = resonances(model, drive=1e6)
+    at = PoseCoordinates(model).point()
+    points = model.robot.attachments
+    for k in range(model.mobility.count):
+        step = 1e-4
+        ahead, rest, behind = displaced(model, modes, at, k, np.array([step, 0.0, -step]))
+        assert rest == pytest.approx(model.robot.home.matrix, abs=1e-12)
+        moved = (points @ (ahead - behind)[:3, :3].T + (ahead - behind)[:3, 3]) / (2 * step)
+        twist = stiffness(model, drive=1e6).motions @ modes.shape[: model.mobility.count, k]
+        arms = points @ model.robot.home.matrix[:3, :3].T
+        wanted = twist[:3] + np.cross(twist[3:], arms)
+        scale = np.linalg.norm(moved) / np.linalg.norm(wanted)
+        assert moved == pytest.approx(scale * wanted, abs=1e-4 * np.abs(moved).max())
+        assert np.linalg.norm(moved, axis=1).max() == pytest.approx(0.2 * model.size, rel=1e-3)
+
+
+def test_the_command_takes_a_pose_and_draws_modes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = polypod("stiffness", "hexapod", "--drive", "20 N/um", "--at", "z=10mm", "--modes", "modes.png", "--json")
+    assert done.exit_code == 0, done.output
+    model = pp.Model("hexapod")
+    pose = np.array(model.robot.home.matrix)
+    pose[2, 3] += 0.01
+    found = json.loads(done.stdout)["frequencies_Hz"]
+    assert found == pytest.approx(resonances(model, pose, drive=2e7).frequency, rel=1e-12)
+    assert Path("modes.png").stat().st_size > 30_000
+    assert polypod("stiffness", "orthoglide", "--drive", "20 N/um", "--modes", "modes.gif").exit_code == 0
+    with Image.open("modes.gif") as film:
+        assert film.n_frames == 3 * 24
+    failed(polypod("stiffness", "hexapod", "--drive", "20"), "N/um")

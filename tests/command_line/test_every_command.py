@@ -45,6 +45,7 @@ COMMANDS = {
     "excite": "excite ROBOT --duration 1 --harmonics 2 --budget 0.2",
     "excite equal legs": "excite ROBOT --duration 1 --harmonics 2 --budget 0.2 --same-legs --force",
     "calibrate": "calibrate ROBOT --plan 12 --out poses.csv",
+    "drives": "drives ROBOT --rate 20 --catalogue drives.csv --out drives.png",
     "sweep": "sweep study.yaml --out sweep",
     "optimise": "optimise study.yaml --generations 1 --population 8 --out optimise",
     "accuracy": "accuracy ROBOT tolerances.yaml --samples 20",
@@ -75,6 +76,7 @@ def test_every_command_answers_for_every_robot(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.yaml").write_text(STUDY.replace("ROBOT", robot))
     (tmp_path / "tolerances.yaml").write_text(TOLERANCES)
+    (tmp_path / "drives.csv").write_text("name,motor_torque [N m],gear,lead [m]\nsmall,2,5,\nlarge,9,5,\n")
     words = [part.replace("ROBOT", robot) for part in _split(COMMANDS[command])]
     result = polypod(*words)
     assert result.exit_code in (0, 2), result.output

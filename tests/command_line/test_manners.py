@@ -194,7 +194,7 @@ def test_a_study_is_checked_at_both_ends_of_its_ranges(tmp_path, monkeypatch):
         ("stroke: 10 mm}\ntarget: {dexterity: 0.1, stroke: 20 mm", "stroke 0.02 0.01"),
         ("peek force: 1 N", "limits peek peak"),
     ):
-        wrong = text.replace("peak force: 400 N, stroke: 140 mm", limits).replace("minimise: [stroke,", "minimise: [")
+        wrong = text.replace("peak force: 205 N, stroke: 92 mm", limits).replace("minimise: [stroke,", "minimise: [")
         Path("b.yaml").write_text(wrong, encoding="utf-8")
         (fault,) = json.loads(polypod("check", "b.yaml", "--json").stdout)["faults"]
         says(f"{fault['field']} {fault['message']}", said)

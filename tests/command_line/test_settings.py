@@ -132,6 +132,14 @@ def test_compare_by_hand(two):
     assert reaction.best is None
 
 
+def test_compare_says_which_files_have_no_motor(two):
+    motor = load(two[0], {"legs.drive.joints.lift.rotor": 1.0})
+    found = compare(study_robots({"plain": two[0], "driven": motor}, "around-home", rate=20.0))
+    assert any("rotor_inertia" in note and "plain" in note and "driven" in note for note in found.notes)
+    same = compare(study_robots({"plain": two[0], "heavy": two[1]}, "around-home", rate=20.0))
+    assert not any("rotor_inertia" in note for note in same.notes)
+
+
 def test_joints_go_by_their_names(two):
     """Only joints of that name are set, whatever their numbers: the passive guide is the first joint of its leg too."""
     robot = load(two[0], {"legs.*.joints.lift.max_speed": "2 m/s", "legs.drive.joints.0.max_power": 9})

@@ -89,6 +89,57 @@ def test_distances_are_those_of_coal(name):
     assert compared > 100
 
 
+def least_norm(points: np.ndarray) -> float:
+    """Distance of the origin from the convex hull of points (k, 3), by Wolfe's algorithm: finite, exact to rounding.
+
+    P. Wolfe, Finding the nearest point in a polytope, Mathematical Programming 11 (1976): a corral of affinely
+    independent points, whose affine hull's nearest point is inside its convex hull, grows until no point is nearer.
+    """
+    chosen, weights = [int((points**2).sum(axis=1).argmin())], np.ones(1)
+    for _ in range(200):
+        x = weights @ points[chosen]
+        best = int((points @ x).argmin())
+        if points[best] @ x > x @ x - 1e-15 * (points**2).sum(axis=1).max() or best in chosen:
+            break
+        chosen, weights = [*chosen, best], np.append(weights, 0.0)
+        while True:
+            corral = points[chosen]
+            system = np.block(
+                [[np.zeros((1, 1)), np.ones((1, len(chosen)))], [np.ones((len(chosen), 1)), corral @ corral.T]]
+            )
+            affine = np.linalg.lstsq(system, np.r_[1.0, np.zeros(len(chosen))], rcond=None)[0][1:]
+            if (affine > -1e-14).all():
+                weights = affine
+                break
+            down = affine < weights
+            theta = np.min((weights / np.where(down, weights - affine, 1.0))[down & (affine <= 0)])
+            weights = np.maximum(weights + theta * (affine - weights), 0.0)
+            keep = weights > 1e-14
+            chosen, weights = [c for c, kept in zip(chosen, keep, strict=True) if kept], weights[keep]
+    return float(np.linalg.norm(weights @ points[chosen]))
+
+
+def test_plates_are_exact_by_the_nearest_point_of_a_polytope():
+    """coal iterates to 1e-6; the origin's distance from all differences of corners is finite and exact to rounding."""
+    function, found, frames = measured(robot_of("hexapod"), 4)
+    compared = 0
+    for k in range(len(frames)):
+        for number, pair in enumerate(function.pairs):
+            shapes = [[function.shapes[i] for i in part] for part in pair.shapes]
+            if not any(shape.kind == "plate" for part in shapes for shape in part):
+                continue
+            truth = min(
+                least_norm((a.at(frames[k, a.body])[:, None] - b.at(frames[k, b.body])).reshape(-1, 3))
+                - a.radius
+                - b.radius
+                for a in shapes[0]
+                for b in shapes[1]
+            )
+            assert found.distance[k, number] == pytest.approx(truth, abs=EXACT), pair.names
+            compared += 1
+    assert compared == 13 * len(frames)
+
+
 def test_points_are_on_the_cores_and_as_far_apart(model_of):
     robot = robot_of("hexapod")
     function, found, _ = measured(robot, 5)

@@ -384,6 +384,34 @@ def test_a_damped_stop_takes_energy_and_never_pulls() -> None:
     assert (floor.force[inside] == 0).all()
 
 
+def test_a_universal_joint_stops_about_both_axes() -> None:
+    """A pendulum in two directions swings into stops of its joint's own ranges: events, and no energy from nowhere."""
+    joints = [
+        {"name": "one", "kind": "revolute", "between": ["base", "ring"], "axis": [0, 1, 0], "at": [0, 0, 1.0],
+         "actuated": True},
+        {"name": "two", "kind": "revolute", "between": ["ring", "platform"], "axis": [1, 0, 0], "at": [0, 0, 1.0],
+         "actuated": True},
+    ]  # fmt: skip
+    cross = {"name": "cross", "kind": "universal", "between": ["base", "platform"], "axes": [[0, 1, 0], [1, 0, 0]],
+             "at": [0, 0, 1.0], "ranges": {"first": [-0.2, 0.5], "second": [-0.5, 0.1]}}  # fmt: skip
+    stop = {"kind": "stop", "name": "stop", "joint": "held.cross", "stiffness": [40.0, 60.0], "damping": 0.05}
+    ring = {"ring": {"mass": 0.01, "com": [0, 0, 1.0], "inertia": [1e-5, 1e-5, 1e-5]}}
+    data = {"name": "pendulum", "platform": {"mass": 1.5, "inertia": [0.01, 0.02, 0.01]}, "elements": [stop],
+            "home": {"position": [0, 0, 0.6]},
+            "dof": [{"name": "one", "joint": "leg.one"}, {"name": "two", "joint": "leg.two"}],
+            "legs": [{"kind": "chain", "name": "leg", "bodies": ring, "joints": joints},
+                     {"kind": "chain", "name": "held", "bodies": {}, "joints": [cross]}]}  # fmt: skip
+    model = pp.Model(pp.Robot.model_validate(data))
+    for first, second in ((-0.25, 0.0), (0.0, 0.2), (-0.3, 0.3)):
+        found = model.elements(model.motion([first, second]).pose)["stop"]
+        wanted = [-40.0 * min(first + 0.2, 0.0), -60.0 * max(second - 0.1, 0.0)]
+        np.testing.assert_allclose(found.force, wanted, rtol=0, atol=1e-12)
+    result = pp.simulate(model, pose=model.motion([0.4, -0.4]).pose, duration=1.5, rtol=1e-9, atol=1e-11)
+    assert np.abs(result.energy_residual.values).max() < 1e-6
+    assert (np.diff(result.energy_kinetic.values + result.energy_potential.values) < 1e-8).all()
+    assert [str(kind) for kind in result.event_kind.values][:2] == ["contact", "contact"]
+
+
 def test_an_oscillation_has_the_frequency_and_decay_of_the_closed_form() -> None:
     model = slide([{**SPRING, "preload": -2 * 9.81}])
     result = pp.simulate(model, pose=model.motion([0.02]).pose, duration=0.5, rtol=1e-11, atol=1e-13)
@@ -410,6 +438,43 @@ def test_robots_without_elements_have_the_same_operations() -> None:
     assert all(none.overcoming_leg(k) is None for k in range(6))
 
 
+@pytest.mark.parametrize("function", ["inverse_dynamics", "direct_dynamics", "energy", "reactions", "stiffness"])
+def test_robots_without_elements_have_the_same_graphs(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever elements could do is replaced by an error: none of it is asked for, and every number is the same."""
+    from polypod.mechanism import acting_elements
+
+    def graph() -> str:
+        expression = model_kernels().expression(Mechanism(pp.files.load("hexapod")), function, True)
+        ports = [*expression.inputs, *([] if expression.parameters is None else [expression.parameters])]
+        inputs = [port.symbols for port in ports]
+        return str(ca.Function("f", inputs, [port.symbols for port in expression.outputs]).serialize())
+
+    def model_kernels() -> Any:
+        return pp.Model("hexapod").kernels
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("an element was asked for")
+
+    known = graph()
+    for name in ("_State", "PlacedElement", "ActingElement", "Push"):
+        monkeypatch.setattr(acting_elements, name, refuse)
+    assert graph() == known
+
+
+def test_six_gas_springs_cost_little() -> None:
+    """At most 1.15 times the operations of inverse dynamics without them."""
+    robot = pp.files.load("hexapod")
+    home, elements = robot.home.matrix, []
+    for k, leg in enumerate(robot.legs, 1):
+        top = home[:3, 3] + home[:3, :3] @ (0.8 * np.array(leg.platform))
+        elements.append({"kind": "gas spring", "name": f"gas{k}", "between": ["base", "platform"], "damping": 30.0,
+                         "at": [(0.8 * np.array(leg.base)).tolist(), top.tolist()],
+                         "force": [[0.3, 500.0], [0.6, 400.0]]})  # fmt: skip
+    sprung = pp.Robot.model_validate({**robot.model_dump(), "elements": elements})
+    plain, more = (pp.Model(one).casadi("inverse_dynamics").n_instructions() for one in (robot, sprung))
+    assert plain < more <= 1.15 * plain
+
+
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"between": ["base", "base"]}, "between"),
     ({"at": [[0, 0, 1], [0, 0, 1]]}, "at"),
@@ -425,8 +490,19 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"kind": "gas spring", "stiffness": None, "force": [[0.3, 500], [0.3, 400]]}, "force"),
     ({"kind": "gas spring", "stiffness": None, "force": [[0.3, 500]]}, "force"),
     ({"kind": "damper", "stiffness": None, "force": [[0, 0], [1, -2]]}, "force"),
-    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.universal"}, "joint"),
+    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.universal"}, "range"),
+    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.universal", "range": [-0.1, 0.1]}, "range"),
+    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.universal", "range": [[0.1, -0.1], [0, 1]]}, "range"),
+    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.spherical", "range": [-0.1, 0.1]}, "joint"),
+    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.prismatic", "stiffness": 0.0}, "stiffness"),
+    ({"kind": "stop", "between": None, "at": None, "joint": "leg1.prismatic", "damping": -1.0}, "damping"),
     ({"between": None, "at": None, "joint": "leg1.elbow"}, "joint"),
+    ({"kind": "stop"}, "joint"),
+    ({"kind": "gas spring", "stiffness": None, "force": [["0.3 m", "500 N m"], ["0.5 m", "400 N m"]]}, "force"),
+    ({"kind": "gas spring", "stiffness": None, "force": [["0.3 rad", 500], ["0.5 rad", 400]]}, "force"),
+    ({"kind": "gas spring", "stiffness": None, "force": [[0.5, 500], [0.3, 400]]}, "force"),
+    ({"length": "5 N"}, "length"),
+    ({"damping": "3 N/m"}, "damping"),
     ({"between": None, "at": None, "joint": "leg1.prismatic", "stiffness": "5 N m/rad"}, "stiffness"),
     ({"between": None, "at": None, "joint": "leg1.universal", "rest": [0.1, 0.2, 0.3]}, "rest"),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -195,3 +197,29 @@ def test_a_spring_on_a_moving_base_pulls_as_on_one_that_stands_still(model_of: A
     asked = plain.jacobian(home).T @ (found.force - without.force)
     assert np.abs(asked + wrench).max() < 1e-12 * np.abs(wrench).max()
     assert np.abs(found.base - without.base).max() < 1e-12 * np.abs(without.base).max()
+
+
+@pytest.mark.parametrize("robot", ["delta", "3-rps"])
+def test_answers_of_another_program(robot: str) -> None:
+    """Forces and wrenches on the base, still and moving, and with springs, computed by a program of its own: bodies in
+    maximal coordinates with constraints, without friction; within 1e-10 of the largest number of each answer."""
+    folder = Path(__file__).parents[1] / "data" / "golden"
+    text = (folder / "general" / f"{robot}.yaml").read_text()
+    plain = pp.Model(pp.loads(text))
+    springs = pp.Model(pp.loads(text + (folder / "extended" / f"{robot}-springs.yaml").read_text()))
+    states = json.loads((folder / "extended" / f"{robot}.json").read_text())["states"]
+    at = {key: np.array([one[key] for one in states]) for key in states[0]}
+    given = at["pose"], at["twist"], at["acceleration"], at["wrench"]
+    moving = {"base_twist": at["base_twist"], "base_acceleration": at["base_acceleration"]}
+
+    def same(found: Array, wanted: Array) -> None:
+        assert np.abs(found - wanted).max() < 1e-10 * np.abs(wanted).max()
+
+    same(plain.inverse_dynamics(*given, False), at["force"])
+    same(plain.inverse_dynamics(*given, False, **moving), at["force_moving_base"])
+    same(plain.reactions(*given, False).base, at["base_wrench"])
+    same(plain.reactions(*given, False, **moving).base, at["base_wrench_moving"])
+    same(springs.inverse_dynamics(*given, False), at["force_springs"])
+    same(np.stack([-one.force[..., 0] for one in springs.elements(at["pose"]).values()], axis=-1), at["tension"])
+    same(springs.energy(at["pose"], at["twist"]).potential - plain.energy(at["pose"], at["twist"]).potential,
+         at["spring_energy"])  # fmt: skip

@@ -47,7 +47,7 @@ def test_models_take_it():
     ("fields", "message"),
     [
         ({"x": [0, 1], "yaw": [1, 2, 3]}, "pose x (2,) yaw (3,)"),
-        ({"roll": "5 deg"}, "roll 5 deg"),
+        ({"roll": "5 mm"}, "roll 5 mm"),
         ({"z": np.nan}, "z"),
     ],
 )

@@ -7,7 +7,12 @@ import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+
+import polypod as pp
+from polypod.motion import make_task
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -38,3 +43,23 @@ def test_identification_of_a_heavier_platform(tmp_path):
     assert found["base parameters"] == 9
     assert found["intervals that contain the true value"] >= 7  # of nine; 95 % of many
     assert [path.name for path in tmp_path.iterdir()] == ["identify.png"]
+
+
+def test_the_best_gas_springs(tmp_path):
+    """Forces are affine in the charge: the least of the largest leg's rms is known from two states of charge."""
+    found = runpy.run_path(str(ROOT / "examples" / "spring_sweep.py"))["main"](tmp_path, picture=False)
+    model = pp.Model("motion-platform")
+    task = make_task(model, "motion-platform-ride", 50.0)
+    motion, path = task.motion, "elements.*.temperature_factor"
+    given = motion.pose, motion.twist, motion.acceleration
+    half, whole = (model.inverse_dynamics(*given, parameters={path: charge}) for charge in (0.5, 1.0))
+    shares = np.diff(np.concatenate([task.time[:1], (task.time[1:] + task.time[:-1]) / 2, task.time[-1:]]))
+
+    def rms(charge):
+        force = whole + (charge - 1.0) * 2 * (whole - half)
+        return float(np.sqrt(shares @ force**2 / task.time[-1]).max())
+
+    best = minimize_scalar(rms, bounds=(0.05, 1.8), method="bounded", options={"xatol": 1e-6})
+    assert abs(found["best charge"] - best.x) <= 0.0126  # half of the sweep's step of 0.025
+    assert rms(found["best charge"]) == pytest.approx(found["rms force with the best"], rel=1e-9)
+    assert found["rms force with the best"] < 0.35 * found["rms force without gas springs"]

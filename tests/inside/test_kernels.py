@@ -40,7 +40,7 @@ def inputs_of(kernel: Kernel, model: pp.Model, count: int = 11) -> list[Any]:
 
 
 # Functions of flexible robots, of platforms that follow their legs and of elements have tests of their own.
-OTHERS = ("steady_shape", "motion", "follow", "joint_coordinates", "rate_map", "elements")
+OTHERS = ("steady_shape", "motion", "coordinates", "follow", "joint_coordinates", "rate_map", "elements")
 RIGID = [name for name in FUNCTIONS if name not in OTHERS]
 
 

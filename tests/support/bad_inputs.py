@@ -261,7 +261,7 @@ def _arguments() -> Iterator[BadInput]:
         ),
         "forward_kinematics(2 numbers)": lambda: model.forward_kinematics(np.zeros(2)),
         "static_equilibrium of a rigid platform": lambda: model.static_equilibrium(home),
-        "pose(roll='5 deg')": lambda: pp.pose(roll="5 deg"),
+        "pose(roll='5 mm')": lambda: pp.pose(roll="5 mm"),
         "pose(z=nan)": lambda: pp.pose(z=np.nan),
         "pose(x of 2, yaw of 3)": lambda: pp.pose(x=[0, 1], yaw=[1, 2, 3]),
         "study(3, 'around-home')": lambda: pp.study(3, "around-home"),

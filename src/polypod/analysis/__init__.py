@@ -76,3 +76,7 @@ __all__ = [
     "workspace_map",
     "worst_case",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

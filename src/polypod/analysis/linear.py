@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..control.checked import why_no_answer
 from ..description import Robot
+from ..description.units import argument_in_si
 from ..errors import InputError, MissingPackageError, Reason, StateError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
@@ -204,9 +205,10 @@ def natural_modes(
 
 
 def one_or_each(name: str, given: ArrayLike, count: int) -> Array:
-    """Stiffnesses (count,) of all actuators from one for all or one for each."""
+    """Stiffnesses (count,) of all actuators from one for all or one for each; texts such as ``20 N/um`` have units."""
+    numbers = argument_in_si(name, given, "N/m or N m/rad")
     try:
-        return np.broadcast_to(np.asarray(given, dtype=np.float64), (count,))
+        return np.broadcast_to(np.asarray(numbers, dtype=np.float64), (count,))
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: must be one stiffness or {count}, got {given!r}") from error
 

@@ -7,7 +7,7 @@ origin of {P}, base axes, as twists are; for fewer its components along the degr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -254,11 +254,74 @@ def deflection(
     return Deflection(whole.reshape(*shape, 6), listed.reshape(*shape, p, 6), tuple(labels), share.reshape(*shape, p))
 
 
-ROTORS = (
-    "Rotors move with the actuators' coordinates, on the platform's side of the drives' springs: right for the "
-    "stiffness of a servo loop. For that of a screw or gear behind a held motor set rotor_inertia to 0."
-)
-"""On which side of the springs rotors are."""
+def rotor_inertias(model: Model) -> Array:
+    """Inertia of the rotors at the coordinates of all actuators, as the robot file gives them.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Inertias [kg or kg m^2], J n^2 of a motor behind a ratio n.
+    """
+    mechanism = model.kernels.mechanism
+    rotors = [actuator.rotor for leg in mechanism.placed for actuator in leg.placement.actuators]
+    return np.array([float(mechanism.numbers.evaluate(rotor).item()) for rotor in rotors])
+
+
+def held_motors(model: Model) -> NDArray[np.bool_]:
+    """Which actuators have a motor that stands still behind the spring of the drive (``drive_spring: held motor``).
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    ndarray of bool, shape (n,)
+        True where the rotor does not move.
+    """
+    return np.array([actuator.drive.drive_spring == "held motor" for actuator in model.actuators], dtype=bool)
+
+
+def rotors_text(model: Model, pose: PoseLike | None = None, **given: Any) -> str:
+    """On which side of the drives' springs the rotors are, and the lowest frequency if it were the other; or nothing.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (4, 4), optional
+        Pose of {P} in {B}. Default: home.
+    **given
+        Further arguments of ``resonances``.
+
+    Returns
+    -------
+    str
+        Sentences; empty if the robot file gives no rotors.
+    """
+    rotors = rotor_inertias(model)
+    if not rotors.any():
+        return ""
+    held, stated = held_motors(model), [a.drive.drive_spring is not None for a in model.actuators]
+    largest = float(rotors.max())
+    unit = "kg" if model.actuators[int(rotors.argmax())].unit == "m" else "kg m^2"
+    size = f"motors ({largest:.4g} {unit} at the actuator)"
+    other = resonances(model, pose, held=~held, **given).frequency[0]
+    if held.all():
+        text = f"Held {size} stand still: the stiffness is that of screw and gear."
+        return f"{text} With 'drive_spring: servo loop' they move with the actuators: lowest frequency {other:.4g} Hz."
+    if not held.any():
+        text = f"The {size} move with the actuators: the stiffness is that of the servo loop."
+        said = "" if all(stated) else " State drive_spring in the robot file to choose."
+        return f"{text} With 'drive_spring: held motor': lowest frequency {other:.4g} Hz.{said}"
+    names = ", ".join(a.name for a, still in zip(model.actuators, held, strict=True) if still)
+    return f"Motors of {names} are held; the others move with their actuators."
 
 
 def resonances(
@@ -268,8 +331,12 @@ def resonances(
     *,
     drive: ArrayLike | None = None,
     preload: bool = True,
+    held: ArrayLike | None = None,
 ) -> NaturalModes:
     """Undamped natural frequencies and shapes at poses, from the file's compliances and all inertias.
+
+    Rotors move with the coordinates of their actuators, M = M0 + J^T diag(rotor) J, on the platform's side of the
+    drives' springs, which are then those of the servo loops. Rotors of ``held`` motors stand still behind the spring.
 
     A compliant base carries the whole robot: its displacement [translation; rotation vector] at its origin then follows
     the robot's coordinates u in shapes and matrices (m + 6 in all), with the base's springs taken as unloaded. The base
@@ -287,6 +354,8 @@ def resonances(
         Stiffness of the drives [N/m or N m/rad], one number or (n,), in series with the compliances of the robot file.
     preload : bool, optional
         Whether to include the stiffness of the preload, from gravity and wrench.
+    held : array_like of bool, shape (n,), optional
+        Which motors are held. Default: as ``drive_spring`` of the robot file says, else none.
 
     Returns
     -------
@@ -294,15 +363,22 @@ def resonances(
         Frequencies, shapes and matrices.
     """
     answer = stiffness(model, pose, wrench, drive=drive, preload=preload)
+    where = model.robot.home.matrix if pose is None else pose
+    still = held_motors(model) if held is None else np.broadcast_to(np.asarray(held, dtype=bool), len(model.actuators))
+    standing: Array | float = 0.0
+    if still.any():
+        derivatives = np.asarray(model.jacobian(where))
+        standing = np.swapaxes(derivatives, -1, -2) @ ((rotor_inertias(model) * still)[:, None] * derivatives)
     if model.robot.base_stiffness is None:
-        mass = model.mass_matrix(model.robot.home.matrix if pose is None else pose)
-        return modes_of(answer.matrix, np.broadcast_to(mass, answer.matrix.shape))
+        return modes_of(answer.matrix, np.broadcast_to(model.mass_matrix(where) - standing, answer.matrix.shape))
     (poses, _), shape = _states(model, pose, wrench)
     mechanism, m = model.kernels.mechanism, answer.matrix.shape[-1]
     kernel = model.kernels.custom("mass_on_base", lambda: closed(mechanism, mass_on_base(mechanism)))
     whole = np.zeros((*shape, m + 6, m + 6))
     whole[..., :m, :m], whole[..., m:, m:] = answer.matrix, np.diag(model.robot.base_stiffness)
-    return modes_of(whole, kernel(poses)[0].reshape(whole.shape))
+    mass = kernel(poses)[0].reshape(whole.shape).copy()
+    mass[..., :m, :m] -= standing
+    return modes_of(whole, mass)
 
 
 def _states(

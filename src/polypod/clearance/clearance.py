@@ -195,17 +195,15 @@ def _smallest(gaps: Sequence[ca.SX]) -> ca.SX:
 
 def _frames(pose: ca.SX, legs: Sequence[Any]) -> Callable[[int], ca.SX | None]:
     """Frames (3, 4) of bodies by number, made when asked for; None for the base."""
-    made: list[Callable[[], ca.SX]] = [lambda: ca.reshape(pose, 4, 4).T[:3, :]]
-    for leg in legs:
-        for body in leg.model.placement.bodies:
-            made.append(lambda leg=leg, body=body: leg.at_tip(ca.horzcat(body.frame.axes, body.frame.origin)))
-    known: dict[int, ca.SX] = {}
+    bodies = [(leg, body) for leg in legs for body in leg.model.placement.bodies]
+    known: dict[int, ca.SX] = {1: ca.reshape(pose, 4, 4).T[:3, :]}
 
     def frame(number: int) -> ca.SX | None:
         if number == 0:
             return None
         if number not in known:
-            known[number] = made[number - 1]()
+            leg, body = bodies[number - 2]
+            known[number] = leg.at_tip(ca.horzcat(body.frame.axes, body.frame.origin))
         return known[number]
 
     return frame

@@ -25,6 +25,7 @@ GROUPS = {
         "view": "Interactive 3-D page of the robot, one offline HTML file.",
         "compare": "Compare robots along a motion: forces, power, reactions, strokes, conditioning.",
         "sweep": "Evaluate many designs of a robot: forces, powers, strokes, reactions, limits.",
+        "drives": "Drives of a catalogue that can make the motions of a robot, cheapest first, with margin and life.",
         "optimise": "Find the best design of a study within its limits, or the Pareto front of several objectives.",
     },
     "Analyse": {
@@ -51,7 +52,7 @@ GROUPS = {
     "Files": {
         "check": "Validate a file; report each error with its line number.",
         "list": "List the robots, motions, leg kinds and platform kinds of the library.",
-        "schema": "JSON Schema of robot and motion files, for completion and validation in editors.",
+        "schema": "JSON Schema of robot, motion, study and tolerance files, for completion and validation in editors.",
         "papers": "Reproduce the papers the library is built from: figures, claims and errata.",
         "cache": "Show or clear the cache of compiled functions.",
     },

@@ -21,11 +21,15 @@ _LISTED = 6
 def fastest(
     robot: RobotName,
     path: Annotated[str | None, typer.Argument(help="Published motion or motion file; its timing is ignored.")] = None,
-    force: Annotated[Limit, typer.Option("--max-force", help="Largest actuator force, such as '2 kN'.")] = None,
+    force: Annotated[
+        Limit, typer.Option("--max-force", "--max-torque", help="Largest actuator force or torque, such as '2 kN'.")
+    ] = None,
     speed: Annotated[Limit, typer.Option("--max-speed", help="Largest actuator speed, such as '300 mm/s'.")] = None,
     acceleration: Annotated[Limit, typer.Option("--max-acceleration", help="Largest actuator acceleration.")] = None,
     power: Annotated[Limit, typer.Option("--max-power", help="Largest power of an actuator, W.")] = None,
-    rms_force: Annotated[Limit, typer.Option("--rms-force", help="Largest rms force over the motion.")] = None,
+    rms_force: Annotated[
+        Limit, typer.Option("--rms-force", "--rms-torque", help="Largest rms force or torque over the motion.")
+    ] = None,
     jerk: Annotated[
         Limit, typer.Option("--max-jerk", help="Largest actuator jerk, m/s^3 or rad/s^3; default: no limit.")
     ] = None,

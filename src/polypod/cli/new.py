@@ -21,6 +21,7 @@ def new(
     name: Annotated[str | None, typer.Argument(help="Name of the robot, motion or study, or file to write.")] = None,
     motion: Annotated[bool, typer.Option("--motion", help="Write a motion file instead of a robot file.")] = False,
     study: Annotated[bool, typer.Option("--study", help="Write a study file, for sweep and optimise.")] = False,
+    catalogue: Annotated[bool, typer.Option("--catalogue", help="Write a drive catalogue, for drives.")] = False,
     tolerances: Annotated[bool, typer.Option("--tolerances", help="Write a tolerance file, for accuracy.")] = False,
     flexible: Annotated[bool, typer.Option("--flexible", help="Write a robot with a flexible platform.")] = False,
     kind: Annotated[
@@ -49,7 +50,8 @@ def new(
         "leg_mass": leg_mass,
     }  # fmt: skip
     given = [key for key, value in sizes.items() if value is not None]
-    others = [what for what, chosen in (("motion", motion), ("study", study), ("tolerances", tolerances)) if chosen]
+    kinds = (("motion", motion), ("study", study), ("tolerances", tolerances), ("catalogue", catalogue))
+    others = [what for what, chosen in kinds if chosen]
     if len(others) > 1:
         raise InputError(f"--{others[1]}: leave out --{others[0]}; one file is written at a time")
     what = others[0] if others else "robot"
@@ -61,15 +63,19 @@ def new(
         )
     if kind is None and given:
         raise InputError(f"--{given[0].replace('_', '-')}: requires --kind {', '.join(CHOICES['robot kinds'])}")
-    name = name or ("tolerances" if tolerances else f"my-{'study' if study else kind or 'hexapod'}")
-    file = Path(f"{name}.yaml")
-    if name.endswith((".yaml", ".yml")):
+    name = name or (
+        "drives" if catalogue else "tolerances" if tolerances else f"my-{'study' if study else kind or 'hexapod'}"
+    )
+    file = Path(f"{name}.csv" if catalogue else f"{name}.yaml")
+    if name.endswith((".yaml", ".yml", ".csv")):
         file, name = Path(name), Path(name).stem
     if what in ("robot", "motion") and name in ((*PUBLISHED, AROUND_HOME) if motion else library()):
         raise InputError(f"name: {name!r} is a {what} of the library; choose another, such as 'my-{name}'")
     platform = "flexible" if flexible else "rigid"
     text = template(what, name, platform) if kind is None else robot_text(kind, name, sizes)
     target = Target(file if out is None else out, force)
+    if what == "catalogue":
+        return Answer(files={target: text}, after=f". Edit it, then:\n  polypod drives ROBOT --catalogue {target}")
     check = f"{target} --robot ROBOT" if what in ("motion", "tolerances") else target
     run = {
         "motion": f"run ROBOT {target}", "study": f"sweep {target}",

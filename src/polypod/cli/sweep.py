@@ -12,7 +12,7 @@ from .frame import Answer, Styled, command
 from .options import Replace, Settings, overrides
 from .terminal import working
 
-FILES = ("designs.csv", "results.nc")
+FILES = ("designs.csv", "results.nc", "scatter.png", "effects.png", "limits.png")
 
 
 @command("sweep", "sweep study.yaml --sensitivities")
@@ -34,11 +34,15 @@ def sweep(
     indices: Annotated[
         int | None, typer.Option("--sobol", help="Sobol indices from this many samples, a power of two such as 1024.")
     ] = None,
+    figures: Annotated[
+        bool, typer.Option(help="Figures: quantities against parameters, main effects, what limits rule out.")
+    ] = True,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
     from ..datasets import save_result
     from ..design import prepare
+    from ..design.figures import SWEEP_FIGURES
     from ..design.results import (
         derivative_table,
         design_table,
@@ -52,6 +56,7 @@ def sweep(
     from ..design.sensitivity import gradients, sobol
     from ..design.sweep import run
     from ..output.folder import atomic_folder, check_target
+    from ..results.figures.picture import write_picture
 
     with working("sweeping") as progress:
         progress("compiling the robot")
@@ -71,6 +76,10 @@ def sweep(
             found = sobol(evaluator, indices, prepared.study.sample.seed)
         with atomic_folder(target, force, FILES) as folder:
             (folder / "designs.csv").write_text(design_table(result, evaluator).csv(), encoding="utf-8")
+            if figures:
+                progress("drawing")
+                for name, draw in SWEEP_FIGURES.items():
+                    write_picture(folder / f"{name}.png", draw, result, evaluator)
             save_result(result.assign(feasible=result["feasible"].astype("int8")), folder / "results.nc")
     count, kept = result.sizes["design"], int(result["feasible"].sum())
     impossible = evaluator.designs(prepared.values).impossible

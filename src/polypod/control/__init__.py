@@ -28,3 +28,7 @@ __all__ = [
     "sampled_gains",
     "scaled_masses",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -73,7 +73,9 @@ class Drive(Data):
     of everything that rotates with the motor, at the motor shaft; the actuator's force includes its acceleration.
     ``torque_constant`` is the motor torque per current. Limits of the motor are ``max_motor_torque`` at every instant,
     ``rms_motor_torque`` over a whole motion and ``max_motor_speed``; the ``efficiency`` of screw and gear counts in
-    motor torques, not in actuator forces.
+    motor torques, not in actuator forces. ``drive_spring`` says what the stiffness of the drive is: that of the
+    ``servo loop``, with the rotor on the platform's side of it, or that of screw and gear behind a ``held motor``,
+    whose rotor stands still; it counts in natural frequencies.
     """
 
     max_force: Force | None = None
@@ -91,6 +93,10 @@ class Drive(Data):
     max_motor_torque: Annotated[Number | None, rating("N m", gt=0)] = None
     rms_motor_torque: Annotated[Number | None, rating("N m", gt=0)] = None
     max_motor_speed: Annotated[Number | None, rating("rad/s", gt=0)] = None
+
+    drive_spring: Annotated[Literal["servo loop", "held motor"] | None, Field(json_schema_extra={"rating": "yes"})] = (
+        None
+    )
 
     @property
     def geared(self) -> bool:

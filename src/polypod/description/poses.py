@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import model_validator
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import ImplausibleWarning, InputError
 from .quantities import Angles, Data, Position, Rotation
+from .units import argument_in_si
 
 
 class Pose(Data):
@@ -66,10 +69,11 @@ def pose(
 
     Parameters
     ----------
-    x, y, z : array_like, optional
-        Origin of {P} [m]. All arguments broadcast against each other.
-    roll, pitch, yaw : array_like, optional
-        Angles about x, y and z [rad].
+    x, y, z : array_like or str, optional
+        Origin of {P} [m], or texts with a unit, such as ``"450 mm"``. All arguments broadcast against each other.
+    roll, pitch, yaw : array_like or str, optional
+        Angles about x, y and z [rad], or texts such as ``"5 deg"``. A single angle beyond a half turn, or a single
+        position beyond 100 m, gives an ``ImplausibleWarning``: degrees or millimetres are probably meant.
 
     Returns
     -------
@@ -83,9 +87,14 @@ def pose(
            [ 1. ,  0. ,  0. ,  0. ],
            [-0. ,  0. ,  1. ,  0.5],
            [ 0. ,  0. ,  0. ,  1. ]])
+    >>> bool((pose(z="500 mm", yaw="90 deg") == pose(z=0.5, yaw=np.pi / 2)).all())
+    True
     """
     names = ("x", "y", "z", "roll", "pitch", "yaw")
-    arrays = [_finite(name, value) for name, value in zip(names, (x, y, z, roll, pitch, yaw), strict=True)]
+    units = ("m", "m", "m", "rad", "rad", "rad")
+    arrays = []
+    for name, value, unit in zip(names, (x, y, z, roll, pitch, yaw), units, strict=True):
+        arrays.append(_checked(name, value, unit))
     try:
         px, py, pz, a, b, c = np.broadcast_arrays(*arrays)
     except ValueError as error:
@@ -102,13 +111,25 @@ def pose(
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _finite(name: str, value: ArrayLike) -> Array:
+_PLAUSIBLE = {"m": (100.0, "mm", "metres", "millimetres"), "rad": (np.pi, "deg", "radians", "degrees")}
+"""Largest plausible single number by unit, the unit that is meant beyond it, and their names."""
+
+
+def _checked(name: str, value: ArrayLike, unit: str) -> Array:
+    """A component of a pose as finite numbers in SI; a single implausible one gives a warning."""
+    written = argument_in_si(name, value, unit)
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(written, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: must be a number or an array of numbers, got {value!r}") from error
     if not np.isfinite(array).all():
         raise InputError(f"{name}: must be finite, got {value!r}")
+    largest, other, plain, meant = _PLAUSIBLE[unit]
+    if array.ndim == 0 and abs(array) > largest and written is value:
+        number = f"{float(array):g}"
+        instead = f"write {name}='{number} {other}' if {meant} are meant"
+        text = f"pose: {name} = {number} {unit}; numbers are in {plain}, {instead}"
+        warnings.warn(text, ImplausibleWarning, stacklevel=3)
     return array
 
 

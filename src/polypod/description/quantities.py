@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from ..errors import short_repr
+from ..errors import InputError, short_repr
 from ..lazy import lazy
 from .units import in_si, list_advice
 
@@ -71,6 +71,16 @@ class Data(BaseModel):
         check_text(value, str(info.field_name))
         return in_si(value, field_schemas(cls)[str(info.field_name)].unit)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in type(self).model_fields:
+            raise InputError(
+                f"{name}: robots and motions cannot be changed; make a changed copy, such as "
+                "robot.with_(platform={'mass': 60}), or load the file with other values: "
+                "polypod.load(FILE, {'platform.mass': 60})",
+                code="frozen",
+            )
+        super().__setattr__(name, value)
+
     def _complete(self, **fields: Any) -> None:
         """Set fields that validation derives from others, before anybody has the object: from then on it is frozen.
 
@@ -88,6 +98,27 @@ class Data(BaseModel):
             Names.
         """
         return tuple(cls.model_fields)
+
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The data class of a mapping where this class is stated: this one, or of a family the kind that it names.
+
+        Parameters
+        ----------
+        value : object
+            The mapping as a file has it.
+
+        Returns
+        -------
+        type
+            The class.
+
+        Raises
+        ------
+        KeyError, TypeError
+            If it names no kind of the family.
+        """
+        return cls
 
 
 def _number(value: Any) -> Any:

@@ -6,6 +6,8 @@ import math
 import re
 from typing import Any
 
+from ..errors import InputError
+
 UNITS: dict[str, tuple[float, str]] = {
     "m": (1.0, "m"), "mm": (1e-3, "m"), "cm": (1e-2, "m"), "um": (1e-6, "m"), "km": (1e3, "m"),
     "rad": (1.0, "rad"), "deg": (math.pi / 180.0, "rad"), "mrad": (1e-3, "rad"),
@@ -95,6 +97,33 @@ def in_si(value: Any, unit: str) -> Any:
     # a factor below one has an exact inverse, and 60 / 1000 is the double nearest to 0.06; 60 * 0.001 is not always
     inverse = round(1.0 / factor)
     return float(written[1]) / inverse if inverse > 1 and factor * inverse == 1.0 else float(written[1]) * factor
+
+
+def argument_in_si(name: str, value: Any, unit: str) -> Any:
+    """An argument of a function with texts such as ``60 mm`` as numbers in SI; others stay as they are.
+
+    ``unit`` may name several (``N/m or N m/rad``). A text that is not a quantity of such a unit is an ``InputError``
+    that names the argument and says what to write.
+
+    Examples
+    --------
+    >>> argument_in_si("z", "450 mm", "m"), argument_in_si("z", 0.45, "m")
+    (0.45, 0.45)
+    """
+    if isinstance(value, (list, tuple)) and not isinstance(value, str):
+        return [argument_in_si(name, item, unit) for item in value] if _has_text(value) else value
+    if not isinstance(value, str):
+        return value
+    for one in unit.split(" or "):
+        number = in_si(value, one)
+        if not isinstance(number, str):
+            return number
+    instead = advice(value, unit) or f"write a number in {unit}, such as '1 {unit.split(' or ')[0]}'"
+    raise InputError(f"{name}: must be in {unit or 'SI units'}, got {value!r}; {instead}", code="unit")
+
+
+def _has_text(values: Any) -> bool:
+    return any(isinstance(item, str) or (isinstance(item, (list, tuple)) and _has_text(item)) for item in values)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -131,3 +131,7 @@ def import_robot(
 
 
 __all__ = ["READERS", "Imported", "Linkage", "Reader", "import_robot", "linkage_of"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -232,7 +232,7 @@ class LoopSolver:
     def moved(self, displacements: Array, values: Mapping[str, float]) -> Linkage:
         """The linkage after its bodies were displaced; every joint at the middle of its halves."""
         at = {BASE: np.eye(4)} | {name: displacements[k] for name, k in self.index.items()}
-        joints = []
+        joints, shifts, elements = [], dict[str, float](), [dict(one) for one in self.linkage.elements]
         for number, joint in enumerate(self.linkage.joints):
             first, second = self._seats(displacements, number)
             slides = joint.kind in ("prismatic", "cylindrical")
@@ -243,11 +243,17 @@ class LoopSolver:
                 fields["axis"] = tuple((mean / np.linalg.norm(mean)).tolist())
             if joint.axes is not None:
                 fields["axes"] = (tuple(first[:3, 0].tolist()), tuple(second[:3, 0].tolist()))
-            if joint.actuated or joint.range is not None:
+            springs = joint.stiffness is not None and not joint.actuated and joint.kind in ("revolute", "prismatic")
+            if joint.actuated or joint.range is not None or springs or joint.name in self.linkage.sprung:
                 value = values.get(joint.name)
                 if value is None:
                     value = _coordinate(joint, first, second) - _coordinate(joint, *self._seats(self.still, number))
                 if abs(value) > 1e-12:
+                    shifts[joint.name] = value
+                    if springs:  # relaxed where the file has the joint
+                        spring = {"kind": "spring", "name": joint.name, "joint": joint.name, "rest": 0.0}
+                        elements.append(spring | {"stiffness": joint.stiffness})
+                        fields["stiffness"] = None
                     if joint.actuated:
                         fields["offset"] = joint.offset + joint.ratio * value
                     elif joint.range is not None:  # a driven joint's range counts from where its coordinate is zero
@@ -255,7 +261,12 @@ class LoopSolver:
             joints.append(changed(joint, **fields))
         bodies = {name: moved(one, at[name]) for name, one in self.linkage.bodies.items()}
         marks = {name: mark._replace(pose=at[mark.body] @ mark.pose) for name, mark in self.linkage.marks.items()}
-        return replace(self.linkage, bodies=bodies, joints=tuple(joints), marks=marks, seats={})
+        for one in elements:
+            if one.get("joint") in shifts:
+                one["rest"] = one["rest"] - shifts[one["joint"]]
+        return replace(
+            self.linkage, bodies=bodies, joints=tuple(joints), marks=marks, seats={}, elements=tuple(elements)
+        )
 
 
 def _constraints_of(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]:

@@ -16,12 +16,13 @@ from pydantic import ValidationError
 from ..arrays import Array
 from ..description import Body, Robot
 from ..description.body import parallel_axis
+from ..description.paths import get
 from ..description.shapes import Shapes, mapped
 from ..drawing.shapes import as_file_shape, samples_of, shapes_of
 from ..errors import AS_RIGID, InputError, UnknownNameError, plain
 from ..legs import Chain
 from ..legs.chain import ChainJoint
-from ..legs.contract import Placement, field_at
+from ..legs.contract import Placement
 from ..symbols.vectors import Frame
 
 BASE = "base"
@@ -34,6 +35,21 @@ class Mark(NamedTuple):
     body: str
     pose: Array
     only: bool = False
+
+
+class LinkedTerm(NamedTuple):
+    """A displacement of a joint (``rotation``, ``translation``, ``first`` or ``second``) with its factor."""
+
+    joint: str
+    motion: str
+    factor: float
+
+
+class LinkedRelation(NamedTuple):
+    """A coupling: the sum of factor times displacement from home is zero."""
+
+    name: str
+    terms: tuple[LinkedTerm, ...]
 
 
 @dataclass(frozen=True)
@@ -63,6 +79,11 @@ class Linkage:
         What a reader left out or found unusual.
     odd_actuators : tuple of str
         Actuators of the file that no joint can have, and why.
+    relations : tuple of LinkedRelation
+        Couplings between displacements of joints.
+    elements : tuple of mapping
+        Springs as in a robot file, with ``joint``, a joint of the linkage, or ``marks``, two marks between which they
+        act.
     """
 
     name: str
@@ -75,6 +96,13 @@ class Linkage:
     origin: str = ""
     remarks: tuple[str, ...] = ()
     odd_actuators: tuple[str, ...] = ()
+    relations: tuple[LinkedRelation, ...] = ()
+    elements: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def sprung(self) -> frozenset[str]:
+        """Names of the joints that have an element."""
+        return frozenset(one["joint"] for one in self.elements if "joint" in one)
 
     def joint(self, name: str) -> ChainJoint:
         """A joint by its name.
@@ -90,6 +118,11 @@ class Linkage:
             The joint.
         """
         return next(joint for joint in self.joints if joint.name == name)
+
+    @property
+    def coupled(self) -> set[str]:
+        """Names of the joints that are coupled to others."""
+        return {term.joint for relation in self.relations for term in relation.terms}
 
     def with_remarks(self, *texts: str) -> Linkage:
         """The linkage with further remarks.
@@ -279,7 +312,22 @@ def linkage_of(robot: Robot) -> Linkage:
         {PLATFORM: Mark(PLATFORM, home)},
         gravity=robot.gravity,
         platform=PLATFORM,
+        relations=tuple(relation for leg in robot.legs if isinstance(leg, Chain) for relation in _linked(leg)),
     )
+
+
+def _linked(leg: Chain) -> list[LinkedRelation]:
+    """Relations of a general leg, its name in front of those of its joints."""
+    return [
+        LinkedRelation(
+            f"{leg.name}-{relation.name}",
+            tuple(
+                LinkedTerm(f"{leg.name}-{leg.joints[number].name}", motion, float(factor))
+                for (number, motion), factor in relation.terms
+            ),
+        )
+        for relation in leg.relations
+    ]
 
 
 def with_shapes(linkage: Linkage, robot: Robot) -> Linkage:
@@ -352,7 +400,7 @@ class _Placed:
             at = self._number(joint.point).ravel()
             axes = [tuple(self._number(axis).ravel().tolist()) for axis in joint.axes]
             ends = (joint.parent, joint.child)
-            friction = {"friction": field_at(self.leg, joint.friction)} if joint.friction else {}
+            friction = {"friction": get(self.leg, joint.friction)} if joint.friction else {}
             if joint.kind == "universal" and joint.cross_body:
                 middle = joint.cross_body
                 first = self._joint(f"{joint.name} 1", "revolute", (ends[0], middle), at, axis=axes[0], **friction)
@@ -462,11 +510,18 @@ def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
     return found
 
 
-def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[ChainJoint]]:
-    """Joints by leg: a leg is a connected component of what is left without base and platform."""
+def legs_between(
+    joints: Iterable[ChainJoint], platform: str, relations: Iterable[LinkedRelation] = ()
+) -> list[list[ChainJoint]]:
+    """Joints by leg: a leg is a connected component of what is left without base and platform, couplings joining."""
     legs: list[tuple[set[str], list[ChainJoint]]] = []
+    tied: dict[str, set[str]] = {}
+    for relation in relations:
+        for term in relation.terms:
+            tied.setdefault(term.joint, set()).add(f"coupling {relation.name}")
     for joint in joints:
         inner = set(joint.between) - {BASE, platform}
+        inner |= tied.get(joint.name, set())
         touched = [leg for leg in legs if leg[0] & inner]
         merged = (inner.union(*(leg[0] for leg in touched)), [j for leg in touched for j in leg[1]] + [joint])
         place = min((legs.index(leg) for leg in touched), default=len(legs))

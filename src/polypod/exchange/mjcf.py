@@ -19,7 +19,18 @@ from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError, MissingPackageError
 from ..legs.chain import ChainJoint
 from .embedded import EmbeddedRobot, digest, embedded_robot
-from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, pose_of
+from .linkage import (
+    BASE,
+    EMPTY_BODY,
+    Linkage,
+    LinkedRelation,
+    LinkedTerm,
+    Mark,
+    axes_about,
+    body,
+    checked_joint,
+    pose_of,
+)
 from .xml_file import read_xml
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
@@ -79,7 +90,9 @@ class _File:
 
     def __init__(self, mujoco: Any, path: Path) -> None:
         self.remarks: list[str] = []
+        self.relations: list[LinkedRelation] = []
         self.passive_armatures: dict[str, float] = {}
+        self.elements: list[dict[str, Any]] = []
         self.odd_actuators: list[str] = []
         self.mj, self.path = mujoco, path
         try:
@@ -194,13 +207,12 @@ class _File:
         if model.body_gravcomp.any():
             lifted = [name for name, part in zip(self.names, model.body_gravcomp, strict=True) if part]
             self.remarks.append(f"gravity compensation of {', '.join(lifted)} is part of a controller: left out")
-        if model.ntendon and (model.tendon_stiffness.any() or model.tendon_damping.any()):
-            self.remarks.append(f"{model.ntendon} tendons were left out")
+        self._tendons(marks)
         name = re.sub(r"[^\w-]+", "-", model.names[: model.names.index(b"\0")].decode() or self.path.stem)
         gravity = tuple(float(x) for x in model.opt.gravity)
         return Linkage(
             name, bodies, tuple(joints), marks, seats, gravity, self._platform(), self.path.name, tuple(self.remarks),
-            tuple(self.odd_actuators),
+            tuple(self.odd_actuators), tuple(self.relations), tuple(self.elements),
         )  # fmt: skip
 
     def _platform(self) -> str | None:
@@ -323,18 +335,51 @@ class _File:
         return checked_joint(data)
 
     def _spring(self, number: int, data: dict[str, Any], driven: bool) -> None:
-        """A joint's spring, if it is one that a passive joint has: relaxed at home."""
+        """A joint's spring: its own stiffness where it is passive and relaxed at home, else an element."""
         model, stiffness = self.model, float(np.ravel(self.model.jnt_stiffness[number])[0])
         if not stiffness:
             return
         start = int(model.jnt_qposadr[number])
         count = 4 if data["kind"] == "spherical" else 1
         rest = model.qpos_spring[start : start + count] - model.qpos0[start : start + count]
-        if driven or np.abs(rest).max() > 1e-12:
-            why = "the joint is actuated" if driven else f"it is relaxed {np.abs(rest).max():.4g} from home"
-            self.remarks.append(f"joint {data['name']}: its spring was left out, as {why}; add it under 'elements'")
-            return
-        data["stiffness"] = stiffness
+        relaxed = np.abs(rest).max() <= 1e-12
+        if relaxed and not driven:
+            data["stiffness"] = stiffness
+        elif count == 1:
+            spring = {"kind": "spring", "name": data["name"], "joint": data["name"], "rest": float(rest[0])}
+            self.elements.append(spring | {"stiffness": stiffness})
+        else:
+            self.remarks.append(f"joint {data['name']}: its spring was left out, as it is not relaxed at home")
+
+    def _tendons(self, marks: dict[str, Mark]) -> None:
+        """Springs and dampers along the line between two sites."""
+        model = self.model
+        for number in range(model.ntendon):
+            stiffness, damping = (float(np.ravel(part[number])[0]) for part in (model.tendon_stiffness,
+                                                                                model.tendon_damping))  # fmt: skip
+            name = self._name(self.mj.mjtObj.mjOBJ_TENDON, number) or f"tendon{number + 1}"
+            start, count = int(model.tendon_adr[number]), int(model.tendon_num[number])
+            sites = [int(k) for k in model.wrap_objid[start : start + count]]
+            kinds = {int(kind) for kind in model.wrap_type[start : start + count]}
+            low, high = (float(x) for x in model.tendon_lengthspring[number])
+            why = ""
+            if kinds != {int(self.mj.mjtWrap.mjWRAP_SITE)} or count != 2:
+                why = "it is not a straight line between two sites"
+            elif stiffness and high > low:
+                why = f"it is slack from {low:.4g} to {high:.4g} m"
+            elif not (stiffness or damping):
+                why = "it has no stiffness and no damping"
+            if why:
+                self.remarks.append(f"tendon {name} was left out: {why}")
+                continue
+            if model.tendon_limited[number] or model.tendon_frictionloss[number]:
+                self.remarks.append(f"tendon {name}: its limits and dry friction were left out")
+            ends = tuple(f"tendon {name} {k}" for k in (1, 2))
+            for end, site in zip(ends, sites, strict=True):
+                where = pose_of(self.data.site_xmat[site].reshape(3, 3), self.data.site_xpos[site])
+                marks[end] = Mark(self.names[model.site_bodyid[site]], where, only=True)
+            law = {"kind": "spring", "stiffness": stiffness, "length": low} if stiffness else {"kind": "damper"}
+            self.elements.append({"name": name, "marks": ends, **law, **({"damping": damping} if damping else {})})
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -346,9 +391,12 @@ class _File:
                 continue
             kind = int(model.eq_type[number])
             name = self._name(self.mj.mjtObj.mjOBJ_EQUALITY, number) or f"loop{number + 1}"
+            if kind in (int(self.mj.mjtEq.mjEQ_JOINT), int(self.mj.mjtEq.mjEQ_TENDON)):
+                self.relations.append(self._relation(number, kind, name))
+                continue
             if kind not in (int(self.mj.mjtEq.mjEQ_CONNECT), int(self.mj.mjtEq.mjEQ_WELD)):
                 raise InputError(
-                    f"equality {name}: only connect and weld can close loops; polypod has no gears and the like"
+                    f"equality {name}: only connect and weld can close loops, joint and tendon couple joints"
                 )
             ends, frames = self._ends(number, kind)
             if kind == int(self.mj.mjtEq.mjEQ_WELD):
@@ -362,6 +410,32 @@ class _File:
         for ends, listed in points.items():
             joints.append(_connected(ends, listed, seats))
         return joints
+
+    def _relation(self, number: int, kind: int, name: str) -> LinkedRelation:
+        """Two joints of an equality, or those of a fixed tendon, if it is a linear relation about home."""
+        model = self.model
+        one, two = int(model.eq_obj1id[number]), int(model.eq_obj2id[number])
+        constant, slope, *rest = (float(x) for x in model.eq_data[number][:5])
+        terms: list[tuple[int, float]] = []
+        if kind == int(self.mj.mjtEq.mjEQ_JOINT) and two >= 0:
+            terms = [(one, 1.0), (two, -slope)]
+        elif kind == int(self.mj.mjtEq.mjEQ_TENDON) and two < 0:
+            start, count = int(model.tendon_adr[one]), int(model.tendon_num[one])
+            if all(int(model.wrap_type[k]) == int(self.mj.mjtWrap.mjWRAP_JOINT) for k in range(start, start + count)):
+                terms = [(int(model.wrap_objid[k]), float(model.wrap_prm[k])) for k in range(start, start + count)]
+        hinge, slide = int(self.mj.mjtJoint.mjJNT_HINGE), int(self.mj.mjtJoint.mjJNT_SLIDE)
+        motions = {hinge: "rotation", slide: "translation"}
+        kinds = [int(model.jnt_type[joint]) for joint, _ in terms]
+        if not terms or constant or any(rest) or any(k not in motions for k in kinds) or not all(f for _, f in terms):
+            raise InputError(
+                f"equality {name}: polypod couples hinges and slides by a linear relation about home (polycoef: 0 and "
+                "a factor, or a fixed tendon of constant length); this is another one",
+                code="gear",
+            )
+        names = [self._name(self.mj.mjtObj.mjOBJ_JOINT, joint) or f"joint{joint}" for joint, _ in terms]
+        return LinkedRelation(
+            name, tuple(LinkedTerm(n, motions[k], f) for n, k, (_, f) in zip(names, kinds, terms, strict=True))
+        )
 
     def _ends(self, number: int, kind: int) -> tuple[tuple[str, str], tuple[Array, Array]]:
         """Bodies and frames (4, 4) at qpos0 that an equality holds together."""

@@ -72,11 +72,11 @@ def _renamed(
 
 
 def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
-    """Bodies that two joints hold and nothing else, with these joints."""
-    found = []
+    """Bodies that two joints hold and nothing else, with these joints, which no coupling knows by name."""
+    found, coupled = [], linkage.coupled
     for name in linkage.bodies:
         held = [joint for joint in linkage.joints if name in joint.between]
-        if name != BASE and len(held) == 2:
+        if name != BASE and len(held) == 2 and not coupled & {joint.name for joint in held}:
             found.append((name, held[0], held[1]))
     return found
 
@@ -90,6 +90,8 @@ def _merge_wheel(linkage: Linkage) -> Linkage | None:
         if {one.kind, two.kind} != {"revolute"} or not _same_line(one, two, _size(linkage)):
             continue
         if one.actuated or two.actuated or one.friction != Friction() or two.friction != Friction():
+            continue
+        if {one.name, two.name} & linkage.sprung:
             continue
         axis, point = np.array(one.axis), np.array(one.at)
         wheel = linkage.bodies[name]
@@ -130,7 +132,7 @@ def _merge_joints(linkage: Linkage) -> Linkage | None:
     """Two joints with a massless body between as one: universal, spherical or cylindrical."""
     size = _size(linkage)
     for name, one, two in _pairs(linkage):
-        if not massless(linkage.bodies[name]):
+        if not massless(linkage.bodies[name]) or {one.name, two.name} & linkage.sprung:
             continue
         joint = _merged(name, one, two, size)
         if joint is not None:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from ..arrays import Array
 from ..description import Body, Drive, Robot
+from ..description.element import parse_element
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..files import dumps
 from ..legs.chain import ChainJoint
@@ -20,6 +21,7 @@ from .closing import Closed, close_loops
 from .linkage import (
     BASE,
     Linkage,
+    LinkedRelation,
     Mark,
     axes_of,
     body,
@@ -48,6 +50,8 @@ _FEW = 6
 """Joints that are listed by name."""
 _HEAVY = 100.0
 """A body this many times as heavy as all others together is worth a remark."""
+_HOME = 1e-6
+"""Gap over the linkage's size up to which the file's position is home."""
 
 
 class Imported(NamedTuple):
@@ -104,15 +108,21 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
             raise InputError(f"at: {name} is fixed by hold= as well; give one of them")
     _check_loops(linkage)
     closed = close_loops(linkage, options.at, options.close)
+    _check_couplings(linkage, options, closed.gap)
     linkage = _with_body_remarks(closed.linkage)
     linkage = _meeting_axes(_align_axes(simplified(linkage)), closed.gap)
     mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
-    legs = _by_actuator(legs_between(linkage.joints, mark.body), linkage.joints)
+    legs = _by_actuator(legs_between(linkage.joints, mark.body, linkage.relations), linkage.joints)
     linkage, bodies = _axisymmetric_rods(linkage, legs, mark.body)
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
+    elements, left = _elements(linkage, mark.body, legs, robot)
+    linkage = linkage.with_remarks(*left)
+    if elements:
+        data["elements"] = elements
+        robot = _validated(data, linkage, mark.body)
     dof = proposed_dof(robot)
     _check_digits(robot, closed, 6 if dof is None else len(dof))
     if dof is not None:
@@ -127,10 +137,23 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     return Imported(robot, linkage.remarks)
 
 
+def _check_couplings(linkage: Linkage, options: ImportOptions, gap: float) -> None:
+    """Raise where home is not that of the file, as couplings count from there."""
+    held = [name for name in options.hold if name in linkage.coupled]
+    if held:
+        raise InputError(f"hold: {held[0]} is coupled to another joint; take the coupling out of the file", code="gear")
+    if linkage.relations and (options.at or gap > _HOME * extent(joint.at for joint in linkage.joints)):
+        raise InputError(
+            f"{linkage.relations[0].name}: couplings count from the file's own home, and at= or a loop that is open by "
+            f"{1e3 * gap:.3g} mm there moves it; close the loops in the file",
+            code="gear",
+        )
+
+
 def _check_loops(linkage: Linkage) -> None:
-    """Raise for a tree: bodies that joints hold on the base, none of them part of a loop."""
+    """Raise for a tree: bodies that joints hold on the base, none of them part of a loop or of a coupling."""
     tree = set(linkage.bodies) <= joint_distances(linkage.joints).keys()
-    if linkage.joints and tree and not joints_in_loops(linkage.joints):
+    if linkage.joints and tree and not linkage.relations and not joints_in_loops(linkage.joints):
         raise InputError(
             "no joint is part of a loop, so this is a tree and no parallel robot yet. Of a URDF a file beside it "
             "(loops=) names the frames that meet, closed_loop: [[link1, link2]] with type: [3d] or [6d], and the "
@@ -296,7 +319,7 @@ def _to_base_axis(axis: Array) -> Array:
 
 def _check_reached(linkage: Linkage, platform: str) -> None:
     """Raise where a part of the linkage is not between base and platform."""
-    loose = dangling_joints(linkage.joints, platform)
+    loose = [joint for joint in dangling_joints(linkage.joints, platform) if joint.name not in linkage.coupled]
     held = {name for joint in linkage.joints for name in joint.between}
     unheld = [name for name in linkage.bodies if name not in held and name != BASE]
     if platform in unheld or len(loose) == len(linkage.joints):
@@ -365,6 +388,9 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
                 "kind": "chain",
                 "bodies": {rename.get(name, name): _body_data(bodies[name]) for name in held},
                 "joints": [joint.model_dump(exclude_defaults=True) for joint in joints],
+                "couplings": [
+                    _coupling(one) for one in linkage.relations if one.terms[0].joint in {j.name for j in leg}
+                ],
             }
         )
     return {
@@ -375,6 +401,47 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         "platform": _body_data(within),
         "legs": listed,
     }
+
+
+def _coupling(relation: LinkedRelation) -> dict[str, Any]:
+    """A coupling as a robot file states it."""
+    joints, factors = [term.joint for term in relation.terms], [term.factor for term in relation.terms]
+    return {"kind": "linear", "name": relation.name, "joints": joints, "factors": factors}
+
+
+def _elements(
+    linkage: Linkage, platform: str, legs: list[list[ChainJoint]], robot: Robot
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Elements of a linkage as those of a robot, and remarks on those that it cannot have."""
+    kept, left, names = list[dict[str, Any]](), list[str](), set[str]()
+    where = {joint.name: robot.legs[k].name for k, leg in enumerate(legs) for joint in leg}
+    owner = {body: robot.legs[k].name for k, leg in enumerate(legs) for joint in leg for body in joint.between}
+    for one in linkage.elements:
+        data = {name: value for name, value in one.items() if name not in ("joint", "marks")}
+        while data["name"] in names:
+            data["name"] += "'"
+        names.add(data["name"])
+        if "joint" in one and one["joint"] in where:
+            data["joint"] = f"{where[one['joint']]}.{one['joint']}"
+        elif "marks" in one and all(name in linkage.marks for name in one["marks"]):
+            marks = [linkage.marks[name] for name in one["marks"]]
+            data["between"] = [_end(mark.body, platform, owner) for mark in marks]
+            data["at"] = [mark.pose[:3, 3].tolist() for mark in marks]
+        try:
+            parse_element(data).check(robot.legs)
+        except (InputError, ValueError) as error:
+            left.append(f"spring {data['name']} was left out: {str(error).splitlines()[-1].strip()}")
+            continue
+        kept.append(data)
+    return kept, left
+
+
+def _end(body: str, platform: str, owner: Mapping[str, str]) -> str:
+    """A body of a linkage as an element of a robot names it."""
+    if body in (BASE, platform):
+        return BASE if body == BASE else "platform"
+    own = "platform_body" if body == "platform" else body
+    return f"{owner.get(body, 'no leg')}.{own}"
 
 
 def _body_data(one: Body) -> dict[str, Any]:

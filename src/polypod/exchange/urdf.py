@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,22 @@ from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
 from .embedded import EmbeddedRobot, digest, embedded_robot
-from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, moved, pose_of
+from .linkage import (
+    BASE,
+    EMPTY_BODY,
+    Linkage,
+    LinkedRelation,
+    LinkedTerm,
+    Mark,
+    axes_about,
+    body,
+    checked_joint,
+    moved,
+    pose_of,
+)
 from .xml_file import read_xml
 
+_COUPLED = {"revolute": "rotation", "prismatic": "translation"}
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {
     "robot": {"link", "joint", "loop", "material", "transmission", "gazebo"},
@@ -135,7 +149,35 @@ class _File:
         extra = self.loops.polypod
         name = re.sub(r"[^\w-]+", "-", self.root.get("name") or self.path.stem)
         ordered, remarks = self._motors_in_order(joints), tuple(self.remarks)
-        return Linkage(name, bodies, ordered, marks, seats, extra.gravity, extra.platform, self.path.name, remarks)
+        origin, relations = self.path.name, self._relations(ordered)
+        return Linkage(
+            name, bodies, ordered, marks, seats, extra.gravity, extra.platform, origin, remarks, relations=relations
+        )
+
+    def _relations(self, joints: Sequence[ChainJoint]) -> tuple[LinkedRelation, ...]:
+        """What <mimic> says: position = multiplier x that of another joint."""
+        kinds, found = {joint.name: joint.kind for joint in joints}, []
+        for joint in self.root.findall("joint"):
+            mimic, name = joint.find("mimic"), _name(joint)
+            if mimic is None:
+                continue
+            other = mimic.get("joint", "")
+            if kinds.get(other) not in _COUPLED or kinds.get(name) not in _COUPLED:
+                raise InputError(
+                    f"joint {name}: it mimics {other!r}; both must be revolute, continuous or prismatic joints of the "
+                    "file",
+                    code="gear",
+                )
+            if _number(mimic, "offset"):
+                raise InputError(
+                    f"joint {name}: it mimics {other} with an offset of {_number(mimic, 'offset'):g}, so the position "
+                    "as drawn is none that it can have; turn its origin by the offset, and leave it out",
+                    code="gear",
+                )
+            slope = _number(mimic, "multiplier") if mimic.get("multiplier") is not None else 1.0
+            one, two = (LinkedTerm(k, _COUPLED[kinds[k]], f) for k, f in ((name, 1.0), (other, -slope)))
+            found.append(LinkedRelation(f"{name} mimics {other}", (one, two)))
+        return tuple(found)
 
     def _key(self, link: str) -> str:
         if link == self.base:
@@ -152,12 +194,6 @@ class _File:
 
     def _joint(self, joint: ET.Element) -> ChainJoint:
         name, kind = _name(joint), joint.get("type", "")
-        if joint.find("mimic") is not None:
-            raise InputError(
-                f"joint {name}: it mimics another joint (a gear), which polypod cannot represent; remove <mimic> and "
-                "drive it by a joint of its own, or hold it",
-                code="gear",
-            )
         parent, child = self._key(_link(joint, "parent")), self._key(_link(joint, "child"))
         frame = self.frames[_link(joint, "child")]
         common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}

@@ -12,9 +12,9 @@ from ..model import Model
 from .c import c_files, export_c
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
-from .mjcf import export_mjcf, mjcf_files
+from .mjcf import export_mjcf, mjcf_files, mjcf_positions
 from .sdf import export_sdf, sdf_files
-from .urdf import export_urdf, urdf_files
+from .urdf import export_urdf, urdf_files, urdf_positions
 
 
 class Export(NamedTuple):
@@ -113,6 +113,12 @@ __all__ = [
     "js_files",
     "js_function",
     "mjcf_files",
+    "mjcf_positions",
     "sdf_files",
     "urdf_files",
+    "urdf_positions",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -20,10 +20,12 @@ from ..limits.symbols import uses_expression
 from ..mechanism import Mechanism
 from ..mechanism.acting_elements import has_elements
 from ..mechanism.closing import closed
-from ..mechanism.forward_kinematics import forward_kinematics
+from ..mechanism.dependent_coordinates import motion_with_actuators
+from ..mechanism.forward_kinematics import forward_kinematics, forward_kinematics_with_coordinates
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
+from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
@@ -88,9 +90,10 @@ def named_expression(
     friction: bool,
     parameters: bool | ChosenNumbers = False,
     search: bool = True,
+    further: tuple[str, ...] = (),
     single: bool = False,
 ) -> tuple[str, Expression | Iteration]:
-    """Name of a model function in exported code, and its expression.
+    """Name of a model function in exported code, and its expression; a format may have ``further`` functions.
 
     The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen. With ``search``
     forward kinematics looks about the guess too, as ``Model.forward_kinematics`` does; a controller's step must not.
@@ -98,7 +101,7 @@ def named_expression(
     """
     known = available_functions(model)
     if function not in known:
-        raise UnknownNameError("model function", function, known)
+        raise UnknownNameError("model function", function, (*known, *further))
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
         mechanism = mechanism_of(model, parameters, single)
@@ -119,8 +122,14 @@ def _expression(
         return uses_expression(kernels, mechanism, model.robot_limits, friction, model.clearances)
     if function == CLEARANCE:
         return closed(mechanism, model.clearances.function.constant_expression(mechanism))
+    lower = not DegreesOfFreedom(mechanism.robot).full
+    if function == "motion" and lower:
+        return closed(mechanism, motion_with_actuators(mechanism))
     if function == "forward_kinematics" and search:
-        return closed(mechanism, forward_kinematics(mechanism, _STARTS))
+        # coordinates of joints that iterations close are not known beside them
+        whole = lower and not (mechanism.coordinate_joints and mechanism.implicit_legs)
+        make = forward_kinematics_with_coordinates if whole else forward_kinematics
+        return closed(mechanism, make(mechanism, _STARTS))
     return kernels.expression(mechanism, function, friction)
 
 
@@ -151,12 +160,14 @@ def takes_friction(function: str) -> bool:
 def available_functions(model: Model) -> tuple[str, ...]:
     """Functions that a robot has: a rigid platform has no shape, coordinates do not tell how a flexible one moves.
 
-    Motions are solved for platforms only that move as their legs let them; coordinates of joints are found where they
-    are the robot's own.
+    A free platform has no coordinates but its pose; what follows from coordinates is solved for platforms only that
+    move as their legs let them; coordinates of joints are found where they are the robot's own.
     """
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.is_constrained:
-        missing += ("motion", "follow", "rate_map")
+        missing += ("follow", "rate_map")
+    if DegreesOfFreedom(model.robot).full:
+        missing += ("motion", "coordinates")
     if not has_elements(model.kernels.mechanism):
         missing += ("elements",)
     if not model.kernels.mechanism.coordinate_joints:

@@ -14,9 +14,11 @@ from ..datasets import units
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import left_out_text
 from ..limits.symbols import state_limits
+from ..mechanism.acting_elements import placed_elements
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL, LARGEST_SINGLE_RESIDUAL
 from ..mechanism.kinematics import body_names
 from ..model import Model
+from ..model.joints import component_names
 from ..symbols.expression import Expression, Iteration, Port
 from .code import identifier, namespace, ports, takes_friction
 
@@ -183,7 +185,12 @@ ABOUT = {
     "and from poses about it if that finds none",
     "forward_kinematics_along": "the pose for given actuated coordinates, by Newton's method from a guess, "
     "with the guess for the next row of a log",
-    "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates",
+    "motion": "pose, twist and acceleration of the platform from the robot's generalized coordinates, and its actuated "
+    "coordinates there",
+    "coordinates": "the robot's generalized coordinates at a pose",
+    "joint_positions": "positions of all joints, passive ones too, at a pose",
+    "joint_rates": "rates of all joints, passive ones too, for a twist of the platform",
+    "elements": "displacements, rates and forces of springs, dampers and other elements",
     "follow": "the components of a motion that the constraints allow at a pose",
     "joint_coordinates": "joint coordinates among the generalized coordinates, at a pose",
     "rate_map": "the map from rates of the robot's generalized coordinates to u of Jacobian and mass matrix",
@@ -265,6 +272,13 @@ OUTPUTS = {
     "possible_twist": "the nearest possible twist, by its independent components [m/s, then rad/s]",
     "possible_acceleration": "the nearest possible acceleration likewise [m/s^2, then rad/s^2]",
     "joints": "joint coordinates among the generalized coordinates [m or rad], displacements from home",
+    "x": INPUTS["x"],
+    "joint_positions": "positions of the joints [m or rad]: displacements from home, with what the robot file adds "
+    "there; a rotation vector for a spherical joint. In turn: {positions}",
+    "joint_rates": "derivatives in time of the positions of the joints [m/s or rad/s]. In turn: {positions}",
+    "displacement": "displacements of the elements one after another [m or rad]: {elements}",
+    "rate": "rates of these displacements [m/s or rad/s]",
+    "loss": "power that each element takes [W]",
     "elastic": INPUTS["elastic"],
     "elastic_acceleration": INPUTS["elastic_acceleration"],
     "elastic_energy": "energy of the deformed platform [J]",
@@ -406,6 +420,8 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),
         "bodies": ", ".join(body_names(mechanism)),
         "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),
+        "positions": ", ".join(component_names(model.joints)),
+        "elements": ", ".join(f"{one.name} {axis}" for one in placed_elements(mechanism) for axis in one.axes),
         "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),
         "limits": ", ".join(f"{name} [{'1, its cosine' if one.angle else one.unit}]" for name, one in limits)
         or "nothing [1]",

@@ -27,10 +27,12 @@ from ..files import dumps
 from ..kernels.kernel import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
+from ..model.arguments import PoseLike
 from .header import LEAST
+from .joint_states import JointPlace, positions_of
 from .mjcf_elements import Law, MjcfElements, same_motion
 from .text import add, document, file_name, numbers
-from .tree import Node, Tree, elementary_joints, prism, shapes_in, tree_of
+from .tree import Node, elementary_joints, prism, shapes_in, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
@@ -60,21 +62,47 @@ def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0
         raise InputError(f"impedance: must be between 0 and 1, got {impedance}")
     if not time_constant > 0.0:
         raise InputError(f"time_constant: must be positive, got {time_constant}")
-    elements = MjcfElements.of(model)
-    tree = tree_of(with_shapes(linkage_of(model.robot), model.robot), acting=elements.joints)
-    return _Writer(tree, model, elements, time_constant, impedance).text()
+    return _Writer(model, time_constant, impedance).text()
+
+
+def mjcf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> Array:
+    """Positions of all joints of the exported MJCF file, in its order: ``qpos`` of MuJoCo at a pose of the platform.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4)
+        Pose of the platform frame {P} in the base frame {B}.
+    unwrap : int, optional
+        Batch axis along which the poses are those of a motion: angles do not jump by whole turns there.
+
+    Returns
+    -------
+    ndarray, shape (..., nq)
+        Slides [m], hinges [rad] and quaternions w x y z of ball joints; at home those of the keyframe ``home``.
+
+    Examples
+    --------
+    >>> model = Model("delta")
+    >>> mjcf_positions(model, model.robot.home.matrix).shape
+    (27,)
+    """
+    writer = _Writer(model)
+    writer.text()
+    return positions_of(writer.tree, model, writer.places, pose, unwrap)
 
 
 class _Writer:
     """Elements of one robot."""
 
-    def __init__(
-        self, tree: Tree, model: Model, elements: MjcfElements, time_constant: float, impedance: float
-    ) -> None:
-        self.tree, self.model, self.elements, self.linkage = tree, model, elements, linkage_of(model.robot)
+    def __init__(self, model: Model, time_constant: float = 0.002, impedance: float = 0.9999) -> None:
+        self.model, self.elements = model, (elements := MjcfElements.of(model))
+        self.linkage = linkage_of(model.robot)
+        self.tree = tree = tree_of(with_shapes(self.linkage, model.robot), acting=elements.joints)
         self.remarks = [*left_out(model, ("stiffness", "elements")), *elements.remarks]
         self.written = {BASE}
-        self.home_positions: list[str] = []
+        self.places: list[JointPlace] = []
         self.armatures: dict[str, float] = {}
         self.assets: ET.Element | None = None
         self.root = ET.Element("mujoco", model=tree.name)
@@ -146,9 +174,15 @@ class _Writer:
             add(element, "site", name=site, pos=self.tree.point_in_body(name, point))
 
     def _tendons(self) -> None:
-        if not self.elements.tendons:
+        """Springs between points, and sums of joints' positions that couplings of more than two joints hold."""
+        sums = [relation for relation in self.tree.relations if len(relation.terms) != 2]
+        if not self.elements.tendons and not sums:
             return
         tendons = add(self.root, "tendon")
+        for relation in sums:
+            element = add(tendons, "fixed", name=relation.name)
+            for term in relation.terms:
+                add(element, "joint", joint=self.tree.elementary(term.joint, term.motion), coef=term.factor)
         for tendon in self.elements.tendons:
             law = tendon.law
             spring = {"stiffness": law.stiffness, "springlength": law.rest} if law.stiffness else {}
@@ -213,7 +247,7 @@ class _Writer:
             own = self.elements.joints.get(joint.name, {}).get("x", Law())
             add(element, "joint", name=joint.name, type="ball", pos=where, **_passive(joint.friction, own))
             self._dry(joint.friction, joint.name)
-            self.home_positions.append("1 0 0 0")
+            self.places.append(JointPlace(joint, "", name))
             return
         for part in elementary_joints(joint):
             kind = "slide" if part.kind == "prismatic" else "hinge"
@@ -228,7 +262,7 @@ class _Writer:
             own = self.elements.joints.get(joint.name, {}).get(motion, Law())
             add(element, "joint", name=part.name, **data, **_passive(part.friction, own, reference))
             self._dry(part.friction, part.name)
-            self.home_positions.append(repr(reference))
+            self.places.append(JointPlace(joint, part.motion, name, reference))
 
     def _dry(self, friction: Friction, label: str) -> None:
         """Friction that MuJoCo's joints do not have."""
@@ -240,9 +274,17 @@ class _Writer:
 
     def _loops(self) -> None:
         tree = self.tree
-        if not (tree.cuts or tree.welds):
+        if not (tree.cuts or tree.welds or tree.relations):
             return
         element = add(self.root, "equality")
+        for relation in tree.relations:
+            if len(relation.terms) != 2:
+                add(element, "tendon", name=relation.name, tendon1=relation.name)
+                continue
+            driving, driven = (term.factor for term in relation.terms)
+            joints = {f"joint{k}": tree.elementary(t.joint, t.motion) for k, t in enumerate(relation.terms, 1)}
+            slope = [0.0, -driven / driving, 0.0, 0.0, 0.0]
+            add(element, "joint", name=relation.name, **joints, polycoef=slope)
         for joint in tree.cuts:
             first, second = joint.between if joint.between[0] != BASE else joint.between[::-1]
             ends = {"body1": first} | ({} if second == BASE else {"body2": second})
@@ -274,7 +316,8 @@ class _Writer:
 
     def _home(self) -> None:
         keys = add(self.root, "keyframe")
-        add(keys, "key", name="home", qpos=" ".join(self.home_positions), ctrl=_holding(self.model))
+        home = " ".join(repr(place.home) if place.motion else "1 0 0 0" for place in self.places)
+        add(keys, "key", name="home", qpos=home, ctrl=_holding(self.model))
 
 
 def _holding(model: Model) -> Array:

@@ -55,6 +55,11 @@ def export_sdf(model: Model) -> str:
         SDF text.
     """
     linkage = with_shapes(linkage_of(model.robot), model.robot)
+    if linkage.relations:
+        raise InputError(
+            f"sdf: SDF 1.9 has no couplings, and {linkage.relations[0].name!r} is one; export MJCF instead",
+            code="coupling",
+        )
     tree = tree_of(simplified(linkage), whole_cuts=True, platform_frame=False)
     return _Writer(tree, model).text()
 

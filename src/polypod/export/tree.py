@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..description.shapes import FileShape, Plate, mapped
 from ..drawing.shapes import plate_normal
-from ..exchange.linkage import BASE, Linkage, body, changed, extent, joint_distances
+from ..exchange.linkage import BASE, Linkage, LinkedRelation, body, changed, extent, joint_distances
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
 from ..legs.spanning import spanning
@@ -44,8 +44,9 @@ class Node:
 class Tree:
     """Nodes, parents before children; ``cuts`` are spherical joints and hinges that close loops, ``welds`` pairs of
     bodies that are halves of one. ``frames`` (4, 4) are the bodies' own at home, base frame: axes of the base, origin
-    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the
-    robot's forces."""
+    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the robot's forces,
+    ``reversed`` names joints that the tree states from their second body, ``relations`` are the couplings between
+    joints as they are here."""
 
     name: str
     platform: str
@@ -56,6 +57,13 @@ class Tree:
     welds: tuple[tuple[str, str], ...]
     frames: Mapping[str, Array]
     driven: tuple[ChainJoint, ...]
+    reversed: frozenset[str]
+    relations: tuple[LinkedRelation, ...] = ()
+
+    def elementary(self, joint: str, motion: str) -> str:
+        """Name of the elementary joint with a motion of a joint."""
+        whole = next(one for one in (*(node.joint for node in self.nodes), *self.cuts) if one.name == joint)
+        return next(part.name for part in elementary_joints(whole) if part.motion == motion)
 
     def children(self, name: str) -> Iterator[Node]:
         """Nodes that hang on a body."""
@@ -92,6 +100,7 @@ def tree_of(
     order = tuple(joint.name for joint in linkage.joints if joint.actuated)
     linkage = rigid_bodies(linkage)
     platform = str(linkage.platform)
+    acting = {*acting, *(term.joint for relation in linkage.relations for term in relation.terms)}
     kept, cut = _spanning(linkage.joints, acting)
     bodies = dict(linkage.bodies)
     welds: list[tuple[str, str]] = []
@@ -108,7 +117,7 @@ def tree_of(
         bodies[split] = bodies[half].model_copy(update={"shapes": one.shapes})
         kept.append(changed(joint, between=tuple(half if name == split else name for name in joint.between)))
         welds.append((split, half))
-    joints = _outward(kept)
+    joints, turned = _outward(kept)
     home = linkage.marks[platform].pose
     frames = {BASE: np.eye(4)}
     for joint in joints:
@@ -126,6 +135,23 @@ def tree_of(
         tuple(welds),
         frames,
         tuple(sorted((j for j in (*joints, *cuts) if j.actuated), key=lambda joint: order.index(joint.name))),
+        turned,
+        _relations(linkage, turned),
+    )
+
+
+def _relations(linkage: Linkage, turned: Collection[str]) -> tuple[LinkedRelation, ...]:
+    """The linkage's relations; a universal joint that is stated from its second body has its angles the other way."""
+    other = {"first": "second", "second": "first"}
+    return tuple(
+        LinkedRelation(
+            relation.name,
+            tuple(
+                term._replace(motion=other.get(term.motion, term.motion)) if term.joint in turned else term
+                for term in relation.terms
+            ),
+        )
+        for relation in linkage.relations
     )
 
 
@@ -153,16 +179,20 @@ def _spanning(joints: tuple[ChainJoint, ...], acting: Collection[str]) -> tuple[
     return [j for j in joints if j.name in kept], [j for j in joints if j.name not in kept]
 
 
-def _outward(joints: list[ChainJoint]) -> list[ChainJoint]:
-    """Joints, reversed where needed, so that each leads away from the base, every parent before its children."""
-    reached, waiting, found = {BASE}, list(joints), []
+def _outward(joints: list[ChainJoint]) -> tuple[list[ChainJoint], frozenset[str]]:
+    """Joints, reversed where needed, so that each leads away from the base, every parent before its children, and the
+    names of those reversed."""
+    reached, waiting, found, turned = {BASE}, list(joints), [], set()
     while waiting:
         joint = next(j for j in waiting if (j.between[0] in reached) != (j.between[1] in reached))
         waiting.remove(joint)
-        outward = joint if joint.between[0] in reached else reversed_joint(joint)
+        outward = joint
+        if joint.between[0] not in reached:
+            outward = reversed_joint(joint)
+            turned.add(joint.name)
         reached.add(outward.between[1])
         found.append(outward)
-    return found
+    return found, frozenset(turned)
 
 
 def reversed_joint(joint: ChainJoint) -> ChainJoint:

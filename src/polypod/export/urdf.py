@@ -13,17 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
+from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
-from ..exchange.linkage import BASE, massless, with_shapes
+from ..exchange.linkage import BASE, LinkedRelation, massless, with_shapes
 from ..exchange.urdf import INERTIA_ENTRIES, SUFFIX, Motor, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
+from ..model.arguments import PoseLike
 from ..yaml12 import to_yaml
+from .joint_states import AXES, JointPlace, positions_of
 from .mjcf_elements import JointLaws
 from .text import add, document, file_name
-from .tree import ElementaryJoint, Tree, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
+from .tree import ElementaryJoint, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""
@@ -44,9 +48,38 @@ def export_urdf(model: Model) -> tuple[str, str]:
     side : str
         Text of the file with loops and motors.
     """
-    linkage = with_shapes(linkage_of(model.robot), model.robot)
-    writer = _Writer(tree_of(linkage, whole_cuts=True, platform_frame=False), model)
+    writer = _Writer(model)
     return writer.tree_text(), writer.side_text()
+
+
+def urdf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> dict[str, Array]:
+    """Joint states of the exported URDF at a pose of the platform.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    pose : array_like or RigidTransform, shape (..., 4, 4)
+        Pose of the platform frame {P} in the base frame {B}.
+    unwrap : int, optional
+        Batch axis along which the poses are those of a motion: angles do not jump by whole turns there, but for those
+        of the three hinges that a spherical joint is.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (...)
+        Position [m or rad] of every joint of the file that moves, by its name there; zero at home.
+
+    Examples
+    --------
+    >>> model = Model("delta")
+    >>> len(urdf_positions(model, model.robot.home.matrix))
+    21
+    """
+    writer = _Writer(model)
+    names = [name for name, _ in writer.places]
+    found = positions_of(writer.tree, model, [place for _, place in writer.places], pose, unwrap)
+    return {name: found[..., k] for k, name in enumerate(names)}
 
 
 def urdf_files(model: Model) -> dict[str, str]:
@@ -70,8 +103,11 @@ def urdf_files(model: Model) -> dict[str, str]:
 class _Writer:
     """Elements of one robot."""
 
-    def __init__(self, tree: Tree, model: Model) -> None:
-        self.tree, self.model = tree, model
+    def __init__(self, model: Model) -> None:
+        linkage = with_shapes(linkage_of(model.robot), model.robot)
+        self.tree = tree = tree_of(linkage, whole_cuts=True, platform_frame=False)
+        self.model = model
+        self.places: list[tuple[str, JointPlace]] = []
         self.laws = JointLaws(model, has_springs=False)
         self.root = ET.Element("robot", name=tree.name)
         self.pairs: list[list[str]] = []
@@ -82,6 +118,8 @@ class _Writer:
             self._link(node.body)
         for joint in tree.cuts:
             self._cut(joint)
+        for relation in tree.relations:
+            self._mimic(relation)
         self._frame(f"{tree.platform}-frame", tree.platform, model.robot.home.matrix)
 
     # -- links ---------------------------------------------------------------------------------------------------------
@@ -136,6 +174,8 @@ class _Writer:
     def _one(self, part: ElementaryJoint, ends: tuple[str, str], at: Any, joint: ChainJoint) -> None:
         type_ = "continuous" if part.kind == "revolute" and part.range is None else part.kind
         element = add(self.root, "joint", name=part.name, type=type_)
+        motion = part.motion or AXES[int(np.argmax(part.axis))]
+        self.places.append((part.name, JointPlace(joint, motion, joint.between[1])))
         add(element, "parent", link=ends[0])
         add(element, "child", link=ends[1])
         add(element, "origin", xyz=at, rpy="0 0 0")
@@ -149,6 +189,22 @@ class _Writer:
         friction, law = part.friction, self.laws.of(joint, part.motion)
         if friction.viscous or friction.drag or law.damping:
             add(element, "dynamics", damping=friction.viscous + law.damping, friction=friction.drag)
+
+    def _mimic(self, relation: LinkedRelation) -> None:
+        """A coupling of two joints: the one that no actuator drives follows the other."""
+        by_name = {element.get("name"): element for element in self.root.iter("joint")}
+        driven = {joint.name for joint in self.tree.driven}
+        names = [self.tree.elementary(term.joint, term.motion) for term in relation.terms]
+        free = [k for k, name in enumerate(names) if name not in driven and by_name[name].find("mimic") is None]
+        if len(names) != 2 or not free:
+            raise InputError(
+                f"urdf: the coupling {relation.name!r} cannot be written: a joint of URDF mimics one other, and is not "
+                "driven then; export MJCF instead",
+                code="coupling",
+            )
+        k = free[-1]
+        slope = -relation.terms[1 - k].factor / relation.terms[k].factor
+        add(by_name[names[k]], "mimic", joint=names[1 - k], multiplier=slope, offset=0.0)
 
     def _cut(self, joint: ChainJoint) -> None:
         one, two = f"{joint.name}-A", f"{joint.name}-B"

@@ -1,7 +1,8 @@
-"""What a motion must keep: limits of the actuators and of the joints' reactions."""
+"""What a motion must keep: limits of the actuators and motors, of the platform, and of the joints' reactions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,12 +33,20 @@ KINDS = {
     "rms_force": _Kind(("N", "N m"), "continuous force"),
     "jerk": _Kind(("m/s^3", "rad/s^3"), None),
 }
-"""Limits that each actuator has of its own."""
+"""Limits that each actuator has of its own, and that a caller may give."""
+PLATFORM = {
+    "platform_speed": "platform speed", "platform_angular_speed": "platform angular speed",
+    "platform_acceleration": "platform acceleration", "platform_angular_acceleration": "platform angular acceleration",
+}  # fmt: skip
+"""Limits of the platform by what the judge calls them: four bounds each, of the size and of three components."""
+MOTOR = "motor_torque"
 
 
 @dataclass(frozen=True)
 class Limits:
     """Largest magnitudes allowed, one number for all actuators or one each (n,); None where there is no limit.
+
+    Limits of the robot file hold where none is given, and those of motors, joints and the platform always.
 
     Attributes
     ----------
@@ -78,8 +87,9 @@ class Limits:
 
         Returns
         -------
-        dict of str to ndarray, shape (n,)
-            Limits by name; infinite where an actuator has none.
+        dict of str to ndarray
+            Limits by name; infinite where there is none: of actuators (n,), of joints (joints,), of the platform (4,),
+            that of the size and of three components.
         """
         count = len(model.actuators)
         result: dict[str, Array] = {}
@@ -99,8 +109,18 @@ class Limits:
             result["force_speed"] = curves
             ends = np.array([np.nanmax(curve[:, 0]) for curve in curves])  # a curve ends at its last speed
             result["speed"] = np.minimum(result.get("speed", np.inf), ends)
+        robot = model.robot_limits
+        joints = np.full(len(robot.joints), np.inf)
+        for one in robot.of_kind("reaction"):
+            joints[one.index] = one.high
         if self.reaction is not None:
-            result["reaction"] = _checked("reaction", self.reaction, 1)
+            joints = np.minimum(joints, _checked("reaction", self.reaction, 1))
+        result["reaction"] = joints
+        result[MOTOR] = robot.bounds("motor torque")
+        for name, judged in PLATFORM.items():
+            result[name] = np.full(4, np.inf)
+            for one in robot.of_kind(judged):
+                result[name][1 + one.index] = one.high
         return {name: value for name, value in result.items() if np.isfinite(value).any()}
 
     def _curves(self, model: Model) -> Array | None:
@@ -134,16 +154,30 @@ def _checked(name: str, given: ArrayLike, count: int) -> Array:
 
 
 def shares(
-    limits: dict[str, Array], force: Array, rates: Array, changes: Array, peak: Array | None = None
+    limits: dict[str, Array],
+    numbers: Mapping[str, Array],
+    force: Array,
+    rates: Array,
+    changes: Array,
+    motion: tuple[Array, Array],
+    peak: Array | None = None,
 ) -> dict[str, Array]:
     """Uses (..., n) of limits by kind at forces, rates and accelerations (..., n) of actuators, by the judge.
 
-    ``peak`` are the largest sizes that forces may have where friction may go either way.
+    ``numbers`` are those of the motors, ``motion`` twist and acceleration (..., 6) of the platform. ``peak`` are the
+    largest sizes that forces may have where friction may go either way.
     """
     most = force if peak is None else peak
-    given = {"force": force, "qdot": rates, "qddot": changes}
+    given = {"force": force, "qdot": rates, "qddot": changes, **numbers}
     found = {"force": most, "speed": rates, "acceleration": changes, "power": judge.KINDS["power"].value(given)}
     found = {kind: np.abs(value) / limits[kind] for kind, value in found.items() if kind in limits}
+    if MOTOR in limits:
+        found[MOTOR] = np.abs(judge.KINDS["motor torque"].value(given)) / limits[MOTOR]
+    for name, kind in PLATFORM.items():
+        if name in limits:
+            vector = judge.KINDS[kind].value(dict(zip(("twist", "acceleration"), motion, strict=True)))
+            size = np.linalg.norm(vector, axis=-1, keepdims=True)
+            found[name] = np.abs(np.concatenate([size, vector], axis=-1)) / limits[name]
     if "force_speed" in limits:
         use = np.zeros(force.shape)
         for k, curve in enumerate(limits["force_speed"]):
@@ -153,5 +187,35 @@ def shares(
     return found
 
 
-HELD = ("force", "continuous force", "force at speed", "speed", "acceleration", "power", "motor speed")
+HELD = (
+    "force", "continuous force", "force at speed", "speed", "acceleration", "power", "motor torque", "motor speed",
+    "reaction", *PLATFORM.values(),
+)  # fmt: skip
 """Kinds of ``polypod.limits`` that the fastest motion is held within; the others are judged when it is found."""
+WHY_NOT = {
+    "range": "the path alone decides", "pair": "the path alone decides", "joint": "its load is no size of a force",
+    "actuator": "it is one of the whole motion",
+}  # fmt: skip
+"""Why a motion is not held within limits of the other kinds, by what has them."""
+
+
+def not_held(model: Model) -> dict[str, str]:
+    """Limits of the robot file that a fastest motion is not held within but judged by, and why.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to str
+        Reasons by quantity.
+    """
+    found = [one for one in model.robot_limits.limits if one.kind not in HELD]
+    return {
+        one.quantity: "it is one of the whole motion"
+        if judge.KINDS[one.kind].over != "instant"
+        else WHY_NOT[judge.KINDS[one.kind].of]
+        for one in found
+    }

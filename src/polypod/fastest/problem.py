@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..mechanism.acting_elements import has_dampers
-from .limits import shares
+from .limits import MOTOR, shares
 from .path_grid import PathGrid, joint_forces, path_dynamics, wrench_at
 from .reach import AccelerationBounds, as_bounds
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _CREEP = 1e-8
 """Share of the largest x at which friction at rest is read: a robot that starts has the friction of one that moves."""
+_SPEEDS = ("platform_speed", 0), ("platform_angular_speed", 3)
+_ACCELERATIONS = ("platform_acceleration", 0), ("platform_angular_acceleration", 3)
+"""Limits of the platform, and where their three components begin."""
 _MULTIPLE = 4
 """Numbers of constraints are rounded up to a multiple, so that a few kernels serve all robots."""
 
@@ -82,20 +85,37 @@ class Problem:
         self.friction_bounds = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
         self._reactions = None
         if self.dynamics.reaction is not None:
-            self._reactions = Reactions(self.dynamics.reaction, float(limits["reaction"][0]), grid.step)
+            self._reactions = Reactions(self.dynamics.reaction, np.minimum(limits["reaction"], FREE), grid.step)
+        self._platform = self._platform_accelerations()
         self.slow_start = False  # whether curves are first met where they give more force
         self._at_rest = np.stack([grid.stops[:-1], grid.stops[1:]])[..., None]
         self._real = (grid.step > 0)[:, None]
 
+    def _platform_accelerations(self) -> dict[str, Reactions]:
+        """Limits of the size of the platform's accelerations, which are a u + b x as reactions are."""
+        _, _, tangent, curvature = self.grid.samples
+        found = {}
+        for name, first in _ACCELERATIONS:
+            if name in self.limits and np.isfinite(self.limits[name][0]):
+                a, b = (part[:, None, first : first + 3] for part in (tangent, curvature))
+                found[name] = Reactions((a, b, np.zeros_like(a)), self.limits[name][:1], self.grid.step)
+        return found
+
     @property
     def linear(self) -> bool:
         """Whether one round gives the answer."""
-        return not (self._resisted or {"power", "reaction", "force_speed"} & set(self.limits))
+        curved = bool({"power", "reaction", "force_speed"} & set(self.limits)) or bool(self._platform)
+        return not (self._resisted or curved)
 
     @property
     def _asks_speeds(self) -> bool:
         """Whether a limit depends on the actuators' speeds."""
-        return bool({"speed", "power", "force_speed"} & set(self.limits))
+        return bool({"speed", "power", "force_speed", MOTOR} & set(self.limits))
+
+    @property
+    def _asks_accelerations(self) -> bool:
+        """Whether a limit depends on the actuators' accelerations."""
+        return bool({"acceleration", MOTOR} & set(self.limits))
 
     def max_squares(self) -> Array:
         """Largest squares of speeds (N + 1,)."""
@@ -107,6 +127,17 @@ class Problem:
                 margin, one = self._margin["speed"], np.ones((1, rate.shape[1]))
                 fast *= np.minimum(np.concatenate([margin, one]), np.concatenate([one, margin]))
             most = np.minimum(most, fast.min(axis=1) ** 2)
+        tangent = self.grid.samples.tangent
+        for name, first in _SPEEDS:
+            if name in self.limits:
+                own = tangent[:, first : first + 3]
+                sizes = np.abs(np.concatenate([np.linalg.norm(own, axis=1, keepdims=True), own], axis=1))
+                fast = np.where(sizes > 0, self.limits[name] / np.where(sizes > 0, sizes, 1.0), 1e15)
+                fast = np.minimum(fast, 1e15)
+                if name in self._margin:
+                    margin, one = self._margin[name], np.ones((1, 4))
+                    fast *= np.minimum(np.concatenate([margin, one]), np.concatenate([one, margin]))
+                most = np.minimum(most, fast.min(axis=1) ** 2)
         return np.where(self.grid.stops, 0.0, most)
 
     def tighten(self, use: LimitShares) -> None:
@@ -132,6 +163,16 @@ class Problem:
             rate = np.maximum(np.abs(path.rate), 1e-9 * np.abs(path.rate).max())
             at = self.limits["power"] / (rate * np.sqrt(x0)[:, None])
             rows += self._two_sided("power", *whole, self.friction_bounds, 1.5 * at, 0.5 * at / x0[:, None])
+        if MOTOR in self.limits:
+            rows += self._motors()
+        for name, first in _ACCELERATIONS:
+            if name in self.limits and np.isfinite(self.limits[name][1:]).any():
+                a, b = (part[:, first : first + 3] for part in self.grid.samples[2:])
+                most = np.broadcast_to(np.minimum(self.limits[name][1:], FREE), a.shape)
+                rows += self._two_sided(name, a, b, np.zeros_like(a), none, most, columns=slice(1, None))
+        for name, sizes in self._platform.items():
+            margin = self._margin.get(name)
+            rows += sizes.rows(None if margin is None else margin[:, :1])
         if "force_speed" in self.limits:
             start = self._slow_curves() if self.slow_start else 0.25 * self.max_squares()
             rows += self._curves(start if x is None else x)
@@ -151,6 +192,28 @@ class Problem:
         """No constraint but the speeds'."""
         shape = len(self.grid.step), 2, _MULTIPLE
         return np.zeros(shape), np.zeros(shape), np.full(shape, FREE)
+
+    def _motors(self) -> list[ConstraintRows]:
+        """Torques of motors: tau = r + s/eta where the motor drives, r + s eta where it brakes.
+
+        r is what turns the rotor, s what goes through screw and gear. Where the coordinate grows, tau is the larger of
+        both: both are below the limit, and r + s eta is above its negative; the other way round where it shrinks.
+        """
+        path, own = self.dynamics, self.model.robot_limits.numbers
+        ratio, reflected, efficiency = (own[name] for name in ("ratio", "reflected", "efficiency"))
+        bound = np.broadcast_to(np.minimum(self.limits[MOTOR], FREE), path.rate.shape)
+        lossy, rows = efficiency < 1, list[ConstraintRows]()
+        for driving, share in ((False, efficiency), (True, 1 / efficiency)):
+            through = share / ratio
+            rotor = reflected / ratio - reflected * through
+            u, x = path.force_u * through + path.rate * rotor, path.force_x * through + path.rate_x * rotor
+            found = self._two_sided(MOTOR, u, x, path.force_0 * through, self.friction_bounds * through, bound)
+            for end, (_, _, left) in enumerate(found if driving else ()):
+                rate = path.rate[end : len(path.rate) - 1 + end]
+                left[:, 0][(rate < 0) & lossy] = FREE
+                left[:, 1][(rate > 0) & lossy] = FREE
+            rows += found
+        return rows
 
     def _curves(self, x: Array) -> list[ConstraintRows]:
         """Tangents at squares of speeds x (N + 1,) to the pieces top - slope |qdot| of force-speed curves.
@@ -206,13 +269,22 @@ class Problem:
         return np.asarray(((power / (rate * needed)).min(axis=1)) ** 2)
 
     def _two_sided(
-        self, kind: str, u: Array, x: Array, rest: Array, extra: Array, bound: Array, fall: Array | None = None
+        self,
+        kind: str,
+        u: Array,
+        x: Array,
+        rest: Array,
+        extra: Array,
+        bound: Array,
+        fall: Array | None = None,
+        columns: slice = slice(None),
     ) -> list[ConstraintRows]:
         """Constraints |u a + x b + c| <= bound - fall x at starts and ends of all intervals, less by the kind's margin.
 
         ``extra`` are the least and largest that friction adds, (2, 2, N, k). At an interval's end x is x + 2 d u.
         """
         result, margin = [], self._margin.get(kind)
+        margin = None if margin is None else margin[:, columns]
         for end, side in enumerate((slice(0, -1), slice(1, None))):
             falls = 0.0 if fall is None else fall[side] * (1.0 if margin is None else margin)
             factor = np.stack([x[side] + falls, falls - x[side]], axis=1)
@@ -247,11 +319,18 @@ class Problem:
             if "reaction" in self.limits:
                 reaction = self._larger_at_rest(joint_forces(model, *motion, wrench, self.friction), u, squares)
         rates, accelerations = force, force
+        moving = self._platform_motion(roots, u, squares)
         if self._asks_speeds:
             rates = roots * np.stack([path.rate[:-1], path.rate[1:]])
-        if "acceleration" in self.limits:
+        if self._asks_accelerations:
             accelerations = self._affine_at_ends(u, squares, path.rate, path.rate_x, np.zeros_like(path.rate))
-        return LimitShares(self._kinds(force, largest, rates, accelerations, reaction), bounds, force, reaction)
+        kinds = self._kinds(force, largest, rates, accelerations, reaction, moving)
+        return LimitShares(kinds, bounds, force, reaction)
+
+    def _platform_motion(self, roots: Array, u: Array, squares: Array) -> tuple[Array, Array]:
+        """Twist and acceleration (2, N, 6) of the platform at starts and ends."""
+        tangent, curvature = (np.stack([part[:-1], part[1:]]) for part in self.grid.samples[2:])
+        return roots * tangent, u[:, None] * tangent + squares[..., None] * curvature
 
     def everywhere(self, x: Array, ends: LimitShares) -> LimitShares:
         """The use of limits at the ends of intervals, and at the places between them."""
@@ -264,11 +343,11 @@ class Problem:
         rates, accelerations, reaction = force, force, None
         if self._asks_speeds:
             rates = model.rates(*motion[:2])
-        if "acceleration" in self.limits:
+        if self._asks_accelerations:
             accelerations = model.accelerations(*motion)
         if "reaction" in self.limits:
             reaction = joint_forces(model, *motion, wrench, self.friction)
-        inner = self._kinds(force, np.abs(force), rates, accelerations, reaction)
+        inner = self._kinds(force, np.abs(force), rates, accelerations, reaction, motion[1:])
 
         def along(end: Array, part: Array) -> Array:
             return np.concatenate([end[:1], part, end[1:]])
@@ -277,12 +356,19 @@ class Problem:
         return LimitShares(kinds, ends.friction, along(ends.force, force), ends.reaction)
 
     def _kinds(
-        self, force: Array, largest: Array, rates: Array, accelerations: Array, reaction: Array | None
+        self,
+        force: Array,
+        largest: Array,
+        rates: Array,
+        accelerations: Array,
+        reaction: Array | None,
+        motion: tuple[Array, Array],
     ) -> dict[str, Array]:
         """Shares (s, N, k) of the limits by kind from forces, their largest sizes, rates, accelerations, reactions."""
-        kinds = shares(self.limits, force, rates, accelerations, largest)
+        numbers = self.model.robot_limits.numbers
+        kinds = shares(self.limits, numbers, force, rates, accelerations, motion, largest)
         if reaction is not None:
-            kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"][0]
+            kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"]
         return {kind: share * self._real for kind, share in kinds.items()}
 
     @staticmethod
@@ -323,6 +409,8 @@ class Problem:
             self.friction_bounds = np.stack([low, high])
         if self._reactions is not None and use.reaction is not None:
             self._reactions.update(use.reaction, self.grid.accelerations(x), self._squares(x))
+        for sizes in self._platform.values():
+            sizes.look_along(self.grid.accelerations(x), self._squares(x))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -346,21 +434,25 @@ _KEPT = 3
 
 class Reactions:
     """Reactions of joints at starts and ends of N intervals of lengths ``step`` (N,): parts a, b, c (N + 1, joints, 3)
-    without friction, and the ``limit`` [N] of their size."""
+    without friction, and the ``limit`` (joints,) [N] of their sizes."""
 
-    def __init__(self, parts: tuple[Array, Array, Array], limit: float, step: Array) -> None:
+    def __init__(self, parts: tuple[Array, Array, Array], limit: Array, step: Array) -> None:
         self.limit = limit
         self._step = step
         self._a, self._b, self._c = (np.stack([part[:-1], part[1:]]) for part in parts)
         self._aa, self._ab, self._bb = _dot(self._a, self._a), _dot(self._a, self._b), _dot(self._b, self._b)
-        most = [np.sqrt(part.max(axis=-1, keepdims=True)) for part in (self._aa, self._bb)]
-        u, x = (limit / np.where(size > 0, size, 1.0) for size in most)
+        sizes = [np.sqrt(part) for part in (self._aa, self._bb)]
+        u, x = ((limit / np.where(size > 0, size, 1.0)).min(axis=-1, keepdims=True) for size in sizes)
         self._rays = u * np.cos(_SIDES), x * np.sin(_SIDES)  # (2, N, sides) each
         self._last: list[tuple[Array, Array]] = []
 
     def update(self, found: Array, u: Array, squares: Array) -> None:
         """Take friction's part from the full model's reactions (2, N, joints, 3) at an answer."""
         self._c = found - u[:, None, None] * self._a - squares[..., None, None] * self._b
+        self.look_along(u, squares)
+
+    def look_along(self, u: Array, squares: Array) -> None:
+        """Take a ray through an answer, where the tangents are then exact."""
         self._last = [*self._last, (np.broadcast_to(u, squares.shape), squares)][-_KEPT:]
 
     def rows(self, margin: Array | None) -> list[ConstraintRows]:

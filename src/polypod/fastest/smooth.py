@@ -177,10 +177,10 @@ class _SpeedTest:
         rates, changes = model.rates(*motion[:2]), model.accelerations(*motion)
         time = self.time * factor
         mean = np.trapezoid(force**2, time, axis=0) / time[-1]
-        shown = shares(limits, force, rates, changes)
+        shown = shares(limits, model.robot_limits.numbers, force, rates, changes, motion[1:])
         over = {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)[None]}
         shown |= {kind: np.abs(value) / limits[kind] for kind, value in over.items() if kind in limits}
         if "reaction" in limits:
             found = joint_forces(model, *motion, self.wrench, self.friction)
-            shown["reaction"] = np.linalg.norm(found, axis=-1) / limits["reaction"][0]
+            shown["reaction"] = np.linalg.norm(found, axis=-1) / limits["reaction"]
         return shown

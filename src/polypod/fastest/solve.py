@@ -13,11 +13,11 @@ from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
-from ..limits import LEAST_NORM, LimitReport, LimitUse, within_all
+from ..limits import LEAST_NORM, LimitReport, LimitUse, left_out_text, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from ..tables import Table, table
-from .limits import HELD, Limits
+from .limits import PLATFORM, Limits, not_held
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
 from .reach import fastest_profile
@@ -242,19 +242,20 @@ def judged(model: Model, found: Fastest, friction: bool = True) -> LimitReport:
 def limits_text(model: Model, report: LimitReport) -> str:
     """A sentence on the robot file's own limits along a fastest motion: within all of them, or which it exceeds."""
     beyond = [one for one in report.uses() if not (one.use <= 1 + TOLERANCE or np.isnan(one.use))]
-    kinds = {one.quantity: one.kind for one in model.robot_limits.limits}
-    own = model.robot_limits
+    own, after = model.robot_limits, not_held(model)
     tail = f"; {LEAST_NORM}" if own.redundant else ""
     if not own.limits:
         return ""
     if not beyond:
-        return f"The motion is {within_all(len(own.limits), own.not_given, report.left_out)}, to 0.1 %{tail}."
+        judged_after = f" Judged afterwards: {left_out_text(after)}." if after else ""
+        sentence = within_all(len(own.limits), own.not_given, report.left_out)
+        return f"The motion is {sentence}, to 0.1 %{tail}.{judged_after}"
     worst: dict[str, LimitUse] = {}
     for one in sorted(beyond, key=lambda one: -one.use):
         worst.setdefault(one.quantity, one)
     texts = [f"{q} {100 * one.use:.4g} % in {one.where}" for q, one in worst.items()]
-    loose = [quantity for quantity in worst if kinds[quantity] not in HELD]
-    why = f" It is not held within limits of {', '.join(loose)}, which are judged afterwards." if loose else ""
+    loose = {quantity: after[quantity] for quantity in worst if quantity in after}
+    why = f" It is not held within limits of {left_out_text(loose)}, which are judged afterwards." if loose else ""
     return f"The motion exceeds limits of the robot file: {'; '.join(texts)}.{why}{tail}"
 
 
@@ -414,7 +415,9 @@ def _result(model: Model, problem: Problem, x: Array, use: LimitShares, iteratio
 
 
 def _names(model: Model, kind: str) -> list[str]:
-    """Who may use a kind of limit: actuators, or joints."""
+    """Who may use a kind of limit: actuators, joints, or the platform."""
+    if kind in PLATFORM:
+        return ["platform", *(f"platform {axis}" for axis in "xyz")]
     if kind != "reaction":
         return [actuator.name for actuator in model.actuators]
     return [f"{leg.leg.name} {j.name}" for leg in model.kernels.mechanism.placed for j in leg.placement.joints]

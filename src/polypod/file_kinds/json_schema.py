@@ -34,20 +34,33 @@ def schema(kind: str) -> dict[str, Any]:
 
 
 def _robot() -> dict[str, Any]:
+    from ..couplings import Coupling
     from ..description import LegData, Robot
-    from ..files.short_forms.forms import Copies, Mirror, Pair
+    from ..files.short_forms.forms import Copies, Group, Mirror, Pair
     from ..legs.rail import RailLeg
 
     definitions: dict[str, Any] = {}
     whole = _collected(Robot.model_json_schema(), definitions)
     short = {form.__name__: _collected(form.model_json_schema(), definitions) for form in (Copies, Mirror, Pair)}
     definitions |= short
+    couplings = {"type": "array", "items": {"$ref": "#/$defs/coupling"}}
+    relations = []
+    for name, coupling in _built_in(Coupling.registry):
+        own = _collected(coupling.model_json_schema(), definitions)
+        own["properties"]["kind"] = {"const": name}
+        definitions[f"coupling {name}"] = own
+        relations.append({"$ref": f"#/$defs/coupling {name}"})
+    # joints with their factors
+    factors = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": {"type": "number"}}
+    definitions["coupling"] = {"anyOf": [*relations, factors]}
     kinds = []
     for name, leg in _built_in(LegData.registry):
         leg_schema = _collected(leg.model_json_schema(), definitions)
         fields = {key: leg_schema["properties"].get(key, {}) for key in leg.file_fields()}
         if issubclass(leg, RailLeg):
             fields["rail_end"] = fields["rail_start"]  # a point may stand for the direction
+        if "couplings" in fields:
+            fields["couplings"] = couplings
         fields |= {"kind": {"const": name}, "copies": {"$ref": "#/$defs/Copies"}, "mirror": {"$ref": "#/$defs/Mirror"}}
         definitions[f"leg {name}"] = {
             "type": "object", "description": leg_schema.get("description", ""), "properties": fields,
@@ -59,9 +72,26 @@ def _robot() -> dict[str, Any]:
     dof = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/DegreeOfFreedom"}, {"type": "string"}]}}
     whole["properties"] |= {
         "dof": dof,
+        "couplings": {**couplings, "description": "Relations between joints, by LEG.JOINT."},
         "legs": {"type": "array", "minItems": 1, "items": {"anyOf": kinds}},
         "leg_defaults": {"anyOf": kinds, "description": "What all legs share; a leg overrides it field by field."},
     }
+    shared = {
+        "bodies": {
+            **definitions["leg chain"]["properties"]["bodies"],
+            "description": "Bodies that legs share, by name.",
+        },
+        "joints": {"type": "array", "items": {"$ref": "#/$defs/ChainJoint"}},
+    }
+    definitions["Group"] = {
+        "type": "object", "description": Group.__doc__, "additionalProperties": False,
+        "properties": {
+            "copies": {"$ref": "#/$defs/Copies"}, "mirror": {"$ref": "#/$defs/Mirror"}, **shared,
+            "legs": whole["properties"]["legs"],
+        },
+    }  # fmt: skip
+    whole["properties"] |= {**shared, "groups": {"type": "array", "items": {"$ref": "#/$defs/Group"}}}
+    whole["required"] = [name for name in whole.get("required", ()) if name != "legs"]
     return {**whole, "$defs": definitions}
 
 

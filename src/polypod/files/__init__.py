@@ -4,6 +4,10 @@ from .. import (  # noqa: F401  kinds register themselves when imported, and a f
     elements,
     legs,
 )
-from .robot_files import dumps, library, load, loads, save
+from .robot_files import changed, dumps, library, load, loads, save
 
-__all__ = ["dumps", "library", "load", "loads", "save"]
+__all__ = ["changed", "dumps", "library", "load", "loads", "save"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -17,10 +17,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from ..description.flexible import FlexiblePlatform
 from ..description.modes import save_modes
+from ..description.paths import dotted, place_of
 from ..description.robot import Robot
 from ..errors import (
     Fault,
@@ -35,7 +37,7 @@ from ..errors import (
 from ..yaml12 import Dumper, to_yaml
 from .document_kinds import another_kind
 from .documents import parse, read
-from .faults import line_of, merge_remarks, place_of, structure_faults, validation_faults
+from .faults import line_of, merge_remarks, structure_faults, validation_faults
 from .rounded_axes import align_rounded_axes
 from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand
@@ -135,7 +137,7 @@ def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
         text, origin = _source(robot)
         document, node = parse(text, origin, RobotFileError, "a mapping")
         in_file = _expanded(document, node, origin).in_file
-        fields = [".".join(map(str, in_file(place_of(fault.field)))) for fault in error.faults]
+        fields = [dotted(in_file(place_of(fault.field))) for fault in error.faults]
         faults = [
             replace(fault, field=field, line=fault.line or line_of(field, node))
             for field, fault in zip(fields, error.faults, strict=True)
@@ -226,6 +228,43 @@ def _checked(whole: Expanded, node: Any, origin: str, folder: str | Path) -> Rob
         raise RobotFileError(origin, faults) from error
 
 
+def changed(robot: Robot, values: Mapping[str, Any], fields: Mapping[str, Any]) -> Robot:
+    """A copy of a robot with other values; see ``Robot.with_``.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+    values : mapping of str to value
+        Values by path.
+    fields : mapping of str to value
+        Values by field, nested as in a file; ``name`` and ``title`` are texts.
+
+    Returns
+    -------
+    Robot
+        The copy.
+
+    Examples
+    --------
+    >>> heavy = changed(load("hexapod"), {"legs.*.rotor_mass": "2 kg"}, {"platform": {"mass": 60}, "name": "heavy"})
+    >>> heavy.name, heavy.platform.mass, heavy.legs[5].rotor_mass
+    ('heavy', 60.0, 2.0)
+    """
+    texts = {name: fields[name] for name in ("name", "title") if name in fields}
+    paths = {**values, **dict(_flat({name: value for name, value in fields.items() if name not in texts}))}
+    return loads(dumps(robot.model_copy(update=texts)), f"robot {robot.name!r} with other values", settings=paths)
+
+
+def _flat(fields: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Values of nested mappings by dotted path."""
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", value.tolist() if isinstance(value, np.ndarray) else value
+
+
 def dumps(robot: Robot, modes: str | None = None) -> str:
     """Write a robot as YAML text; what all legs share goes to ``leg_defaults``.
 
@@ -299,9 +338,9 @@ def _expanded(document: dict[str, Any], node: Any, origin: str) -> Expanded:
     except ShortFormError as error:
         location, form = error.location, error.form
         if isinstance(error.problem, ValidationError) and form is not None:
-            faults = validation_faults(error.problem, document, node, lambda place, whole: form, above=location)
+            faults = validation_faults(error.problem, error.value, node, form, lambda place: location + place)
         else:
-            field = ".".join(map(str, location))
+            field = dotted(location)
             faults = [Fault(field, str(error.problem), line_of(field, node))]
         raise RobotFileError(origin, faults) from error
 
@@ -311,4 +350,9 @@ def _spread_defaults(document: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in document.items() if key != "leg_defaults"}
     if isinstance(legs, list):
         rest["legs"] = [{**defaults, **leg} if isinstance(leg, dict) else leg for leg in legs]
+    if isinstance(rest.get("groups"), list):
+        rest["groups"] = [
+            _spread_defaults({**group, "leg_defaults": defaults}) if isinstance(group, dict) else group
+            for group in rest["groups"]
+        ]
     return rest

@@ -45,6 +45,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
     x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     elastic: tuple[Any, ...] = ()
+    couplings: tuple[Any, ...] = ()
     if mechanism.platform.elastic:
         solved = _on_flexible_platform(mechanism, x, friction, loads)
         named, force, quality = solved.wrenches, solved.force, solved.quality
@@ -61,6 +62,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
             shared = virtual_power.inverse_solution(state, x.wrench.symbols, distribution).force + state.driven_friction
         general = general_balance(mechanism, x, platform, friction, loads, shared)
         named, force, quality = general.wrenches, general.force, general.quality
+        couplings = (port("couplings", general.couplings),) if general.couplings.numel() else ()
         undetermined = ~general.determined
     rows = ca.vertcat(*[ca.horzcat(w.force.T, w.moment.T) for _, _, w in named])
     for i, j in np.argwhere(undetermined).tolist():
@@ -73,6 +75,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
             port("axes", joint_axes(mechanism.attach(platform))),
             port("force", force),
             *elastic,
+            *couplings,
             port("base", -supporting_wrench(mechanism, x, solved.elastic if elastic else None)),
             port("quality", quality, ()),
         ),
@@ -396,17 +399,19 @@ def _same_direction(a: ca.SX, b: ca.SX) -> bool:
 class GeneralBalance:
     """A solved state: wrench on the child of every joint, actuator forces, quality, and which numbers are determined.
 
-    ``determined`` is (joints, 6); the others depend on inner stresses that no motion or load decides.
+    ``couplings`` are the reactions (c) of couplings, leg by leg. ``determined`` is (joints, 6); the others depend on
+    inner stresses that no motion or load decides.
     """
 
     wrenches: JointWrenches
     force: ca.SX
+    couplings: ca.SX
     quality: ca.SX
     determined: NDArray[np.bool_]
 
 
 class _LegUnknowns:
-    """One leg with the unknowns of its loop-closing joints."""
+    """One leg with the unknowns of its loop-closing joints and of its couplings."""
 
     def __init__(
         self, leg: LegAtState, gravity: ca.SX, friction: JointFriction, applied: Mapping[str, Sequence[Applied]]
@@ -415,6 +420,8 @@ class _LegUnknowns:
         self.leg, self.tree = leg, self.bodies.tree
         self.x: list[ca.SX] = []
         self.driving: dict[str, ca.SX] = {}
+        self.couplings = [ca.SX.sym("coupling") for _ in leg.model.placement.couplings]
+        self.x += self.couplings
         self.cut: dict[str, JointWrench] = {joint.name: self._constraint(joint) for joint in self.tree.cuts}
 
     def _constraint(self, joint: Joint) -> JointWrench:
@@ -444,6 +451,14 @@ class _LegUnknowns:
             self.x.append(sizes)
             for k, direction in enumerate(blocked):
                 moment = moment + sizes[k] * direction
+        for k in range(len(axes)) if self.couplings else ():
+            coupled = self._coupling_force(joint, k)
+            if joint.kind == "prismatic":
+                force = force + coupled * axes[0]
+            elif joint.kind == "cylindrical":
+                force, moment = force + coupled * axes[0], moment + self._coupling_force(joint, 1) * axes[0]
+            else:
+                moment = moment + coupled * axes[k]
         actuator = self.leg.model.placement.actuator_of(joint.name)
         if actuator is not None:
             drive = self.driving[joint.name] = ca.SX.sym("drive")
@@ -453,6 +468,15 @@ class _LegUnknowns:
             else:
                 force = force + drive * axes[0]
         return JointWrench(force, moment)
+
+    def _coupling_force(self, joint: Joint, direction: int) -> ca.SX:
+        """What couplings apply along a free direction of a joint: each its factor times its reaction."""
+        total = ca.SX(0)
+        for size, coupling in zip(self.couplings, self.leg.model.placement.couplings, strict=True):
+            for term in coupling.joints:
+                if (term.joint, term.direction) == (joint.name, direction):
+                    total = total + term.factor * size
+        return total
 
     def _of_cross(self, joint: Joint) -> ca.SX:
         """Moment about a universal joint's first axis that its cross takes before anything reaches the child."""
@@ -475,7 +499,7 @@ class _LegUnknowns:
         return JointWrench(force, moment)
 
     def conditions(self) -> list[ca.SX]:
-        """Passive directions of tree joints pass on friction only."""
+        """Passive directions of tree joints pass on friction and what couplings apply only."""
         rows = []
         for joint in self.tree.tree:
             actuator, passed = self.leg.model.placement.actuator_of(joint.name), self._along_free(joint)
@@ -484,6 +508,11 @@ class _LegUnknowns:
         return rows
 
     def _along_free(self, joint: Joint) -> list[ca.SX]:
+        """What a tree joint passes on along its free directions, without friction and couplings."""
+        passed = self._passed_along(joint)
+        return [row - self._coupling_force(joint, k) for k, row in enumerate(passed)] if self.couplings else passed
+
+    def _passed_along(self, joint: Joint) -> list[ca.SX]:
         """What a tree joint passes on along its free directions, without friction."""
         passed, friction = self.passed_on(joint), self.friction.joint(joint.name)
         axes = [self.bodies.at_tip(axis) for axis in joint.axes]
@@ -567,7 +596,8 @@ def general_balance(
     zero = ca.SX.zeros(unknowns.numel())
     matrix, right = ca.jacobian(residual, unknowns), -ca.substitute(residual, unknowns, zero)
     named = [item for leg in legs for item in leg.wrenches()]
-    stacked = ca.vertcat(*[ca.vertcat(w.force, w.moment) for _, _, w in named])
+    couplings = ca.vertcat(*[part for leg in legs for part in leg.couplings], ca.SX(0, 1))
+    stacked = ca.vertcat(*[ca.vertcat(w.force, w.moment) for _, _, w in named], couplings)
     samples = _samples(mechanism, x, [matrix, ca.jacobian(stacked, unknowns)])
     used = _rows([a for a, _ in samples])
     if len(used) < matrix.size1():
@@ -578,6 +608,8 @@ def general_balance(
     values = ca.SX.zeros(unknowns.numel())
     values[chosen] = solution.x
     solved_forces, solved = ca.substitute([forces, stacked], [unknowns], [values])
+    determined, solved_couplings = _determined(samples), solved[6 * len(named) :]
+    solved_couplings[np.flatnonzero(~determined[6 * len(named) :]).tolist(), 0] = np.nan
     wrenches = [
         (leg, joint, JointWrench(solved[6 * k : 6 * k + 3], solved[6 * k + 3 : 6 * k + 6]))
         for k, (leg, joint, _) in enumerate(named)
@@ -585,7 +617,8 @@ def general_balance(
     if mechanism.simplify == "no-spin" and shared is None:
         _refuse_spin(mechanism, x, platform, solved_forces, friction, loads)
     quality = mechanism.quality(attached, solution.quality)
-    return GeneralBalance(wrenches, solved_forces, quality, _determined(samples))
+    joints = determined[: 6 * len(named)].reshape(-1, 6)
+    return GeneralBalance(wrenches, solved_forces, solved_couplings, quality, joints)
 
 
 def _turns(joint: Joint, actuator: Actuator) -> bool:
@@ -699,10 +732,10 @@ def _columns(matrices: list[Array]) -> list[int]:
 
 
 def _determined(samples: list[tuple[Array, Array]]) -> NDArray[np.bool_]:
-    """Which numbers of the joints' wrenches (joints, 6) no inner stress changes, at any sample."""
+    """Which numbers of the joints' wrenches and the couplings no inner stress changes, at any sample."""
     moved = np.zeros(samples[0][1].shape[0])
     for matrix, dependence in samples:
         stresses = scipy.linalg.null_space(matrix, rcond=1e-9)
         if stresses.size:
             moved = np.maximum(moved, np.abs(dependence @ stresses).max(axis=1))
-    return (moved < 1e-9).reshape(-1, 6)
+    return moved < 1e-9

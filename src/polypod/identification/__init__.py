@@ -33,3 +33,7 @@ __all__ = [
     "save_log",
     "simulated_log",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

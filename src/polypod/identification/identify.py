@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
+from ..description.paths import get
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
-from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS
 from .base import BaseParameters, base_parameters, listed
 from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
@@ -522,7 +522,7 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
             continue
         if path.startswith("elements."):
             owner, _, field = path.rpartition(".")
-            stands = field == "preload" and value_at(linear.model.robot, owner).preload is None
+            stands = field == "preload" and get(linear.model.robot, owner).preload is None
             change = _rest_change(linear, owner, *found) if stands else _field_change(linear, path, *found)
             changes.append(change)
             continue
@@ -533,7 +533,7 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
             unit = next((n.unit for n in linear.numbers if n.path == path), "")
             changes.append(Change(path, unit, file_value(linear.robot, path), np.array(entries[k]), np.array(half)))
             continue
-        body = value_at(linear.robot, path)
+        body = get(linear.robot, path)
         slots, places = [MOMENTS.index(m) for m, _ in own], [k for _, k in own]
         old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
         old[slots], new[slots] = before[places], entries[places]
@@ -559,7 +559,7 @@ def _field_change(linear: LinearModel, path: str, entries: Array, covariance: Ar
 
 def _rest_change(linear: LinearModel, owner: str, entries: Array, covariance: Array) -> Change:
     """The rest of a spring, for which its preload stands; its interval by derivatives."""
-    spring = value_at(linear.model.robot, owner)
+    spring = get(linear.model.robot, owner)
     own = [k for k, e in enumerate(linear.entries) if e.path in (f"{owner}.stiffness", f"{owner}.preload")]
 
     def rest(values: Array) -> Array:

@@ -1,7 +1,20 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
-from .chain import Chain
-from .contract import Actuator, Condition, Constraint, Joint, LegFrame, Limit, PlacedBody, Placement, Spring, Unknowns
+from .chain import Chain, Machine
+from .contract import (
+    Actuator,
+    Condition,
+    Constraint,
+    CoupledJoint,
+    Joint,
+    LegFrame,
+    Limit,
+    PlacedBody,
+    PlacedCoupling,
+    Placement,
+    Spring,
+    Unknowns,
+)
 from .driven import DrivenLeg
 from .leg import Leg
 from .prpar import PRPaR
@@ -17,14 +30,21 @@ __all__ = [
     "Chain",
     "Condition",
     "Constraint",
+    "CoupledJoint",
     "DrivenLeg",
     "Joint",
     "Leg",
     "LegFrame",
     "Limit",
+    "Machine",
     "PRPaR",
     "PlacedBody",
+    "PlacedCoupling",
     "Placement",
     "Spring",
     "Unknowns",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -23,13 +23,6 @@ from ..symbols.vectors import Frame
 SMALLEST_MARGIN = 1e-7
 
 
-def field_at(data: Any, path: str) -> Any:
-    """A field of data by its path, numbers for items of lists: ``joints.0.friction``."""
-    for part in path.split("."):
-        data = data[int(part)] if part.isdigit() else getattr(data, part)
-    return data
-
-
 @dataclass(frozen=True)
 class PlacedBody:
     """A body of a leg: its frame in the base and its inertia in that frame.
@@ -131,6 +124,10 @@ class Joint:
         Body that is the cross of a universal joint, if it has inertia.
     spins_about : casadi.SX, shape (3,), or None
         Line of a rod that this joint and another spherical one let spin: neither resists rotation about it.
+    start : float or casadi.SX
+        Its position at home, if the file states one [m or rad].
+    turn : casadi.SX or None
+        Rotation from home of a coupled joint, which may be more than a turn [rad]; None where the bodies' poses say it.
     """
 
     name: str
@@ -143,6 +140,8 @@ class Joint:
     normals: tuple[ca.SX, ...] = ()
     cross_body: str = ""
     spins_about: ca.SX | None = None
+    start: Any = 0.0
+    turn: ca.SX | None = None
 
     @property
     def motions(self) -> tuple[Joint, ...]:
@@ -176,9 +175,11 @@ class Limit:
     angle : bool
         Whether the value is a cosine that is reported as an angle.
     joint : str
-        Prismatic or revolute joint whose coordinate it limits; empty if it is none.
+        Joint a displacement of which it limits; empty if it is none.
     ratio : float or casadi.SX
         d(value)/d(displacement of that joint).
+    motion : str
+        Which displacement, of a universal or cylindrical joint.
     """
 
     name: str
@@ -189,6 +190,7 @@ class Limit:
     angle: bool = False
     joint: str = ""
     ratio: Any = 1.0
+    motion: str = ""
 
     @staticmethod
     def of_angle(name: str, cosine: ca.SX, largest: Any) -> Limit:
@@ -315,6 +317,47 @@ class Spring:
 
 
 @dataclass(frozen=True)
+class CoupledJoint:
+    """A joint in a coupling.
+
+    Attributes
+    ----------
+    joint : str
+        Name of the joint.
+    direction : int
+        Which of its free directions: the only one; 0 for the slide and 1 for the turn of a cylindrical joint; the axis
+        of a universal joint.
+    factor : float or casadi.SX
+        Factor of its displacement.
+    """
+
+    joint: str
+    direction: int
+    factor: Any
+
+
+@dataclass(frozen=True)
+class PlacedCoupling:
+    """A linear relation between displacements of joints that the leg's placement obeys; the factor of the first is one.
+
+    Its reaction is the force or torque on the first displacement; each displacement gets its factor times that.
+
+    Attributes
+    ----------
+    name : str
+        Name of the coupling.
+    joints : tuple of CoupledJoint
+        Displacements and their factors.
+    unit : {'m', 'rad'}
+        Unit of the first displacement; the reaction is in N or N m.
+    """
+
+    name: str
+    joints: tuple[CoupledJoint, ...]
+    unit: Literal["m", "rad"] = "rad"
+
+
+@dataclass(frozen=True)
 class LegFrame:
     """A leg in a frame that moves with it, as functions of its tip.
 
@@ -360,6 +403,8 @@ class Placement:
         Parts that deflect.
     joint_coordinates : tuple of casadi.SX
         Displacements of joints from home that are coordinates of the robot [m or rad].
+    couplings : tuple of PlacedCoupling
+        Relations between displacements of joints.
     """
 
     bodies: tuple[PlacedBody, ...]
@@ -371,6 +416,7 @@ class Placement:
     constraints: tuple[Constraint, ...] = ()
     springs: tuple[Spring, ...] = ()
     joint_coordinates: tuple[ca.SX, ...] = ()
+    couplings: tuple[PlacedCoupling, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name.

@@ -40,7 +40,7 @@ class Leg(LegData):
         return tuple(body.name for body in self.place(Frame.symbols("tip")).bodies)
 
     def limits_joint(self, joint: str) -> bool:
-        """Whether the coordinate of a prismatic or revolute joint has a range."""
+        """Whether a displacement of a joint has a range."""
         return any(limit.joint == joint for limit in self.place(Frame.symbols("tip")).limits)
 
     def reversed_joints(self) -> frozenset[str]:

@@ -21,16 +21,24 @@ from ..elements import Bushing, Element, Spring, Stop
 from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Joint
-from ..platforms import PlatformState, Tip
+from ..platforms import PlatformState
 from ..symbols.expression import Expression, port
-from ..symbols.vectors import Frame, cross, dot, norm, skew, total, vector
+from ..symbols.vectors import cross, dot, norm, total, vector
+from .joint_motion import (
+    SAME,
+    BodiesAtState,
+    BodyAtState,
+    JointMeasure,
+    PlatformBody,
+    inverse_left_jacobian,
+    rotation_vector,
+    shortest_turn,
+)
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
-_SMALL_ANGLE = 1e-2
-"""Sine of an angle below which its ratio to its sine is a series."""
-_SAME = 1e-9
-"""Distance [m] up to which a point of a flexible platform is an attachment point."""
+_FREE = 1e300
+"""End of the range of a displacement that has none."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ def placed_elements(mechanism: Mechanism) -> list[PlacedElement]:
         for spring in leg.placement.springs:
             if not spring.joint:
                 continue
-            name = f"{leg.leg.name}.{spring.joint}"
+            name = leg.leg.label(spring.joint)
             twin = Spring.model_construct(kind="spring", name=name, joint=name, stiffness=spring.stiffness)
             kind = leg.placement.joint(spring.joint).kind
             found.append(PlacedElement(twin, JointEnd(number, spring.joint, kind), None))
@@ -87,7 +95,7 @@ def has_dampers(mechanism: Mechanism) -> bool:
 class Push:
     """A force at a point and a moment on a body, base axes; None where there is none."""
 
-    body: _Body
+    body: BodyAtState
     point: ca.SX
     force: ca.SX | None = None
     moment: ca.SX | None = None
@@ -157,7 +165,7 @@ class ActingElements:
         """Generalized force (6 + N) on the platform that overcomes them; None if none acts on it."""
         parts = []
         for push in self._pushes(None, "platform"):
-            assert isinstance(push.body, _Platform)
+            assert isinstance(push.body, PlatformBody)
             if push.force is not None:
                 parts.append(self.platform.force(push.body.tip_leg, push.body.tip_at(push.point), -push.force))
             if push.moment is not None:
@@ -209,145 +217,35 @@ def element_states(mechanism: Mechanism) -> Expression:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Bodies at a state, seen from where they are at home.
+# Elements at a state.
 
 
-class _Body:
-    """A body: where points and directions of it are that are known at home, and how they move.
-
-    ``leg`` is its leg's number, None for base and platform.
-    """
-
-    leg: int | None = None
-    name = "base"
-    tip_leg = 0
-
-    def carried(self, direction: ca.SX) -> ca.SX:
-        """A direction (or columns of them) fixed in the body, from where it is at home."""
-        return direction
-
-    def point(self, at: ca.SX) -> ca.SX:
-        """A point fixed in the body, from where it is at home."""
-        return at
-
-    def velocity(self, point: ca.SX) -> ca.SX:
-        """Velocity of the body's point that is there now."""
-        return ca.SX.zeros(3)
-
-    @property
-    def spin(self) -> ca.SX:
-        """Angular velocity."""
-        return ca.SX.zeros(3)
-
-
-class _Platform(_Body):
-    name = "platform"
-
-    def __init__(self, state: PlatformState, home: Frame, tip: Tip, tip_leg: int, known: ca.SX | None) -> None:
-        """``tip`` is an attachment point's, ``known`` that point at home where no other has its motion known."""
-        self._state, self._home, self._tip, self.tip_leg, self._known = state, home, tip, tip_leg, known
-
-    def carried(self, direction: ca.SX) -> ca.SX:
-        return self._state.motion.frame.axes @ (self._home.axes.T @ direction)
-
-    def point(self, at: ca.SX) -> ca.SX:
-        if self._known is not None:
-            return self._tip.series[0]
-        return self._state.motion.frame.origin + self.carried(at - self._home.origin)
-
-    def velocity(self, point: ca.SX) -> ca.SX:
-        if self._known is not None:
-            return self._tip.series[1]
-        return self._state.motion.v + cross(self._state.motion.omega, point - self._state.motion.frame.origin)
-
-    @property
-    def spin(self) -> ca.SX:
-        return self._tip.spin
-
-    def tip_at(self, point: ca.SX) -> Tip:
-        """The platform's point that is there now, as a tip."""
-        if self._known is not None:
-            return self._tip
-        still = ca.SX.zeros(3)
-        arm = point - self._state.motion.frame.origin
-        return Tip(arm, self._tip.axes, (point, still, still), self._tip.axes_series, self._tip.spin)
-
-
-class _LegBody(_Body):
-    def __init__(self, state: LegAtState, home: Frame, name: str) -> None:
-        self.leg, self.name, self._leg, self._home = state.number, name, state, home
-        self._refs = state.model.vectors.bodies[name].refs
-
-    def _vectors(self) -> tuple[ca.SX, ca.SX]:
-        """Axes (3, 3) and origin."""
-        *axes, origin = (self._leg.vectors[0][:, k] if isinstance(k, int) else k for k in self._refs)
-        return ca.horzcat(*axes), origin
-
-    def carried(self, direction: ca.SX) -> ca.SX:
-        return self._vectors()[0] @ (self._home.axes.T @ direction)
-
-    def point(self, at: ca.SX) -> ca.SX:
-        return self._vectors()[1] + self.carried(at - self._home.origin)
-
-    def velocity(self, point: ca.SX) -> ca.SX:
-        return self._leg.model.point_velocity(self.name, *self._leg.vectors[:2], point)
-
-    @property
-    def spin(self) -> ca.SX:
-        return self._leg.model.angular_velocity(self.name, *self._leg.vectors[:2])
-
-
-class _State:
+class _State(BodiesAtState):
     """Everything that elements need of a robot at a state."""
 
-    def __init__(self, mechanism: Mechanism, platform: PlatformState, legs: list[LegAtState]) -> None:
-        self.mechanism, self.platform, self.legs = mechanism, platform, legs
-        self._bodies: dict[tuple[int | None, str], _Body] = {}
-
-    def at_home(self, number: int, expression: ca.SX) -> ca.SX:
-        """An expression of a leg's placement where it is at home: one of the numbers alone."""
-        model, home = self.legs[number].model, self.mechanism.home
-        symbols, values = [model.all_inputs], [ca.vertcat(home.origin + home.axes @ model.arm, ca.vec(home.axes))]
-        if model.unknowns is not None:
-            symbols += [model.unknowns.place, model.unknowns.move]
-            values += [model.unknowns.home, ca.SX.zeros(model.unknowns.move.numel())]
-        return ca.substitute([ca.densify(ca.SX(expression))], symbols, [ca.densify(v) for v in values])[0]
-
-    def body(self, end: BodyEnd) -> _Body:
-        """A body of a leg, or the base."""
-        if end.name == "base":
-            return _Body()
-        key = (end.leg, end.name)
-        if key not in self._bodies:
-            assert end.leg is not None
-            frame = next(b.frame for b in self.legs[end.leg].model.placement.bodies if b.name == end.name)
-            home = Frame(self.at_home(end.leg, frame.origin), self.at_home(end.leg, frame.axes))
-            self._bodies[key] = _LegBody(self.legs[end.leg], home, end.name)
-        return self._bodies[key]
-
-    def on_platform(self, name: str, at: ca.SX | None, leg: int | None = None) -> _Body:
+    def on_platform(self, name: str, at: ca.SX | None, leg: int | None = None) -> BodyAtState:
         """The platform as an element sees it that acts at a point, or in a joint of a leg."""
         home, elastic = self.mechanism.home, bool(self.mechanism.platform.elastic)
         if not elastic:
-            return _Platform(self.platform, home, self.platform.tip(0, ca.SX.zeros(3)), 0, None)
+            return PlatformBody(self.platform, home, self.platform.tip(0, ca.SX.zeros(3)), 0, None)
         if leg is None:
             assert at is not None
             place = self.mechanism.numbers.evaluate(home.axes.T @ (at - home.origin)).ravel()
             gaps = np.linalg.norm(self.mechanism.robot.attachments - place, axis=1)
-            if gaps.min() > _SAME:
+            if gaps.min() > SAME:
                 raise InputError(
                     f"elements: {name} acts on the flexible platform at {place.round(6).tolist()}, where its shape is "
                     "not known; move it to an attachment point of a leg, or use a rigid platform"
                 )
             number = int(gaps.argmin())
             tip = self.platform.tip(number, self.legs[number].model.arm)
-            return _Platform(self.platform, home, tip, number, at)
+            return PlatformBody(self.platform, home, tip, number, at)
         raise InputError(
             f"elements: {name} acts in a joint on the flexible platform, whose turning there is known to first order "
             "only; use a rigid platform, or an element between points"
         )
 
-    def end(self, name: str, end: BodyEnd, at: ca.SX) -> _Body:
+    def end(self, name: str, end: BodyEnd, at: ca.SX) -> BodyAtState:
         """A body that an element acts on at a point."""
         return self.on_platform(name, at) if end.name == "platform" and end.leg is None else self.body(end)
 
@@ -392,45 +290,33 @@ class _State:
     def _in_joint(self, placed: PlacedElement, end: JointEnd) -> ActingElement:
         leg = self.legs[end.leg]
         joint = leg.model.placement.joint(end.name)
-        bodies = [
-            self.on_platform(placed.name, None, end.leg) if name == "platform" else self.body(BodyEnd(end.leg, name))
-            for name in (joint.parent, joint.child)
-        ]
-        axes = joint.axes
-        if end.name in leg.model.leg.reversed_joints():
-            bodies, axes = bodies[::-1], tuple(-axis for axis in axes[::-1])
-        first, second = bodies
-        point = leg.at_tip(joint.point)
-        start = [self.at_home(end.leg, axis) for axis in axes]
-        now = [leg.at_tip(axis) for axis in axes]
-        measure = _Measure(first, second, point, self.at_home(end.leg, joint.point), start, now)
+        if self.mechanism.platform.elastic and "platform" in (joint.parent, joint.child):
+            self.on_platform(placed.name, None, end.leg)
+        measure = self.measure(end.leg, joint)
         if joint.kind == "spherical":
             return self._spherical(placed, joint, end, measure)
-        s, rate, columns = measure.of(joint.kind, self._slide(leg, joint))
+        s, rate, columns = measure.of(joint.kind, self.slide(leg, joint))
         element = placed.element
         if isinstance(element, Stop):
             element = element.within(*self._range(element, joint, leg, end.leg))
         return _joint_element(placed, element, measure, s, rate, columns)
 
-    def _slide(self, leg: LegAtState, joint: Joint) -> tuple[ca.SX, ca.SX] | None:
-        """Displacement and rate of a driven slide, which its actuator's coordinate knows."""
-        for k, actuator in enumerate(leg.model.actuators):
-            if actuator.joint == joint.name and joint.kind == "prismatic":
-                home = self.at_home(leg.number, actuator.coordinate)
-                return (leg.coordinates[k] - home) / actuator.ratio, leg.rates[k] / actuator.ratio
-        return None
-
     def _range(self, element: Stop, joint: Joint, leg: LegAtState, number: int) -> tuple[ca.SX, ca.SX]:
-        """Lowest and highest displacement of a joint from home, its own or that of the stop."""
+        """Lowest and highest displacements (k) of a joint from home, its own or those of the stop."""
+        motions = COORDINATES[joint.kind]
         if element.range is not None:
-            given = ca.SX(element.range)
-            return given[0], given[1]
-        limit = next(one for one in leg.model.placement.limits if one.joint == joint.name)
-        home = self.at_home(number, limit.value)
-        ends = [(ca.SX(end) - home) / limit.ratio for end in (limit.low, limit.high)]
-        return ca.fmin(*ends), ca.fmax(*ends)
+            given = ca.SX(element.range) if len(motions) > 1 else ca.SX(element.range).T
+            return given[:, 0], given[:, 1]
+        low, high = [ca.SX(-_FREE)] * len(motions), [ca.SX(_FREE)] * len(motions)
+        for limit in leg.model.placement.limits:
+            if limit.joint == joint.name:
+                home = self.at_home(number, limit.value)
+                ends = [(ca.SX(end) - home) / limit.ratio for end in (limit.low, limit.high)]
+                k = motions.index(limit.motion) if limit.motion else 0
+                low[k], high[k] = ca.fmin(*ends), ca.fmax(*ends)
+        return ca.vertcat(*low), ca.vertcat(*high)
 
-    def _spherical(self, placed: PlacedElement, joint: Joint, end: JointEnd, measure: _Measure) -> ActingElement:
+    def _spherical(self, placed: PlacedElement, joint: Joint, end: JointEnd, measure: JointMeasure) -> ActingElement:
         element = placed.element
         rate = measure.spin
         if joint.spins_about is None:
@@ -443,7 +329,7 @@ class _State:
             _refuse_of_rods(placed)
             rod, home = self.legs[end.leg].at_tip(joint.spins_about), self.at_home(end.leg, joint.spins_about)
             frame, back = measure.first.carried(ca.SX.eye(3)), ca.SX.eye(3)
-            turned = frame.T @ _shortest_turn(measure.first.carried(home), measure.second.carried(home))
+            turned = frame.T @ shortest_turn(measure.first.carried(home), measure.second.carried(home))
             rate = frame.T @ (rate - dot(rate, rod) * rod)
         law = partial(element.static_force, s0=ca.SX.zeros(3))
         force = law(turned)
@@ -464,7 +350,7 @@ class _State:
         first, second = (self.end(placed.name, end, at) for end in placed.ends)
         axes = ca.SX.eye(3) if element.axes is None else ca.SX(element.axes)
         x1, x2 = first.point(at), second.point(at)
-        measure = _Measure(first, second, x2, at, [], [])
+        measure = JointMeasure(first, second, x2, at, [], [])
         frame = first.carried(axes)
         turned = axes.T @ rotation_vector(measure.relative_rotation)
         s = ca.vertcat(frame.T @ (x2 - x1), turned)
@@ -495,61 +381,8 @@ def _on_moving(pushes: tuple[Push, ...]) -> tuple[Push, ...]:
     return tuple(push for push in pushes if push.body.name != "base" or push.body.leg is not None)
 
 
-@dataclass(frozen=True)
-class _Measure:
-    """How two bodies of a joint stand and move against each other; ``start`` and ``now`` are its axes."""
-
-    first: _Body
-    second: _Body
-    point: ca.SX
-    at: ca.SX
-    start: list[ca.SX]
-    now: list[ca.SX]
-
-    @property
-    def spin(self) -> ca.SX:
-        """Angular velocity of the second body against the first, base axes."""
-        return self.second.spin - self.first.spin
-
-    @property
-    def relative_rotation(self) -> ca.SX:
-        """Rotation (3, 3) of the second body against the first from home, in the first's axes, those of the base there.
-
-        F^T S with F and S the bodies' rotations from home.
-        """
-        return self.first.carried(ca.SX.eye(3)).T @ self.second.carried(ca.SX.eye(3))
-
-    def of(self, kind: str, known: tuple[ca.SX, ca.SX] | None) -> tuple[ca.SX, ca.SX, list[tuple[ca.SX, bool]]]:
-        """Displacements and rates (k), and for each the axis along which it slides (True) or about which it turns."""
-        if kind == "universal":
-            a, b = self.now
-            one, two = self.start
-            carried, back = self.first.carried(two), self.second.carried(one)
-            angles = [
-                ca.atan2(dot(cross(a, carried), b), dot(carried, b)),
-                ca.atan2(dot(cross(b, a), back), dot(a, back)),
-            ]
-            spin = self.spin
-            return ca.vertcat(*angles), ca.vertcat(dot(a, spin), dot(b, spin)), [(a, False), (b, False)]
-        parts = []
-        axis = self.now[0]
-        if kind in ("revolute", "cylindrical"):
-            turn = self.relative_rotation
-            sine = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
-            angle = ca.atan2(dot(self.start[0], sine), ca.trace(turn) - 1)
-            parts.append((angle, dot(axis, self.spin), (axis, False)))
-        if kind in ("prismatic", "cylindrical"):
-            if known is None:
-                gap = self.second.point(self.at) - self.first.point(self.at)
-                speed = self.second.velocity(self.point) - self.first.velocity(self.point)
-                known = dot(axis, gap), dot(axis, speed)
-            parts.append((*known, (axis, True)))
-        s, rate, columns = zip(*parts, strict=True)
-        return ca.vertcat(*s), ca.vertcat(*rate), list(columns)
-
-
 def _joint_element(
-    placed: PlacedElement, element: Any, measure: _Measure, s: ca.SX, rate: ca.SX, columns: list[tuple[ca.SX, bool]]
+    placed: PlacedElement, element: Any, measure: JointMeasure, s: ca.SX, rate: ca.SX, columns: list[tuple[ca.SX, bool]]
 ) -> ActingElement:
     """An element whose displacements are along and about axes that are perpendicular to each other, or one axis."""
     home = ca.SX.zeros(s.numel())
@@ -570,38 +403,3 @@ def _joint_element(
     )
     potential, loss = element.potential(s, home), -dot(resistance, rate)
     return ActingElement(placed, s, rate, whole, potential, loss, _on_moving(pushes), law)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Rotation vectors.
-
-
-def rotation_vector(turn: ca.SX) -> ca.SX:
-    """The rotation vector (3) of a rotation (3, 3) by less than half a turn."""
-    half = 0.5 * ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
-    return _angle_over_sine(dot(half, half), 0.5 * (ca.trace(turn) - 1)) * half
-
-
-def _angle_over_sine(sine2: ca.SX, cosine: ca.SX) -> ca.SX:
-    """angle/sin(angle) from the square of its sine and its cosine; a series where it is small."""
-    small = ca.logic_and(sine2 < _SMALL_ANGLE**2, cosine > 0)
-    sine = ca.sqrt(ca.if_else(small, 1, sine2))
-    series = 1 + sine2 * (1 / 6 + sine2 * (3 / 40 + sine2 * (15 / 336 + sine2 * (105 / 3456))))
-    return ca.if_else(small, series, ca.atan2(sine, cosine) / sine)
-
-
-def inverse_left_jacobian(r: ca.SX) -> ca.SX:
-    """L^-1 (3, 3) with rdot = L^-1 omega for a rotation vector r: 1 - r~/2 + c r~ r~, c = (1 - (a/2) cot(a/2))/a^2."""
-    square = dot(r, r)
-    small = square < _SMALL_ANGLE
-    angle = ca.sqrt(ca.if_else(small, 1, square))
-    series = 1 / 12 + square * (1 / 720 + square * (1 / 30240 + square * (1 / 1209600 + square / 47900160)))
-    c = ca.if_else(small, series, (1 - 0.5 * angle / ca.tan(0.5 * angle)) / ca.if_else(small, 1, square))
-    tilde = skew(r)
-    return ca.SX.eye(3) - 0.5 * tilde + c * (tilde @ tilde)
-
-
-def _shortest_turn(start: ca.SX, now: ca.SX) -> ca.SX:
-    """The rotation vector of the shortest turn from one direction to another."""
-    sine = cross(start, now)
-    return _angle_over_sine(dot(sine, sine), dot(start, now)) * sine

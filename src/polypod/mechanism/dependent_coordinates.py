@@ -9,6 +9,7 @@ constraints.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import factorial
 
 import casadi as ca
@@ -264,6 +265,52 @@ def joint_coordinates(mechanism: Mechanism) -> Expression:
     _, legs = mechanism.resting(x)
     outputs = port("joints", mechanism.joint_coordinates(legs)), port("quality", mechanism.quality(legs), ())
     return Expression("joint_coordinates", x.place, outputs, mechanism.port)
+
+
+def coordinates(mechanism: Mechanism) -> Expression:
+    """The robot's generalized coordinates x (m) at a pose."""
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    outputs = port("x", coordinates_at(mechanism, x.pose.symbols, legs)), port("quality", mechanism.quality(legs), ())
+    return Expression("coordinates", x.place, outputs, mechanism.port)
+
+
+def coordinates_at(mechanism: Mechanism, pose: ca.SX, legs: list[LegAtState]) -> ca.SX:
+    """Generalized coordinates (m) of a row-major pose (16) with the legs there.
+
+    Along fixed axes they are the components of the displacement and the angle about the one axis; else components of
+    the displacement and its rotation vector, or coordinates of joints.
+    """
+    dof, frame, home = DegreesOfFreedom(mechanism.robot), frame_of(pose), mechanism.home
+    if dof.full:
+        raise InputError(f"coordinates: the platform of {mechanism.robot.name!r} moves freely: use its pose")
+    moved, turn = frame.origin - home.origin, frame.axes @ home.axes.T
+    if not mechanism.platform.is_constrained:
+        turned = ca.SX.zeros(3)
+        if dof.axis is not None:
+            k = ca.SX(ca.DM(dof.axis))
+            turned = ca.atan2(dot(k, axial(turn)), ca.trace(turn) - 1) * k
+        return ca.densify(ca.sparsify(ca.DM(dof.inverse)) @ ca.vertcat(moved, turned))
+    found = ca.sparsify(ca.DM(dof.components.T)) @ ca.vertcat(moved, _rotation_vector(turn))
+    joints = mechanism.joint_coordinates(legs)
+    own = iter(range(joints.numel()))
+    return ca.vertcat(*[joints[next(own)] if joint else found[k] for k, joint in enumerate(dof.of_joints)])
+
+
+def motion_with_actuators(mechanism: Mechanism) -> Expression | Iteration:
+    """``motion`` with the actuated coordinates q of its pose: from coordinates to motors in one call."""
+    found = motion(mechanism)
+    pose = next(p.symbols for p in found.outputs if p.name == "pose")
+    if mechanism.platform.is_constrained:
+        _, legs = _at(mechanism, pose, mechanism.places)
+    else:
+        x = mechanism.inputs()
+        x.pose = port("pose", pose, (4, 4))
+        legs = mechanism.attach(mechanism.platform.rest(x))
+    outputs = {p.name: p for p in found.outputs} | {"q": port("q", mechanism.coordinates(legs))}
+    quality = outputs.pop("quality", None)
+    outputs["quality"] = quality if quality is not None else port("quality", mechanism.quality(legs), ())
+    return replace(found, outputs=tuple(outputs.values()))
 
 
 def constraints(mechanism: Mechanism) -> Expression:

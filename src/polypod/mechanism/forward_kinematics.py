@@ -11,6 +11,7 @@ from ..platforms import Inputs
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Iteration, port
 from ..symbols.vectors import Frame, orthonormalised
+from .dependent_coordinates import coordinates_at
 from .iterated_forward import iterated_forward_kinematics, solved_whole
 from .kinematics import solve_jacobian
 from .leg_at_state import LegAtState
@@ -132,6 +133,16 @@ def forward_kinematics_along(mechanism: Mechanism) -> Iteration:
     good = is_solution(mechanism, outputs["residual"], outputs["quality"])
     following = port("next", ca.if_else(good, outputs["pose"], guess), (4, 4))
     return replace(once, name="forward_kinematics_along", outputs=(*once.outputs, following))
+
+
+def forward_kinematics_with_coordinates(mechanism: Mechanism, starts: int = 0) -> Iteration:
+    """Forward kinematics of a robot of fewer than six degrees of freedom with its generalized coordinates ``x``: from
+    its motors to its coordinates in one call."""
+    once = forward_kinematics(mechanism, starts)
+    pose = next(p.symbols for p in once.outputs if p.name == "pose")
+    legs = [] if not mechanism.coordinate_joints else _at(mechanism, mechanism.inputs(), pose)
+    own = port("x", coordinates_at(mechanism, pose, legs))
+    return replace(once, outputs=(once.outputs[0], own, *once.outputs[1:]))
 
 
 def _pose(frame: ca.SX) -> ca.SX:

@@ -37,12 +37,16 @@ class JointTree:
 
     def __init__(self, placement: Placement) -> None:
         self.joints, self._bodies, self._actuators = placement.joints, placement.bodies, placement.actuators
+        self._coupled = bool(placement.couplings)
         reached = {"base"}
         self.tree: list[Joint] = []
         self.cuts: list[Joint] = []
         waiting = list(placement.joints)
         while waiting:
             joint = next((j for j in waiting if j.parent in reached), None)
+            if joint is None and "platform" not in reached and any(j.parent == "platform" for j in waiting):
+                reached.add("platform")
+                continue
             if joint is None:
                 raise InputError(
                     f"joints {[j.name for j in waiting]} are not connected to the base: the parent of each joint "
@@ -67,8 +71,9 @@ class JointTree:
 
     @property
     def on_platform(self) -> tuple[str, ...]:
-        """Bodies that are fixed to the platform."""
-        return tuple(body.name for body in self._bodies if body.on == "platform")
+        """Bodies that are fixed to the platform, and those that it alone carries."""
+        fixed = tuple(body.name for body in self._bodies if body.on == "platform")
+        return fixed + tuple(b for joint in self.tree if joint.parent == "platform" for b in self.beyond(joint))
 
     @lazy
     def single_universal(self) -> bool:
@@ -76,7 +81,7 @@ class JointTree:
 
         Its tip force then has one unknown component.
         """
-        if self.on_platform:
+        if self.on_platform or self._coupled:
             return False
         kinds = [joint.kind for joint in self.tree]
         chain = all(a.child == b.parent for a, b in zip(self.tree, self.tree[1:], strict=False))

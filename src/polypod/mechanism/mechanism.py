@@ -168,7 +168,13 @@ class Mechanism(Kept):
 
     @lazy
     def size(self) -> ca.SX:
-        """Mean distance of the attachment points from {P}'s origin [m], to scale rotations by; 1 if all are there."""
+        """Mean distance of the attachment points from {P}'s origin [m], to scale rotations by; if all are there, that
+        of the joints on the platform, or 1."""
+        if self.robot.around_origin:
+            numbers = self.numbers
+            place = numbers.home_position, ca.densify(numbers.home_rotation)
+            points = [ca.SX(point) for leg in self.legs for point in leg.leg.platform_points(*place)]
+            return sum((ca.norm_2(point) for point in points), ca.SX(0)) / len(points)
         arms = [ca.norm_2(leg.arm) for leg in self.legs if not leg.arm.is_zero()]
         mean = sum(arms, ca.SX(0)) / len(self.legs) if arms else ca.SX(1)
         # one leg may hold the platform all around: the middle of its joints is the origin then
@@ -187,6 +193,11 @@ class Mechanism(Kept):
     def implicit_legs(self) -> list[int]:
         """Numbers of the legs that are closed by iterating: they have no closed form and state unknowns."""
         return [k for k, leg in enumerate(self.placed) if leg.placement.unknowns is not None]
+
+    @property
+    def has_couplings(self) -> bool:
+        """Whether joints of a leg are coupled."""
+        return any(leg.placement.couplings for leg in self.placed)
 
     @property
     def places(self) -> ca.SX:

@@ -19,7 +19,7 @@ import scipy
 from ..arrays import Array
 from ..description import DegreeOfFreedom, Robot
 from ..description.dof import undriven_motion
-from ..errors import Fault, RobotFileError
+from ..errors import Fault, InputError, RobotFileError
 from ..legs import Chain, Joint
 from ..platforms import DegreesOfFreedom
 from ..symbols.vectors import Frame
@@ -225,8 +225,30 @@ def _other_dof(robot: Robot, free: Array, size: float, chosen: Array, nearly: in
             f". There would be {nearly} if axes or points that differ by less than {_NEARLY:g} agreed: give them with "
             "more digits"
         )
-    instead += _nearly_parallel(robot) if m < (len(robot.dof) or 6) else ""
+    instead += _nearly_parallel(robot) + _locking_couplings(robot, m) if m < (len(robot.dof) or 6) else ""
     return _fault(robot, "dof", f"the legs leave the platform {m} degrees of freedom, {stated}{words}; {instead}")
+
+
+def _locking_couplings(robot: Robot, m: int) -> str:
+    """A sentence on couplings without each of which the platform would have more degrees of freedom than m."""
+    found = []
+    for number, leg in enumerate(robot.legs):
+        for k in range(len(leg.couplings)) if isinstance(leg, Chain) else ():
+            assert isinstance(leg, Chain)
+            others = leg.couplings[:k] + leg.couplings[k + 1 :]
+            try:
+                data = {**leg.model_dump(), "couplings": others, "bodies": leg.bodies, "joints": leg.joints}
+                del data["platform"]
+                free = type(leg).model_validate(data).at_home(robot.home.position, robot.home.rotation)
+            except (ValueError, InputError):
+                continue  # without it the leg has a mobility of its own: it does not lock
+            legs = [free if place == number else one for place, one in enumerate(robot.legs)]
+            at_home = NumericRobot([NumericLeg(one, robot) for one in legs], robot)
+            rows = _normalised(at_home.derivatives, np.r_[np.ones(3), np.full(3, 1 / robot.platform_size)])
+            left = 6 - int(np.linalg.matrix_rank(rows, tol=_RANK * np.sqrt(len(rows)))) if len(rows) else 6
+            if left > m:
+                found.append(f"{leg.couplings[k].name or f'couplings.{k}'} of {leg.name} ({left})")
+    return f". There would be more without the coupling {' or '.join(found)}" if found else ""
 
 
 def _nearly_parallel(robot: Robot) -> str:
@@ -265,7 +287,9 @@ def free_platform_motions(robot: Robot) -> Array:
     to them. Motions of the platform are those of the null space of all rows.
     """
     parts: list[tuple[Array, list[Any]]] = []
+    coupled: list[list[tuple[Array, list[Any]]]] = []
     for number, leg in enumerate(robot.legs):
+        rates: dict[tuple[str, int], tuple[Array, list[Any]]] = {}
         for joint, numbers in _at_home(leg, robot):
             ends = [name if name in ("base", "platform") else (number, name) for name in (joint.parent, joint.child)]
             point = (numbers[:, -1] - np.array(robot.home.position)) / robot.platform_size
@@ -273,8 +297,20 @@ def free_platform_motions(robot: Robot) -> Array:
             there = np.eye(6)  # the twist at the joint's point: v + w x p
             there[:3, 3:] = [[0, point[2], -point[1]], [-point[2], 0, point[0]], [point[1], -point[0], 0]]
             parts.append((held @ there, ends))
+            for direction, motion in enumerate(_motions(joint.kind, numbers[:, :-1])):
+                scale = robot.platform_size if motion[:3].any() else 1.0
+                rates[joint.name, direction] = scale * motion @ there, ends
+        for coupling in leg.place(Frame.symbols("tip")).couplings if isinstance(leg, Chain) and leg.couplings else ():
+            terms = [(float(term.factor), *rates[term.joint, term.direction]) for term in coupling.joints]
+            coupled.append([(factor * row, ends) for factor, row, ends in terms])
     bodies = list(dict.fromkeys(["base", "platform", *(end for _, ends in parts for end in ends)]))
     held_by = []
+    for along in coupled:  # the sum of the rates of joints
+        row = np.zeros((len(bodies), 6))
+        for part, ends in along:
+            row[bodies.index(ends[0])] -= part
+            row[bodies.index(ends[1])] += part
+        held_by.append(row[1:].reshape(1, -1) / np.abs(row).max())
     for part, ends in parts:
         rows = np.zeros((len(part), len(bodies), 6))
         rows[:, bodies.index(ends[0])] -= part
@@ -349,7 +385,7 @@ def nearly_parallel_axes(robot: Robot) -> list[NearlyParallelAxis]:
 def _axes(robot: Robot) -> Iterator[tuple[str, str, Array]]:
     for number, leg in enumerate(robot.legs):
         for k, joint in enumerate(leg.joints) if isinstance(leg, Chain) else ():
-            path, name = f"legs.{number}.joints.{k}", f"{leg.name}.{joint.name}"
+            path, name = f"legs.{number}.joints.{k}", leg.label(joint.name)
             if joint.axis is not None:
                 yield f"{path}.axis", name, np.array(joint.axis)
             for axis, direction in enumerate(joint.axes or ()):

@@ -118,6 +118,12 @@ def pose_matrix(pose: PoseLike, name: str = "pose") -> ArrayLike:
         shape = np.shape(matrix)
     except ValueError as error:
         raise InputError(f"{name}: an array of numbers is needed, got {type(pose).__name__}") from error
+    if shape[-2:] != (4, 4) and shape[-1:] in ((6,), (7,), (3,)) and shape[-2:] != (3, 3):
+        raise InputError(
+            f"{name}: matrices (..., 4, 4) are needed, got shape {shape}; polypod.pose(x, y, z, roll, pitch, yaw) "
+            "makes them, and scipy.spatial.transform.RigidTransform is taken too",
+            code="not_a_pose",
+        )
     if shape[-2:] == (3, 3):
         raise InputError(f"{name}: a 4x4 pose or a RigidTransform is needed, got a 3x3 rotation without position")
     return matrix

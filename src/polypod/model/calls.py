@@ -215,7 +215,7 @@ class States:
         """Which legs do not close in a state, and by how much."""
         ask = self.functions.at(np.array([state])).get("margins")
         margins = ask(*(np.ascontiguousarray(self.rows[p.name][state : state + 1]) for p in ask.inputs))
-        return self.margins_told(np.asarray(margins))
+        return self.margin_message(np.asarray(margins))
 
     def _bounds_text(self, state: int) -> str:
         """Which actuators keep all forces of a state from being within their bounds, and by how much."""
@@ -231,7 +231,7 @@ class States:
         free = np.linalg.svd(matrix)[0][..., matrix.shape[-1] :]
         return bounds_reason(actuators_of(self.mechanism), force, free, given["low"][0], given["high"][0])
 
-    def margins_told(self, margins: Array) -> str:
+    def margin_message(self, margins: Array) -> str:
         """The same from the margins and excesses (1, k, 2) of the legs' conditions."""
         return reasons(self.mechanism, margins)[0]
 

@@ -21,7 +21,7 @@ from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtu
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
-from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, kinematics
+from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, joint_motion, kinematics
 from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
@@ -39,9 +39,12 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "bodies": kinematics.bodies,
     "margins": kinematics.margins,
     "limited": kinematics.limited,
+    "joint_positions": joint_motion.joint_positions,
+    "joint_rates": joint_motion.joint_rates,
     "forward_kinematics": forward_kinematics.forward_kinematics,
     "forward_kinematics_along": forward_kinematics.forward_kinematics_along,
     "motion": dependent_coordinates.motion,
+    "coordinates": dependent_coordinates.coordinates,
     "follow": dependent_coordinates.follow,
     "joint_coordinates": dependent_coordinates.joint_coordinates,
     "rate_map": dependent_coordinates.rate_map,
@@ -180,10 +183,16 @@ class Kernels:
         return OpenedKernels(self, mechanism)
 
     def expression(
-        self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
+        self,
+        mechanism: Mechanism,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+        moving_base: bool = False,
     ) -> Expression | Iteration:
         """A function of the robot in symbols, not compiled."""
-        return self._expression(mechanism, self._key(name, friction, formulation, False))
+        return self._expression(mechanism, self._key(name, friction, formulation, verdict, moving_base))
 
     def merged(
         self,

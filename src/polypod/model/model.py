@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -41,9 +41,10 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..limits import LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.acting_elements import has_elements, placed_elements
+from ..mechanism.joint_motion import joint_names
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from ..parameters.paths import parameter_values
 from ..platforms import DegreesOfFreedom
 from ..symbols.bounded import MOST_FREE, UNLIMITED
@@ -60,6 +61,7 @@ from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
 from .generalized_coordinates import GeneralizedCoordinates
+from .joints import by_joint, unwrapped
 from .kernels import Kernels, Options
 from .resting_pose import RestingPose, resting_pose
 from .results import (
@@ -77,6 +79,8 @@ from .results import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..adapters.jax_function import JaxFunction
     from ..adapters.torch_function import TorchFunction
 
@@ -113,6 +117,8 @@ _ACCELERATIONS = Function(
 _TWIST = Function("twist", "pose", "qdot")
 _ACCELERATION = Function("acceleration", "pose", "twist", "qddot")
 _BODIES = Function("bodies", *_POSE)
+_JOINT_POSITIONS = Function("joint_positions", *_POSE)
+_JOINT_RATES = Function("joint_rates", *_VELOCITY)
 _CONDITIONING = Function("conditioning", *_POSE)
 _DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
@@ -221,6 +227,17 @@ class Model(Kept):
     (6,)
     """
 
+    def __new__(cls, robot: Any, **choices: Any) -> Any:
+        """A model; of a file with ``stages`` the series of its robots (``polypod.series``)."""
+        if isinstance(robot, (str, Path)):
+            from ..stages.files import is_stages_file
+
+            if is_stages_file(robot):
+                from ..stages import series
+
+                return series(robot, **choices)
+        return super().__new__(cls)
+
     def __init__(
         self,
         robot: Robot | str | Path,
@@ -308,6 +325,28 @@ class Model(Kept):
     def mobility(self) -> DegreesOfFreedom:
         """Motions that the robot can make: twist = basis u."""
         return self._dof
+
+    @property
+    def home(self) -> Array:
+        """Home pose (4, 4) of {P} in {B}, as the robot file has it."""
+        return self.robot.home.matrix
+
+    def plot(self, pose: PoseLike | None = None) -> Figure:
+        """A picture of the robot.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (4, 4), optional
+            Pose of {P} in {B}. Default: home.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The picture; a notebook shows it, ``savefig`` writes it. ``polypod.view`` makes an interactive one.
+        """
+        from ..results.figures import robot_picture
+
+        return robot_picture(self, pose)
 
     @lazy
     def rigid(self) -> Model:
@@ -572,6 +611,7 @@ class Model(Kept):
         self,
         pose: PoseLike,
         *,
+        at_home: Mapping[str, PoseLike] | None = None,
         elastic: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
@@ -582,6 +622,9 @@ class Model(Kept):
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
             Pose of the platform frame {P} in the base frame {B}.
+        at_home : mapping of str to array_like or RigidTransform, shape (4, 4), optional
+            Frames fixed in bodies, by body, where they are in {B} when the robot is at home; an end plate's, for
+            example. Default: frames that polypod chooses.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
@@ -593,7 +636,132 @@ class Model(Kept):
         Returns
         -------
         dict of str to ndarray, shape (..., 4, 4)
-            Pose of the frame of every body in {B}, by ``leg.body``, and of ``platform`` itself.
+            Pose of the frame of every body in {B}, by ``leg.body`` (``body`` alone if it belongs to no leg), and of
+            ``platform`` itself.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        UnknownNameError
+            If ``at_home`` names a body that the robot does not have.
+        """
+
+        def by_name(results: list[Array]) -> dict[str, Array]:
+            placed = results[0]
+            found = {name: placed[..., k, :, :] for k, name in enumerate(body_names(self._kernels.mechanism))}
+            own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*placed.shape[:-3], 4, 4))
+            frames = {"platform": own.copy(), **found}
+            for name, frame in given.items():
+                # how far the body has moved from home, after where the frame was there
+                frames[name] = frames[name] @ np.linalg.inv(start[name]) @ frame
+            return frames
+
+        given = {name: np.asarray(pose_matrix(frame), dtype=float) for name, frame in (at_home or {}).items()}
+        for name in given:
+            if name not in (known := ("platform", *body_names(self._kernels.mechanism))):
+                raise UnknownNameError("body", name, known)
+        start = self.bodies(self._home, parameters=parameters) if given else {}
+
+        return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+
+    @lazy
+    def joints(self) -> dict[str, tuple[str, ...]]:
+        """Every joint of every leg as ``leg.joint``, with the names of its coordinates, in the order of the legs."""
+        return joint_names(self._kernels.mechanism)
+
+    def joint_positions(
+        self,
+        pose: PoseLike,
+        *,
+        unwrap: int | None = None,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, Array]:
+        """Positions of all joints, passive ones too, at a pose of the platform.
+
+        A joint's position is its displacement from home, of its second body against its first, plus the ``offset``
+        that a file gives a driven joint (over its ``ratio``): zero at home unless the file says otherwise. It has one
+        component for a prismatic [m] or revolute [rad] joint, rotation and translation for a cylindrical one, the
+        angles about its first and second axis for a universal one, and for a spherical one the rotation vector, in
+        base axes at home. A rod between two spherical joints spins as it likes: theirs are the shortest turns of its
+        line. A flexible platform counts as its frame {P}, without what it turns at the joint by deflection.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        unwrap : int, optional
+            Batch axis along which the poses are those of a motion: angles go on beyond half a turn there instead of
+            jumping by a whole one. Default: every angle is within half a turn of home.
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., k)
+            Positions [m, rad] by ``leg.joint``; ``Model.joints`` has the names of their components.
+
+        Raises
+        ------
+        StateError
+            If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+
+        Examples
+        --------
+        >>> import polypod as pp
+        >>> model = pp.Model("hexapod")
+        >>> found = model.joint_positions(model.robot.home.matrix)
+        >>> {name: value.shape for name, value in found.items() if name.startswith("leg1.")}
+        {'leg1.universal': (2,), 'leg1.prismatic': (1,), 'leg1.spherical': (3,)}
+        """
+
+        def by_name(results: list[Array]) -> dict[str, Array]:
+            values = results[0]
+            if unwrap is not None:
+                values = unwrapped(values, self.joints, unwrap)
+            return by_joint(values, self.joints)
+
+        return self._calls.call(_JOINT_POSITIONS, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+
+    def joint_rates(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, Array]:
+        """Rates of all joints, passive ones too: derivatives in time of ``joint_positions``.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        elastic : array_like, shape (..., N), optional
+            Elastic coordinates of a flexible platform. Default: zero.
+        elastic_rate : array_like, shape (..., N), optional
+            Rates of the elastic coordinates [1/s]. Default: zero.
+        parameters : mapping of str to array_like, optional
+            Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+        errors : str, optional
+            ``raise``, ``warn`` or ``nan``: what to do about states without an answer. Default: raise for one state,
+            warn for a batch.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., k)
+            Rates [m/s, rad/s] by ``leg.joint``; of a spherical joint those of its rotation vector.
 
         Raises
         ------
@@ -602,12 +770,10 @@ class Model(Kept):
         """
 
         def by_name(results: list[Array]) -> dict[str, Array]:
-            placed = results[0]
-            found = {name: placed[..., k, :, :] for k, name in enumerate(body_names(self._kernels.mechanism))}
-            own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*placed.shape[:-3], 4, 4))
-            return {"platform": own.copy(), **found}
+            return by_joint(results[0], self.joints)
 
-        return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+        values = pose, twist, elastic, elastic_rate
+        return self._calls.call(_JOINT_RATES, values, errors, parameters, False, _PLAIN, by_name)
 
     def clearance(
         self, pose: PoseLike, *, parameters: Parameters | None = None, errors: Errors | None = None
@@ -761,6 +927,8 @@ class Model(Kept):
         time: ArrayLike | None = None,
         friction: bool = True,
         elastic: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
     ) -> LimitReport:
         """Use of every limit of the robot, by name: 1 where a limit is reached.
@@ -783,6 +951,10 @@ class Model(Kept):
             Whether friction in the joints is included.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform; its poses are judged, not its motion.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -793,7 +965,11 @@ class Model(Kept):
         """
         self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
         if elastic is None and not self.robot.flexible:
-            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+            moving = {"base_twist": base_twist, "base_acceleration": base_acceleration}
+            base = {name: value for name, value in moving.items() if value is not None}
+            return judge(
+                self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters, base=base
+            )
         if twist is not None:
             raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
         return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
@@ -1537,7 +1713,8 @@ class Model(Kept):
 
         Components that internal stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
         Forces of springs and other elements are in ``elements``, also of those in joints: they are not part of a
-        joint's reaction.
+        joint's reaction. Those of couplings are in ``couplings``, and part of the reactions of the joints they couple,
+        as the force of an actuator is.
 
         Parameters
         ----------
@@ -1579,8 +1756,10 @@ class Model(Kept):
         """
 
         def by_name(parts: list[Array]) -> Reactions:
+            mechanism = self._kernels.mechanism
+            couplings = parts[-2] if mechanism.has_couplings else None
             return Reactions.of(
-                self._kernels.mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction
+                mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction, couplings
             )
 
         called = _REACTIONS

@@ -361,6 +361,9 @@ class Reactions:
         Leg, joint and component of numbers that statics leaves open; they are NaN.
     elements : dict of str to ndarray, shape (..., k)
         What each element applies along its length or the displacements of its joint [N or N m].
+    couplings : dict of str to dict of str to ndarray, shape (...)
+        What each coupling applies to its first joint, by leg and coupling [N or N m]; each of its joints gets this
+        times its factor over that of the first.
     """
 
     legs: dict[str, dict[str, JointReaction]]
@@ -368,6 +371,7 @@ class Reactions:
     base: Array
     indeterminate: tuple[tuple[str, str, str], ...]
     elements: dict[str, Array] = field(default_factory=dict)
+    couplings: dict[str, dict[str, Array]] = field(default_factory=dict)
 
     @property
     def on_platform(self) -> Array:
@@ -384,6 +388,7 @@ class Reactions:
         base: Array,
         open_numbers: NDArray[np.bool_],
         friction: bool = True,
+        couplings: Array | None = None,
     ) -> Reactions:
         """Reactions from the rows of a kernel.
 
@@ -403,6 +408,8 @@ class Reactions:
             Components that statics leaves open.
         friction : bool, optional
             Whether friction in the joints is included.
+        couplings : ndarray, shape (..., c), optional
+            Reactions of couplings, leg by leg.
 
         Returns
         -------
@@ -416,6 +423,7 @@ class Reactions:
             legs[leg.name] = {}
             busy = {actuator.joint for actuator in leg.placement.actuators}
             busy |= {pair.of for pair in friction_pairs(leg)} if friction else set()
+            busy |= {term.joint for coupling in leg.placement.couplings for term in coupling.joints}
             for joint in leg.placement.joints:
                 numbers = wrenches[..., row, :]
                 free = axes[..., row, :].reshape(*axes.shape[:-2], 2, 3)[..., : len(joint.axes), :]
@@ -425,4 +433,9 @@ class Reactions:
                 )  # fmt: skip
                 indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
-        return Reactions(legs, force, base, tuple(indeterminate))
+        coupled: dict[str, dict[str, Array]] = {}
+        names = [(leg.name, coupling.name) for leg in mechanism.legs for coupling in leg.placement.couplings]
+        for k, (leg_name, name) in enumerate(names if couplings is not None else ()):
+            assert couplings is not None
+            coupled.setdefault(leg_name, {})[name] = couplings[..., k]
+        return Reactions(legs, force, base, tuple(indeterminate), couplings=coupled)

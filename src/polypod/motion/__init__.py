@@ -62,3 +62,7 @@ __all__ = [
     "with_motion_lines",
 ]
 __all__ += paths.__all__
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

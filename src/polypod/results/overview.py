@@ -57,14 +57,16 @@ def parameters(robot: Robot) -> list[Parameter]:
 
 def mobility(robot: Robot) -> dict[str, Any]:
     """Degrees of freedom, joints and bodies, and the Gruebler-Kutzbach count 6 (bodies - joints) + sum of joint degrees
-    of freedom.
+    of freedom - couplings.
 
     The count is below the true mobility where a robot has more constraints than it needs (parallel hinges).
     """
     from ..legs.chain.data import JOINT_DOF
     from ..mechanism import Mechanism
 
-    legs = [leg.placement.joints for leg in Mechanism(robot).legs]
+    placements = [leg.placement for leg in Mechanism(robot).legs]
+    legs = [placement.joints for placement in placements]
+    couplings = sum(len(placement.couplings) for placement in placements)
     joints = [joint for leg in legs for joint in leg]
     bodies = 1 + sum(len({name for j in leg for name in (j.parent, j.child)} - {"base", "platform"}) for leg in legs)
     free = sum(JOINT_DOF[joint.kind] for joint in joints)
@@ -73,31 +75,30 @@ def mobility(robot: Robot) -> dict[str, Any]:
         "moving_bodies": bodies,
         "joints": len(joints),
         "joint_dof": free,
-        "gruebler_kutzbach": 6 * (bodies - len(joints)) + free,
+        **({"couplings": couplings} if couplings else {}),
+        "gruebler_kutzbach": 6 * (bodies - len(joints)) + free - couplings,
     }
 
 
 def _parameter(robot: Robot, path: str, friction_joints: list[dict[str, set[str]]]) -> Parameter:
     """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
     from ..description import Friction
+    from ..description.paths import steps
     from ..description.quantities import Range, unit_of
 
     ordered = next(part for part in get_args(Range) if isinstance(part, AfterValidator))
     value: Any = robot
     unit, given, is_range = "", True, False
     parts = path.split(".")
-    for part in parts:
-        if isinstance(value, BaseModel):
-            field = type(value).model_fields[part]
+    for owner, part, value in steps(robot, path):  # noqa: B007  the last is the parameter
+        if isinstance(owner, BaseModel):
+            field = type(owner).model_fields[part]
             unit, is_range = unit_of(field), ordered in (*field.metadata, *_annotation_metadata(field.annotation))
-            given = given and part in value.model_fields_set
-            if isinstance(value, Friction) and parts[0] == "legs":
+            given = given and part in owner.model_fields_set
+            if isinstance(owner, Friction) and parts[0] == "legs":
                 kinds = friction_joints[int(parts[1])].get(parts[2], set())
                 both = "prismatic" in kinds and len(kinds) > 1
                 unit = _FRICTION_UNITS[part]["prismatic" not in kinds] if kinds and not both else unit
-            value = getattr(value, part)
-        else:
-            value = value[int(part)] if isinstance(value, tuple) else value[part]
     return Parameter(path, value, "" if unit == "1" else unit, robot.source_of(path) or "", given, is_range)
 
 

@@ -40,6 +40,8 @@ def simulated_limits(result: xr.Dataset) -> str:
     given = {name: result[name].values for name in ("q", "qdot", "force", "twist") if name in result}
     if "limited" in own.needs:
         given["limited"] = model.joint_ranges(result["pose"].values).value
+    if "clearance" in own.needs:
+        given["clearance"] = model.clearances.least(result["pose"].values)
     report = own.evaluate(given, result.time.values if len(result.time) > 1 else None)
     beyond = {one.quantity: one for one in sorted(report.uses(), key=lambda one: one.use) if not one.kept}
     if not beyond:

@@ -6,8 +6,7 @@ from .events import Event
 from .follow import FlexiblePath, follow
 from .integrators import METHODS
 from .result import Sample, events
-from .simulate import simulate
-from .tracking import simulate_tracking
+from .simulate import simulate, simulate_tracking
 
 __all__ = [
     "METHODS",
@@ -24,3 +23,7 @@ __all__ = [
     "simulate",
     "simulate_tracking",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -1,9 +1,13 @@
-"""Events: a limit reached, a singularity approached, a joint that reverses; found between steps and located."""
+"""Events: a limit reached, a singularity approached, a joint that reverses; found between steps and located.
+
+Every limit of the robot file that a state has is watched: ranges and cones by their own margins, so that they are
+located to rounding, all others by the use that ``polypod.limits`` computes. ``not_watched`` says which are left out.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -12,9 +16,15 @@ import numpy as np
 from ..arrays import Array
 from ..elements import Stop
 from ..errors import InputError, UnknownNameError
+from ..fingerprint import fingerprint
 from ..friction import dry_drives
+from ..kernels import Kernel
+from ..kernels.kernel import Call
+from ..limits import KINDS, ROUNDING, RobotLimits
+from ..limits.symbols import state_limits, uses_of_outputs
 from ..mechanism import Mechanism
 from ..mechanism.acting_elements import placed_elements
+from ..model import Model
 from .chart import Snapshot
 from .integrators import Step
 from .system import System
@@ -26,7 +36,15 @@ MAX_TRAVEL = 0.02
 MAX_PARTS = 64
 HELD_RATE = 1e-9
 """Rates [m/s, rad/s] below which a joint is at rest and does not change direction."""
-DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal": "log", "contact": "log"}
+DEFAULTS: dict[str, Action] = {
+    "limit": "stop", "overload": "log", "singularity": "stop", "reversal": "log", "contact": "log"
+}  # fmt: skip
+BENDS = "the platform bends"
+"""Why limits that need accelerations or shapes are not watched on a flexible platform."""
+_REACHED = 1e-9
+"""Relative: a force that is held at its limit does not exceed it."""
+Acting = Callable[[float, Snapshot], tuple[Array, Array]]
+"""Actuator forces (n,) and external wrench (6,) at a time and state."""
 
 
 class Event(NamedTuple):
@@ -37,7 +55,7 @@ class Event(NamedTuple):
     time : float
         When it happened [s].
     kind : str
-        Kind of event: ``limit``, ``singularity`` or ``reversal``.
+        Kind of event: ``limit``, ``overload``, ``singularity``, ``reversal`` or ``contact``.
     leg : str
         Name of the leg; empty for the whole robot.
     text : str
@@ -55,6 +73,10 @@ class Watch(ABC):
 
     kind: str
     falling: bool = True
+    once: bool = False
+    """Whether only the first event of each number counts, also one that the start has already."""
+    time: float = 0.0
+    """Time [s] of the state that is looked at."""
 
     def __init__(self, action: Action) -> None:
         self.action = action
@@ -103,6 +125,85 @@ class LimitWatch(Watch):
             return leg, f"{limit.name} reaches {np.arccos(np.clip(self._low[number % count], -1, 1)):.6g} rad"
         end = self._low[number % count] if number < count else self._high[number % count]
         return leg, f"{limit.name} reaches {end:.6g} {limit.unit}"
+
+
+class ClearanceWatch(Watch):
+    """Distances between bodies, which must not fall below the robot file's ``clearance``."""
+
+    kind = "limit"
+
+    def __init__(self, action: Action, model: Model) -> None:
+        super().__init__(action)
+        self._model, self._limits = model, model.robot_limits.of_kind("clearance")
+        self._bound = np.array([one.low * (1 - ROUNDING) for one in self._limits])
+
+    def values(self, snapshot: Snapshot) -> Array:
+        """How much more than required each pair is apart."""
+        return np.asarray(self._model.clearances.least(snapshot.pose)) - self._bound
+
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
+        """Who comes near."""
+        one = self._limits[number]
+        return one.where, f"clearance falls to {one.low:.6g} m"
+
+
+class OverloadWatch(Watch):
+    """Limits of drives, motors and the platform: what is left of each, 1 - use, by the judge's own function."""
+
+    kind = "overload"
+    once = True
+    acting: Acting
+
+    def __init__(self, action: Action, model: Model, limits: RobotLimits, friction: bool) -> None:
+        super().__init__(action)
+        self._model, self._limits, self._friction = model, limits, friction
+        self._call = Call(_uses_kernel(model, limits))
+        needs = limits.needs
+        self._changes, self._forces = bool({"qddot", "acceleration"} & needs), "force" in needs
+        count = len(model.actuators)
+        self._none, self._still = np.zeros(count), np.zeros(6)
+        self._legs = np.zeros(1 + len(model.kernels.mechanism.limits))
+
+    @property
+    def count(self) -> int:
+        """How many limits are watched."""
+        return len(self._limits.limits)
+
+    def values(self, snapshot: Snapshot) -> Array:
+        """What is left of each limit."""
+        force, qddot, acceleration = self._none, self._none, self._still
+        twist, qdot = snapshot["twist"], snapshot["qdot"]
+        if self._forces or self._changes:
+            force, wrench = self.acting(self.time, snapshot)
+        if self._changes:
+            pose = snapshot.pose
+            acceleration = self._model.direct_dynamics(pose, twist, force, wrench, self._friction, errors="nan")
+            qddot = self._model.accelerations(pose, twist, acceleration, errors="nan")
+        use = self._call(force, qdot, qddot, self._legs, twist, acceleration)[0]
+        return (1 + _REACHED) - use[1:]
+
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
+        """Which limit is exceeded."""
+        one = self._limits.limits[number]
+        bound = "its curve" if one.kind == "force at speed" else f"{one.high:.6g} {one.unit}"
+        return one.where, f"{one.quantity} exceeds {bound}"
+
+
+def _uses_kernel(model: Model, limits: RobotLimits) -> Kernel:
+    """What the page and the C code compute of a state too, for some limits; their bounds are constants of it."""
+    data = [a.drive.force_speed for a in limits.actuators], limits.numbers["efficiency"].tolist()
+    name = f"limit uses {limits.limits} {data} {fingerprint('limits').hex()}"
+    return model.kernels.custom(name, lambda: uses_of_outputs(model.kernels.mechanism, limits))
+
+
+def watched_limits(model: Model) -> tuple[RobotLimits, dict[str, str]]:
+    """Limits that states of a simulation have, and the others of the robot file with the reason."""
+    found, left = state_limits(model.robot_limits)
+    if model.robot.flexible:
+        bent = {"qddot", "acceleration", "clearance"}
+        lost = {one.quantity: BENDS for one in found.limits if bent & set(KINDS[one.kind].needs)}
+        found, left = found.only(lambda one: one.quantity not in lost), left | lost
+    return found, left
 
 
 class ContactWatch(LimitWatch):
@@ -193,6 +294,12 @@ def make_watches(
     watches: list[Watch] = []
     if actions["limit"] != "ignore":
         watches.append(LimitWatch(actions["limit"], system))
+    watched, _ = watched_limits(system.model)
+    if actions["limit"] != "ignore" and "clearance" in watched.kinds:
+        watches.append(ClearanceWatch(actions["limit"], system.model))
+    driven = watched.only(lambda one: KINDS[one.kind].of not in ("range", "pair"))
+    if actions["overload"] != "ignore" and driven.limits:
+        watches.append(OverloadWatch(actions["overload"], system.model, driven, friction))
     if actions["contact"] != "ignore" and _stopped_joints(system.mechanism):
         watches.append(ContactWatch(actions["contact"], system))
     if actions["singularity"] != "ignore":
@@ -211,8 +318,14 @@ class EventDetector:
     def __init__(self, watches: list[Watch], snapshot: Snapshot, size: float) -> None:
         self._watches, self._size, self._speed = watches, size, _speed(snapshot, size)
         # lists: there are a few numbers a step, for which arrays take ten times as long
-        self._signs = [[_sign(value) for value in watch.values(snapshot).tolist()] for watch in watches]
+        self._signs = [[_sign(value) for value in _start_values(watch, snapshot)] for watch in watches]
         self._positive = [[1] * len(signs) for signs in self._signs]
+
+    def acts(self, acting: Acting) -> None:
+        """Tell the watches what acts on the robot at a time and state."""
+        for watch in self._watches:
+            if isinstance(watch, OverloadWatch):
+                watch.acting = acting
 
     def events(self, step: Step) -> list[tuple[Event, Action, Snapshot]]:
         """Events within a step."""
@@ -235,6 +348,7 @@ class EventDetector:
         """Events between two times of a step in order of time, with the state at the later one."""
         found: list[tuple[Event, Action, Snapshot]] = []
         for number, watch in enumerate(self._watches):
+            watch.time = high
             if watch.quiet(snapshot):
                 if watch.falling:
                     self._signs[number] = self._positive[number]
@@ -245,8 +359,17 @@ class EventDetector:
                     time, there = _locate(watch, k, step, (low, high), snapshot)
                     found.append((Event(time, watch.kind, *watch.describe(k, there)), watch.action, there))
             # a rate that starts from rest has no sign to change until it has moved
-            self._signs[number] = [_sign(v) if v != 0.0 else old for v, old in zip(values, signs, strict=True)]
+            now = [_sign(v) if v != 0.0 else old for v, old in zip(values, signs, strict=True)]
+            self._signs[number] = [min(v, old) for v, old in zip(now, signs, strict=True)] if watch.once else now
         return sorted(found, key=lambda event: event[0].time) if found else found
+
+
+def _start_values(watch: Watch, snapshot: Snapshot) -> list[float]:
+    """Numbers of the start; of those whose first event counts none has happened yet."""
+    if isinstance(watch, OverloadWatch):
+        return [1.0] * watch.count
+    values: list[float] = watch.values(snapshot).tolist()
+    return values
 
 
 def _sign(value: float) -> int:
@@ -267,10 +390,13 @@ def _locate(
     from scipy.optimize import brentq
 
     def value(time: float) -> float:
+        watch.time = time
         return float(watch.values(step.within(time))[k])
 
     low, high = between
-    first, last = value(low), float(watch.values(snapshot)[k])
+    last, first = float(watch.values(snapshot)[k]), value(low)
+    if watch.once and not first > 0:  # what acts has jumped
+        return low, step.within(low)
     if not (np.isfinite(last) and first * last < 0):
         return high, snapshot
     time = float(brentq(value, low, high, xtol=1e-14 * max(1.0, high), rtol=1e-14))

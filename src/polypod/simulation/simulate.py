@@ -7,24 +7,31 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..control import controller as controller_of
+from ..control import default_controller, scaled_masses
+from ..control.contract import Controller
 from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
+from ..description import Robot
 from ..errors import InputError, StateError
-from ..model.arguments import PoseLike, exact_poses, pose_matrix
-from ..motion import Trajectory
+from ..limits import left_out_text
+from ..model import Model
+from ..model.arguments import PoseLike, check_wrench, exact_poses, pose_matrix
+from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, Event, EventDetector, make_watches
+from .events import Action, Event, EventDetector, make_watches, watched_limits
 from .integrators import FIXED, Integrator, Step, no_answer
-from .result import Record, Sample, energy_fault, result_dataset
+from .result import Record, Sample, annotate, energy_fault, external_wrench, needed_force, result_dataset
 from .signals import Actuators, AppliedForces, ConstantSignal, Saturated, Signal, SignalLike, finite_numbers, signal
 from .system import Stepper, System
 
@@ -39,9 +46,9 @@ STEP = 1e-3
 
 def simulate(
     model: Any,
-    force: SignalLike = None,
+    force: SignalLike | MotionFile | Trajectory | Task | str | Path = None,
     *,
-    duration: float,
+    duration: float | None = None,
     pose: PoseLike | None = None,
     twist: ArrayLike | None = None,
     elastic: ArrayLike | None = None,
@@ -63,19 +70,21 @@ def simulate(
     progress: bool | None = None,
     observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
-    """Simulate a robot from an initial state under actuator forces and an external wrench.
+    """Simulate a robot from an initial state under actuator forces and an external wrench, or along a motion.
 
     Integrates M udot = J^T f + w_ext - bias, where udot comes from direct dynamics.
 
     Parameters
     ----------
-    model : Model
-        Model of the robot.
-    force : array_like, callable or controller, optional
+    model : Model, Robot, str or Path
+        Model of the robot, or what ``polypod.Model`` takes.
+    force : array_like, callable, controller or motion, optional
         Actuator forces (n,) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
-        ``polypod.control``. Default: zero.
-    duration : float
-        Simulated time [s], from 0.
+        ``polypod.control``. Default: zero. A motion (its name, its file, a trajectory, a task) stands for the robot's
+        default controller that follows it at 1 kHz, as ``polypod simulate``; ``simulation.simulate_tracking`` has more
+        options.
+    duration : float, optional
+        Simulated time [s], from 0. Default: that of the motion.
     pose : array_like or RigidTransform, shape (4, 4), optional
         Initial pose of {P} in {B}. Default: start of the controller's reference if it has one, else home.
     twist : array_like, shape (6,), optional
@@ -101,9 +110,10 @@ def simulate(
     delay : float, optional
         Time [s] from a sample to its force; the forces that hold the start act until the first arrives.
     events : mapping of str to str, optional
-        Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` and ``singularity`` stop, and
+        Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` (ranges, cones and clearances) and
+        ``singularity`` stop; ``overload`` (all other limits of the robot file that a state has, each once),
         ``reversal`` (of joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, which is
-        then no limit) are logged.
+        then no limit) are logged. The attribute ``not_watched`` of the result says which limits are not watched.
     singularity : float, optional
         Distance to singularity (``Model.conditioning``) below which the event ``singularity`` occurs.
     breaks : sequence of float, optional
@@ -133,6 +143,26 @@ def simulate(
     An energy balance that is off by more than 1e-4 of the energy exchanged is an ``EnergyWarning``: the steps are too
     long.
     """
+    if isinstance(model, (Robot, str, Path)):
+        model = Model(model)
+    if isinstance(force, (str, Path, MotionFile, Trajectory, Task)):
+        given: dict[str, Any] = {
+            "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
+            "wrench": wrench, "method": method, "step": step, "rtol": rtol, "atol": atol, "events": events,
+            "singularity": singularity, "breaks": breaks, "output": output, "reference": reference, "observe": observe,
+        }  # fmt: skip
+        return simulate_tracking(
+            model,
+            force,
+            rate=1000.0 if rate is None else rate,
+            delay=delay,
+            saturation=saturation,  # type: ignore[arg-type]
+            friction=friction,
+            progress=progress,
+            **given,
+        )
+    if duration is None:
+        raise InputError("duration: the simulated time [s] is needed, such as duration=1.0, or a motion to follow")
     timing = _Timing(duration, rate, breaks, output)
     system = System(model, friction)
     stepper = Stepper(system)
@@ -140,14 +170,16 @@ def simulate(
     wanted = _reference(reference, force, rate)
     start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
-    given = STEP if step is None else step
-    integrator = Integrator(how, _step(step, system, start) if how == FIXED else given, rtol, atol)
+    longest = _step(step, system, start) if how == FIXED else STEP if step is None else step
+    integrator = Integrator(how, longest, rtol, atol)
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     _check_sampling(forces, wrenches, rate, delay)
     size = model.robot.platform_size
     watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
+        if watch.once:
+            continue
         values = watch.values(start)
         if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
@@ -159,6 +191,7 @@ def simulate(
         "method": integrator.method,
         "rate": 0.0 if rate is None else float(rate),
         "friction": "yes" if friction else "no",
+        "not_watched": left_out_text(watched_limits(model)[1]),
     }
 
     def result(ended: str) -> xr.Dataset:
@@ -197,6 +230,131 @@ def simulate(
             warnings.warn(f"simulate: {text}; the result ends there", InterruptedWarning, stacklevel=2)
             return result(text)
     return result("duration reached")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# A robot under a controller that follows a motion, with what the motion itself needs beside it.
+
+
+class Stream(Protocol):
+    """Who watches a simulation as it goes on, and may push the platform, see ``polypod.viewer.stream.Stream``."""
+
+    @property
+    def push(self) -> Any:
+        """The wrench on the platform, (time, measurement) -> (6,)."""
+
+    def begin(self, own: Controller | None) -> None:
+        """A run starts, with the wrench of its motion."""
+
+    def observe(self, sample: Sample) -> None:
+        """A sample of the run is there."""
+
+
+def simulate_tracking(
+    model: Model,
+    motion: MotionFile | Trajectory | Task | str | Path | None = None,
+    controller: str | None = None,
+    rate: float = 1000.0,
+    mass: float = 1.0,
+    delay: float = 0.0,
+    saturation: float | str | None = None,
+    friction: bool = True,
+    compensation: bool = True,
+    progress: bool | None = None,
+    stream: Stream | None = None,
+    **options: Any,
+) -> xr.Dataset:
+    """Simulate a robot that follows a motion under a controller.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+    motion : MotionFile, Trajectory, Task, str or Path, optional
+        Motion, as ``polypod.motion.make_task`` takes it. The wrench of a motion file acts on the platform, unknown to
+        the controller. Default: the robot's own motion.
+    controller : str, optional
+        Name in ``polypod.control.CONTROLLERS``. Default: ``polypod.control.default_controller``.
+    rate : float, optional
+        Sampling rate of the controller [Hz].
+    mass : float, optional
+        Factor by which the controller misjudges all masses, 0.1 to 10.
+    delay : float, optional
+        Delay of the actuators [s].
+    saturation : float or 'drives', optional
+        Largest actuator force [N or N m]; ``drives`` takes the limits of the robot file. Default: no limit.
+    friction : bool, optional
+        Whether friction in the joints is included.
+    compensation : bool, optional
+        Whether the controller compensates friction.
+    progress : bool, optional
+        Whether to show a progress bar. Default: on a terminal only.
+    stream : Stream, optional
+        Observer of the run, see ``polypod.viewer.stream``.
+    **options
+        Further keywords of ``polypod.simulate``, such as ``duration`` (default: that of the motion), ``pose``,
+        ``wrench``, ``events`` or ``step``.
+
+    Returns
+    -------
+    xarray.Dataset
+        Result of ``polypod.simulate`` with ``needed_force``, the largest forces that the motion itself needs.
+
+    Raises
+    ------
+    SimulationError
+        If the robot cannot go on; carries the result so far.
+    """
+    rigid = model.rigid
+    with with_motion_lines(motion if isinstance(motion, (str, Path)) else None):
+        task = motion if isinstance(motion, Task) else make_task(model, motion)
+        check_wrench(model.robot, task.wrench)
+    trajectory, wrench = task.trajectory, external_wrench(task)
+    options = {name: value for name, value in options.items() if value is not None}
+    if trajectory is None:
+        raise InputError("motion: a motion that is known between its samples is needed: a file, a name or a trajectory")
+    if not 0.1 <= mass <= 10.0:
+        raise InputError(
+            "mass: a factor of all masses that the controller assumes is needed, 0.1 to 10, such as 1.2; got "
+            f"{mass:g}. For another platform set its platform.mass"
+        )
+    if delay >= trajectory.duration:
+        raise InputError(
+            f"delay: {delay:g} s is as long as the motion ({trajectory.duration:g} s); write {delay / 1e3:g} if "
+            "milliseconds are meant"
+        )
+    assumed = model if mass == 1.0 else Model(scaled_masses(model.robot, mass, mass))
+    law = controller or default_controller(model.robot.flexible)
+    about = {"motion": task.name, "controller": law, "duration": trajectory.duration}
+    about["wrench"] = "none" if wrench is None else "of the motion"
+
+    def whole(result: xr.Dataset) -> xr.Dataset:
+        until = float(result.time[-1]) if len(result.time) else 0.0
+        return annotate(result, rigid, needed_force(rigid, trajectory, wrench, until, friction), about)
+
+    if stream is not None:
+        stream.begin(wrench)
+    steps = controller_of(law, assumed, trajectory, rate, compensation)
+    run: dict[str, Any] = {
+        "duration": trajectory.duration,
+        "reference": getattr(steps, "reference", trajectory),
+        "wrench": wrench if stream is None else stream.push,
+        "observe": None if stream is None else stream.observe,
+    }
+    known: dict[str, Any] = {
+        "rate": rate,
+        "delay": delay,
+        "saturation": saturation,
+        "friction": friction,
+        "progress": progress,
+    }
+    try:
+        result = simulate(model, steps, **{**run, **options}, **known)
+    except SimulationError as error:
+        if error.result is not None:
+            error.result = whole(error.result)
+        raise
+    return whole(result)
 
 
 class _Timing:
@@ -333,6 +491,15 @@ class SimulationRun:
         self._continuous = False
         self._commanded = self._force_acting = np.zeros(len(self.stepper.system.actuators))
         self._wrench_acting = np.zeros(6)
+        self.detector.acts(self._acting)
+
+    def _acting(self, time: float, snapshot: Snapshot) -> tuple[Array, Array]:
+        """Actuator forces and external wrench that act at a time and state."""
+        seen = snapshot.measurement()
+        force = self._force_acting
+        if self._continuous:
+            force = self.actuators.saturated(self.force.at(time, seen), seen.qdot)
+        return force, self.wrench.at(time, seen)
 
     def run_sampled(self, duration: float, rate: float, every: int) -> None:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""

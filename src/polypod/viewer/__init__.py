@@ -3,3 +3,7 @@
 from .document import LivePage, framed, live_page, view
 
 __all__ = ["LivePage", "framed", "live_page", "view"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)  # for completion: public names, no imports

@@ -24,11 +24,13 @@ RANK = 1e-7
 
 
 class Place(NamedTuple):
-    """Where all bodies are: reference points (b, 3), turns from home (b, 3, 3), displacements of the drives."""
+    """Where all bodies are: reference points (b, 3), turns from home (b, 3, 3), displacements of the drives, and of
+    coupled joints (which may turn more than once)."""
 
     points: Array
     turns: Array
     q: Array
+    coupled: Array = np.zeros(0)
 
 
 class Motion(NamedTuple):
@@ -94,6 +96,48 @@ class FrictionPair:
     joint: tuple[int, str] = (0, "")
 
 
+@dataclass(frozen=True)
+class Coupled:
+    """A displacement in a coupling: of which joint, about or along which axis, with which factor of which coupling.
+
+    ``motion``: ``translation`` along ``axis``, ``rotation`` about it; ``first`` about an axis of the first body with
+    ``other`` one of the second, ``second`` the other way round.
+    """
+
+    coupling: int
+    key: tuple[int, str]
+    first: int
+    second: int
+    at: Array
+    axis: Array
+    other: Array
+    motion: str
+    factor: float
+
+
+def coupling_terms(data: dict[str, Any]) -> list[list[tuple[str, float]]]:
+    """Joints and factors of each relation of a coupling, from the file format."""
+    kind = data.get("kind", "linear")
+    if kind == "screw":
+        turn, travel = data.get("turn"), data.get("travel")
+        if data.get("joint"):
+            turn, travel = data["joint"] + ".rotation", data["joint"] + ".translation"
+        return [[(travel, 2 * np.pi), (turn, -data["lead"])]]
+    if kind == "gear":
+        return [[(data["input"], 1.0), (data["output"], -data["ratio"])]]
+    if kind == "belt":
+        (a, b), (r, s) = data["joints"], data["radii"]
+        return [[(a, r), (b, s if data.get("crossed") else -s)]]
+    if kind == "mimic":
+        return [[(data["joint"], 1.0), (data["of"], -data.get("multiplier", 1.0))]]
+    if kind == "differential":
+        (a, b), (p, q), r = data["inputs"], data["outputs"], data.get("ratio", 1.0)
+        return [[(a, 1.0), (p, -r), (q, -r)], [(b, 1.0), (p, -r), (q, r)]]
+    if "joints" in data:
+        return [list(zip(data["joints"], data["factors"], strict=True))]
+    return [[(name, factor) for name, factor in data.items() if name not in ("kind", "name")]]
+
+
 class OutOfReachError(Exception):
     """A place that the joints do not let the robot have, or none that is near."""
 
@@ -118,9 +162,20 @@ class Engine:
         self.drives: list[Drive] = []
         self.frictions: list[FrictionPair] = []
         self.joints: dict[tuple[int, str], Held] = {}
+        self.coupled: list[Coupled] = []
+        self.couplings: list[tuple[int, str]] = []
         self.indices: list[dict[str, int]] = []
-        for number, leg in enumerate(robot["legs"]):
-            self._add(number, leg)
+        # what stands at robot level comes last, as a leg of its own; bodies of legs have the leg's name before theirs
+        shared = {name: self._new_body(body) for name, body in robot.get("bodies", {}).items()}
+        legs = robot["legs"]
+        owned = [{name: self._new_body(body) for name, body in leg["bodies"].items()} for leg in legs]
+        ground = {"base": -1, "platform": 0}
+        for leg, own in zip(legs, owned, strict=True):
+            shared |= {f"{leg['name']}.{name}": body for name, body in own.items()} if "name" in leg else {}
+        for number, (leg, own) in enumerate(zip(legs, owned, strict=True)):
+            self._add(number, leg, {**shared, **own, **ground})
+        if robot.get("joints"):
+            self._add(len(legs), {"joints": robot["joints"]}, {**shared, **ground})
         self.count = len(self.masses)
         points = np.array([*self.starts, *[t.at for t in self.terms]])
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
@@ -133,15 +188,15 @@ class Engine:
                 axis = np.array(coordinate["axis"], dtype=float)
                 row[3 * (coordinate["motion"] == "rotation") :][:3] = axis / np.linalg.norm(axis)
 
-    def _add(self, number: int, leg: dict[str, Any]) -> None:
-        index = {"base": -1, "platform": 0}
-        for name, body in leg["bodies"].items():
-            index[name] = len(self.masses)
-            self.masses.append(body["mass"])
-            com = np.array(body.get("com", np.zeros(3)), dtype=float)
-            self.starts.append(com)
-            self.centres.append(com)
-            self.tensors.append(_tensor(body))
+    def _new_body(self, body: dict[str, Any]) -> int:
+        self.masses.append(body["mass"])
+        com = np.array(body.get("com", np.zeros(3)), dtype=float)
+        self.starts.append(com)
+        self.centres.append(com)
+        self.tensors.append(_tensor(body))
+        return len(self.masses) - 1
+
+    def _add(self, number: int, leg: dict[str, Any], index: dict[str, int]) -> None:
         self.indices.append(index)
         for joint in leg["joints"]:
             first, second = (index[name] for name in joint["between"])
@@ -150,6 +205,24 @@ class Engine:
             at = np.array(joint.get("at", np.zeros(3)), dtype=float)
             drive = drives if len(self.drives) > drives else None
             self.joints[number, joint["name"]] = Held(first, second, at, begin, len(self.terms), drive)
+        joints = {joint["name"]: joint for joint in leg["joints"]}
+        for count, coupling in enumerate(leg.get("couplings", ()), 1):
+            for part, relation in zip(("first", "second"), coupling_terms(coupling), strict=False):
+                name = coupling.get("name") or f"coupling{count}"
+                self.couplings.append((number, f"{name} {part}" if coupling.get("kind") == "differential" else name))
+                for path, factor in relation:
+                    self._couple(number, joints, path, factor)
+
+    def _couple(self, number: int, joints: dict[str, Any], path: str, factor: float) -> None:
+        name, motion = (path, "") if path in joints else path.rsplit(".", 1)
+        joint, held = joints[name], self.joints[number, name]
+        motion = motion or {"revolute": "rotation", "prismatic": "translation"}[joint["kind"]]
+        axis = other = _unit(joint.get("axis", (0.0, 0.0, 1.0)))
+        if motion in ("first", "second"):
+            one, two = (_unit(a) for a in joint["axes"])
+            axis, other = (one, two) if motion == "first" else (two, one)
+        ends = (number, name), held.first, held.second, held.at
+        self.coupled.append(Coupled(len(self.couplings) - 1, *ends, axis, other, motion, factor))
 
     def _join(self, joint: dict[str, Any], first: int, second: int, key: tuple[int, str]) -> None:
         kind, at = joint["kind"], np.array(joint.get("at", np.zeros(3)), dtype=float)
@@ -192,7 +265,8 @@ class Engine:
     # -- positions -----------------------------------------------------------------------------------------------------
 
     def at_home(self) -> Place:
-        return Place(np.array(self.starts), np.tile(np.eye(3), (self.count, 1, 1)), np.zeros(len(self.drives)))
+        turns, still = np.tile(np.eye(3), (self.count, 1, 1)), np.zeros(len(self.coupled))
+        return Place(np.array(self.starts), turns, np.zeros(len(self.drives)), still)
 
     def pose(self, place: Place) -> Array:
         """Pose (4, 4) of the platform."""
@@ -216,7 +290,7 @@ class Engine:
         return place
 
     def _driven(self, place: Place, move: Array) -> Place:
-        rates, _ = self._solved(place, np.zeros(len(self.terms)), move)
+        rates, _ = self._solved(place, np.zeros(self.height), move)
         place = self._moved(place, rates)
         for _ in range(12):
             gaps = self.gaps(place)
@@ -237,7 +311,30 @@ class Engine:
     def _moved(self, place: Place, twist: Array) -> Place:
         turns = Rotation.from_rotvec(twist[:, 3:]).as_matrix() @ place.turns
         left, _, right = np.linalg.svd(turns)
-        return place._replace(points=place.points + twist[:, :3], turns=left @ right)
+        ratios = np.array([d.ratio for d in self.drives])
+        q = place.q + self.drive_rows(place) @ twist.ravel() / ratios
+        aim = place.coupled + self._coupled_rows(place) @ twist.ravel()
+        return self._counted(place._replace(points=place.points + twist[:, :3], turns=left @ right, q=q), aim)
+
+    def _counted(self, place: Place, aim: Array) -> Place:
+        """The place with displacements of coupled joints, whole turns as near to an ``aim`` as can be."""
+        values = []
+        for c, near in zip(self.coupled, aim, strict=True):
+            first, second = self._turn(place, c.first), self._turn(place, c.second)
+            if c.motion == "translation":
+                gap = self._point(place, c.second, c.at) - self._point(place, c.first, c.at)
+                values.append(first @ c.axis @ gap)
+                continue
+            if c.motion == "rotation":
+                p = _unit(_cross(c.axis, np.eye(3)[np.argmin(np.abs(c.axis))]))
+                axis, start, now = first @ c.axis, first @ p, second @ p
+            elif c.motion == "first":
+                axis, start, now = first @ c.axis, first @ c.other, second @ c.other
+            else:
+                axis, start, now = second @ c.axis, first @ c.other, second @ c.other
+            angle = np.arctan2(_cross(axis, start) @ now, start @ now)
+            values.append(angle + 2 * np.pi * np.round((near - angle) / (2 * np.pi)))
+        return place._replace(coupled=np.array(values))
 
     def _coordinates(self, place: Place) -> Array:
         q = []
@@ -267,6 +364,46 @@ class Engine:
     def _point(self, place: Place, body: int, at: Array) -> Array:
         return at if body < 0 else place.points[body] + self._arm(place, body, at)
 
+    @property
+    def height(self) -> int:
+        """How many constraints there are, couplings last."""
+        return len(self.terms) + len(self.couplings)
+
+    def _factors(self) -> Array:
+        """Factors of coupled displacements by coupling, made comparable in size to lengths by the robot's."""
+        matrix = np.zeros((len(self.couplings), len(self.coupled)))
+        for k, c in enumerate(self.coupled):
+            matrix[c.coupling, k] = c.factor
+        sizes = np.array([self.size if c.motion == "translation" else 1.0 for c in self.coupled])
+        return matrix / np.abs(matrix * sizes).max(axis=1, initial=1e-300)[:, None]
+
+    def _coupled_axis(self, place: Place, c: Coupled) -> Array:
+        return self._turn(place, c.second if c.motion == "second" else c.first) @ c.axis
+
+    def _coupled_rows(self, place: Place) -> Array:
+        """Rates of coupled displacements by all twists, (k, 6 b)."""
+        rows = np.zeros((len(self.coupled), self.count, 6))
+        for row, c in zip(rows, self.coupled, strict=True):
+            if c.motion in ("rotation", "translation"):
+                self._axis_row(place, row, c.first, c.second, c.at, c.axis, c.motion == "rotation")
+                continue
+            axis = self._coupled_axis(place, c)
+            self._put(row, c.second, np.zeros(3), axis)
+            self._put(row, c.first, np.zeros(3), -axis)
+        return rows.reshape(len(self.coupled), 6 * self.count)
+
+    def _coupled_drift(self, place: Place, velocity: Array) -> Array:
+        """Second derivatives of coupled displacements without accelerations."""
+        values = []
+        for c in self.coupled:
+            w1, w2 = self._spin(velocity, c.first), self._spin(velocity, c.second)
+            a = self._coupled_axis(place, c)
+            if c.motion != "translation":
+                values.append(_cross(w2 if c.motion == "second" else w1, a) @ (w2 - w1))
+                continue
+            values.append(self._slide_drift(place, velocity, c.first, c.second, c.at, a))
+        return np.array(values)
+
     def gaps(self, place: Place) -> Array:
         """Values of all constraints."""
         values = []
@@ -275,7 +412,7 @@ class Engine:
             first, second = self._turn(place, t.first), self._turn(place, t.second)
             values.append({"gap": t.one @ gap, "carried gap": first @ t.one @ gap,
                            "square": (first @ t.one) @ (second @ t.two)}[t.kind])  # fmt: skip
-        return np.array(values)
+        return np.r_[values, self._factors() @ place.coupled]
 
     def derivatives(self, place: Place) -> Array:
         """Derivatives of the constraints by all twists, (terms, 6 b)."""
@@ -293,7 +430,8 @@ class Engine:
             if t.kind == "carried gap":
                 gap = self._point(place, t.second, t.at) - self._point(place, t.first, t.at)
                 self._put(row, t.first, np.zeros(3), _cross(d, gap))
-        return rows.reshape(len(self.terms), -1)
+        own = rows.reshape(len(self.terms), -1)
+        return np.vstack([own, self._factors() @ self._coupled_rows(place)]) if self.couplings else own
 
     def drift(self, place: Place, velocity: Array) -> Array:
         """Second derivatives of the constraints without accelerations."""
@@ -314,7 +452,7 @@ class Engine:
             gap = self._point(place, t.second, t.at) - self._point(place, t.first, t.at)
             rate = self._velocity(velocity, place, t.second, t.at) - self._velocity(velocity, place, t.first, t.at)
             values.append(_cross(w1, _cross(w1, d)) @ gap + 2 * _cross(w1, d) @ rate + d @ change)
-        return np.array(values)
+        return np.r_[values, self._factors() @ self._coupled_drift(place, velocity)]
 
     def _put(self, row: Array, body: int, linear: Array, angular: Array) -> None:
         if body >= 0:
@@ -332,18 +470,21 @@ class Engine:
     def _scaled(self, place: Place, rows: Array) -> Array:
         """Constraints and more rows with lengths by the robot's size, so that singular values can be compared."""
         scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
-        lengths = np.array([self.size if t.kind != "square" else 1.0 for t in self.terms])
+        lengths = self._lengths()
         return np.vstack([self.derivatives(place) * scale / lengths[:, None], rows * scale])
+
+    def _lengths(self) -> Array:
+        return np.r_[[self.size if t.kind != "square" else 1.0 for t in self.terms], np.ones(len(self.couplings))]
 
     def _solved(self, place: Place, right: Array, chosen: Array) -> tuple[Array, Array]:
         """Velocities (b, 6) of least size with constraint rates ``right`` and chosen components of the platform."""
         scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
-        lengths = np.array([self.size if t.kind != "square" else 1.0 for t in self.terms])
+        lengths = self._lengths()
         units = np.where(np.abs(self.chosen[:, :3]).sum(axis=1) > 0, self.size, 1.0)
         rows = np.zeros((len(self.chosen), 6 * self.count))
         rows[:, :6] = self.chosen
         whole = self._scaled(place, rows)
-        whole[len(self.terms) :] /= units[:, None]
+        whole[self.height :] /= units[:, None]
         wanted = np.r_[right / lengths, chosen / units]
         solution = np.linalg.lstsq(whole, wanted, rcond=RANK)[0]
         rest = whole @ solution - wanted
@@ -373,7 +514,7 @@ class Engine:
 
     def velocity(self, place: Place, u: Array) -> Array:
         """Velocities (b, 6) of all bodies for rates of the chosen components."""
-        velocity, rest = self._solved(place, np.zeros(len(self.terms)), u)
+        velocity, rest = self._solved(place, np.zeros(self.height), u)
         assert np.abs(rest).max() < 1e-11 * (1 + np.abs(u).max()), "the chosen components cannot move so"
         return velocity
 
@@ -411,13 +552,17 @@ class Engine:
             if d.turns:
                 values[k] += d.ratio * _cross(w1, a) @ (w2 - w1)
                 continue
-            r1, r2 = self._arm(place, d.first, d.at), self._arm(place, d.second, d.at)
-            gap = self._point(place, d.second, d.at) - self._point(place, d.first, d.at)
-            rate = self._velocity(velocity, place, d.second, d.at) - self._velocity(velocity, place, d.first, d.at)
-            change = _cross(w2, _cross(w2, r2)) - _cross(w1, _cross(w1, r1))
-            turning = _cross(w1, _cross(w1, a)) @ gap + 2 * _cross(w1, a) @ rate
-            values[k] += d.ratio * (turning + a @ change)
+            values[k] += d.ratio * self._slide_drift(place, velocity, d.first, d.second, d.at, a)
         return values
+
+    def _slide_drift(self, place: Place, velocity: Array, first: int, second: int, at: Array, a: Array) -> float:
+        """Second derivative of a travel along a, which the first body carries, without accelerations."""
+        w1, w2 = self._spin(velocity, first), self._spin(velocity, second)
+        r1, r2 = self._arm(place, first, at), self._arm(place, second, at)
+        gap = self._point(place, second, at) - self._point(place, first, at)
+        rate = self._velocity(velocity, place, second, at) - self._velocity(velocity, place, first, at)
+        change = _cross(w2, _cross(w2, r2)) - _cross(w1, _cross(w1, r1))
+        return float(_cross(w1, _cross(w1, a)) @ gap + 2 * _cross(w1, a) @ rate + a @ change)
 
     # -- forces --------------------------------------------------------------------------------------------------------
 
@@ -532,18 +677,22 @@ class Engine:
     def reactions(
         self, place: Place, motion: Motion, wrench: Array, force: Array, friction: bool = False
     ) -> dict[tuple[int, str], Array]:
-        """Wrench (6) of every joint on the second of its bodies, about its point in that body.
+        """Wrench (6) of every joint on the second of its bodies, about its point in that body, with what couplings
+        apply in it.
 
         J^T lambda + G^T f = load; only for robots whose joints hold nothing twice, and no rotors.
         """
         derivatives, rows = self.derivatives(place), self.drive_rows(place)
-        rest = self._load(place, motion, wrench, friction) - rows.T @ force
-        multipliers = np.linalg.lstsq(derivatives.T, rest, rcond=1e-10)[0]
+        multipliers = self._multipliers(place, motion, wrench, force, friction)
+        coupled = self._coupled_rows(place), multipliers[len(self.terms) :] @ self._factors()
         found = {}
         for key, joint in self.joints.items():
             push = derivatives[joint.begin : joint.end].T @ multipliers[joint.begin : joint.end]
             if joint.drive is not None:
                 push = push + rows[joint.drive] * force[joint.drive]
+            for k, c in enumerate(self.coupled):
+                if c.key == key:
+                    push = push + coupled[0][k] * coupled[1][k]
             for f in self.frictions if friction else ():
                 if f.joint == key:
                     push = push - self._braked(place, motion.velocity, f)
@@ -551,6 +700,20 @@ class Engine:
             own = push.reshape(self.count, 6)[body] * (1 if joint.second >= 0 else -1)
             arm = self._arm(place, body, joint.at)
             found[key] = np.r_[own[:3], own[3:] - _cross(arm, own[:3])]
+        return found
+
+    def _multipliers(self, place: Place, motion: Motion, wrench: Array, force: Array, friction: bool) -> Array:
+        rest = self._load(place, motion, wrench, friction) - self.drive_rows(place).T @ force
+        return np.linalg.lstsq(self.derivatives(place).T, rest, rcond=1e-10)[0]
+
+    def coupling_forces(
+        self, place: Place, motion: Motion, wrench: Array, force: Array, friction: bool = False
+    ) -> dict[tuple[int, str], float]:
+        """What each coupling applies to its first displacement; in the same cases."""
+        multipliers = self._multipliers(place, motion, wrench, force, friction)[len(self.terms) :]
+        found: dict[tuple[int, str], float] = {}
+        for factors, size, name in zip(self._factors(), multipliers, self.couplings, strict=True):
+            found[name] = float(size * factors[np.flatnonzero(factors)[0]])
         return found
 
     def direct_dynamics(self, place: Place, velocity: Array, force: Array, wrench: Array, friction: bool) -> Array:

@@ -145,10 +145,6 @@ class EngineElements:
         rest = element.get("length", element.get("rest"))
         return np.asarray(s - (home if rest is None else rest))
 
-    def _range(self, element: dict[str, Any]) -> tuple[float, float]:
-        low, high = element["range"]
-        return low, high
-
     def static(self, element: dict[str, Any], s: Array) -> tuple[Array, float]:
         """Force (k) at rest and potential."""
         kind = element["kind"]
@@ -162,9 +158,9 @@ class EngineElements:
         if kind == "constant force":
             return np.array([element["force"]]), -element["force"] * s[0]
         if kind == "stop":
-            low, high = self._range(element)
-            beyond = max(s[0] - high, 0.0) + min(s[0] - low, 0.0)
-            return np.array([-element["stiffness"] * beyond]), 0.5 * element["stiffness"] * beyond**2
+            low, high = np.reshape(element["range"], (-1, 2)).T
+            beyond = np.maximum(s - high, 0.0) + np.minimum(s - low, 0.0)
+            return -np.array(element["stiffness"]) * beyond, float(0.5 * (element["stiffness"] * beyond**2).sum())
         return np.zeros(len(s)), 0.0
 
     def damped(self, element: dict[str, Any], s: Array, rate: Array) -> Array:
@@ -175,11 +171,9 @@ class EngineElements:
             return -np.sign(rate) * _line(points, abs(rate[0]))
         if kind == "stop":
             push = self.static(element, s)[0]
-            if push[0] == 0.0 or "damping" not in element:
-                return np.zeros(1)
-            side = -np.sign(push[0])
-            full = min(abs(push[0]) / element["stiffness"] / element.get("ramp", 1e-4), 1.0)
-            return np.array([side * min(-side * rate[0] * element["damping"] * full, abs(push[0]))])
+            side = -np.sign(push)
+            full = np.minimum(abs(push) / np.array(element["stiffness"]) / element.get("ramp", 1e-4), 1.0)
+            return side * np.minimum(-side * rate * np.array(element.get("damping", 0.0)) * full, abs(push))
         return -_matrix(element.get("damping", 0.0), len(s)) @ rate
 
     def overcoming(self, place: Any, velocity: Array) -> Array:

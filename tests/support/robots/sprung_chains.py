@@ -50,6 +50,11 @@ def with_elements(data: Data, seed: int, everywhere: bool = True) -> Data:
                     "kind": "stop", "name": f"stop {where}", "joint": where, "stiffness": 900.0, "damping": 3.0,
                     "range": [low, low + 0.002],
                 })  # fmt: skip
+            if count == 2:
+                elements.append({
+                    "kind": "stop", "name": f"stop {where}", "joint": where, "stiffness": [900.0, 700.0],
+                    "damping": [3.0, 2.0], "range": [[-0.02, -0.001], [0.001, 0.02]],
+                })  # fmt: skip
     pairs = [("base", "platform"), *[tuple(rng.choice(bodies, 2, replace=False)) for _ in range(4)]]
     kinds = ("bushing", "spring", "gas spring", "damper", "constant force")
     for (first, second), kind in zip(pairs, kinds, strict=True):

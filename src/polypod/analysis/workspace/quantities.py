@@ -15,6 +15,7 @@ from ...fingerprint import fingerprint
 from ...kernels import Expression, Iteration, Kernel, Port, port
 from ...kernels.predicate import Conditions, PredicateKernel
 from ...legs.contract import SMALLEST_MARGIN
+from ...limits import ROUNDING
 from ...mechanism import LegAtState, Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
@@ -68,6 +69,7 @@ class Quantities:
     requirements: tuple[Requirement, ...]
     closing: ca.SX
     determinant: ca.SX
+    legs: list[LegAtState]
 
     @staticmethod
     def at(mechanism: Mechanism, pose: ca.SX) -> Quantities:
@@ -88,7 +90,7 @@ class Quantities:
             for leg in legs
             for limit in leg.model.placement.limits
         )
-        return Quantities(found, mechanism.quality(legs), determinant(scaled_jacobian(mechanism, legs)))
+        return Quantities(found, mechanism.quality(legs), determinant(scaled_jacobian(mechanism, legs)), legs)
 
 
 def scaled_jacobian(mechanism: Mechanism, legs: list[LegAtState]) -> ca.SX:
@@ -195,20 +197,27 @@ def _margins(mechanism: Mechanism) -> Expression | Iteration:
 def predicate(model: Model) -> PredicateKernel:
     """Conditions on grids: designs are numbers of the robot, a rotation (9) and an offset (3), states positions (3).
 
-    Two reports: all limits hold and the legs close; and det J has the sign of the last parameter.
+    Two reports: all limits hold, clearances among them, and the legs close; and det J has the sign of the last
+    parameter.
     """
-    return model.kept((__name__, "predicate"), lambda: PredicateKernel(_conditions(model.kernels.mechanism)))
+    return model.kept((__name__, "predicate"), lambda: PredicateKernel(_conditions(model)))
 
 
-def _conditions(mechanism: Mechanism) -> Conditions:
+def _conditions(model: Model) -> Conditions:
+    mechanism = model.kernels.mechanism
     position, rotation, offset, sign = (ca.SX.sym(n, k) for n, k in zip("pros", (3, 9, 3, 1), strict=True))
     place = position + offset
     rows = [ca.vertcat(rotation[3 * k : 3 * k + 3], place[k]) for k in range(3)]
-    q = Quantities.at(mechanism, ca.vertcat(*rows, 0, 0, 0, 1))
+    pose = ca.vertcat(*rows, 0, 0, 0, 1)
+    q = Quantities.at(mechanism, pose)
     # what is cheap and often fails first: lengths before cones, which take a division more
     stages = [r.holds for r in q.requirements if not r.angle] + [r.holds for r in q.requirements if r.angle]
     if not ca.SX(q.closing).is_constant():
         stages.append(q.closing > SMALLEST_MARGIN)
+    if model.robot.clearance is not None:  # what takes longest last
+        bound = model.robot.clearance * (1 - ROUNDING)
+        apart = model.clearances.function.at_pose(pose, q.legs)
+        stages += [apart[k] >= bound for k in range(apart.numel())]
     stages = stages or [ca.SX(position[0] <= ca.inf)]
     given = ca.vertcat(mechanism.numbers.symbols, rotation, offset, sign)
     stages.append(q.determinant * sign > 0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...datasets import COMPONENTS
 from .build import Build, ModelCode
-from .motion import RATES, add_motion, add_pose, motion_lines
+from .motion import RATES, add_joints, add_motion, add_pose, joint_lines, motion_lines
 from .plant import WRENCH, plant
 
 _EVALUATE = ["(void)step;", "return model_evaluate(m);"]
@@ -42,8 +42,10 @@ def forward_kinematics(build: Build) -> ModelCode:
     build.add_parameters()
     add_pose(build, "", "output")
     variables.add("twist", "output", COMPONENTS, RATES, "twist of the platform, base axes")
+    add_joints(build)
     evaluate = [
         *_found(build),
+        *joint_lines(build, "found"),
         "for (int i = 0; i < 3; i++)",
         f"    ({variables.at('position')})[i] = found[4 * i + 3];",
         f"orientation_of(found, {variables.at('orientation')});",
@@ -98,7 +100,9 @@ class FmuKind(NamedTuple):
 KINDS = {
     "plant": FmuKind(plant, "actuator forces in; pose, twist, coordinates and rates out", True, True),
     "inverse-dynamics": FmuKind(inverse_dynamics, "motion of the platform in, actuator forces out", True),
-    "forward-kinematics": FmuKind(forward_kinematics, "actuated coordinates and rates in, pose and twist out", False),
+    "forward-kinematics": FmuKind(
+        forward_kinematics, "actuated coordinates and rates in, pose, twist and all joint positions out", False
+    ),
     "controller": FmuKind(controller, "computed torque: wanted motion and encoders in, actuator forces out", False),
 }
 

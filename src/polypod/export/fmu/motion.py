@@ -3,9 +3,11 @@ freedom."""
 
 from __future__ import annotations
 
+import numpy as np
 import scipy
 
 from ...datasets import COMPONENTS
+from ...model.joints import component_names, component_units
 from .build import Build
 from .variables import Role
 
@@ -43,6 +45,20 @@ def add_motion(build: Build, prefix: str, role: Role, acceleration: bool) -> Non
     variables.add(f"{prefix}twist", role, COMPONENTS, RATES, _ABOUT["twist"])
     if acceleration:
         variables.add(f"{prefix}acceleration", role, COMPONENTS, ACCELERATIONS, _ABOUT["acceleration"])
+
+
+def add_joints(build: Build) -> None:
+    """Positions of all joints, passive ones too, as outputs."""
+    joints = build.model.joints
+    about = "position of the joint: displacement from home with what the robot file adds there"
+    home = np.concatenate(list(build.model.joint_positions(build.model.robot.home.matrix).values()))
+    build.variables.add("joint", "output", component_names(joints), component_units(joints), about, home)
+    build.function("joint_positions")
+
+
+def joint_lines(build: Build, pose: str) -> list[str]:
+    """Lines of C that set them at a pose of the platform."""
+    return build.call("joint_positions", pose, pose=pose, joint_positions=build.variables.at("joint"))
 
 
 def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:

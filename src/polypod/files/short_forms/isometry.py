@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
+from ...couplings import Screw
 from ...description import poses
 from ...description.body import Body
 from ...description.leg import LegData
 from ...description.quantities import Data, unit_of
 from ...description.shapes import mapped
 from ...legs.chain import Chain, ChainJoint
+from ...legs.chain.data import Bodies, joint_coordinate
 
 _ROUNDING = 1e-15
 
@@ -69,20 +71,37 @@ def reflection(plane: Sequence[float], through: Sequence[float]) -> Isometry:
     return _about(_snapped(np.eye(3) - 2 * np.outer(n, n)), through)
 
 
-def transformed_leg(leg: LegData, home: Array, isometries: Sequence[Isometry]) -> dict[str, Any]:
-    """A leg's data after some isometries in turn; ``home`` (4, 4) is the robot's home pose."""
+class Part(Data):
+    """Bodies and joints of a general leg that also holds bodies of others."""
+
+    kind: str
+    name: str = ""
+    closing: str = "auto"
+    bodies: Bodies
+    joints: tuple[ChainJoint, ...]
+
+
+def composed(isometries: Sequence[Isometry]) -> Isometry:
+    """Some isometries in turn as one."""
     whole = Isometry(np.eye(3), np.zeros(3))
     for isometry in isometries:
         whole = isometry.after(whole)
+    return whole
+
+
+def transformed_leg(leg: LegData | Part, home: Array, isometries: Sequence[Isometry]) -> dict[str, Any]:
+    """A leg's data after some isometries in turn; ``home`` (4, 4) is the robot's home pose."""
+    whole = composed(isometries)
     data = {"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)}
-    if isinstance(leg, Chain):
-        bodies = {name: _body(body, whole) for name, body in leg.bodies.items()}
+    if isinstance(leg, (Chain, Part)):
+        bodies = {name: transformed_body(body, whole) for name, body in leg.bodies.items()}
         joints = [transformed_joint(joint, whole) for joint in leg.joints]
-        return {**data, "bodies": bodies, "joints": joints}
+        coupled = {"couplings": transformed_couplings(leg, whole)} if isinstance(leg, Chain) and leg.couplings else {}
+        return {**data, "bodies": bodies, "joints": joints, **coupled}
     return data | _fields(leg, whole, home)
 
 
-def _body(body: Body, isometry: Isometry) -> dict[str, Any]:
+def transformed_body(body: Body, isometry: Isometry) -> dict[str, Any]:
     """The data of a body that is stated in base axes at home, after an isometry."""
     tensor = isometry.axes @ body.central_inertia @ isometry.axes.T
     extra: dict[str, Any] = {"check": body.check} if body.check != "physical" else {}
@@ -105,6 +124,8 @@ def transformed_joint(joint: ChainJoint, isometry: Isometry) -> dict[str, Any]:
     """A joint's data after an isometry."""
     data = joint.model_dump(mode="json", exclude_defaults=True) | {"at": isometry.point(joint.at)}
     slides = joint.kind == "prismatic" or joint.actuated == "translation"
+    if joint.lead is not None:
+        data["lead"] = isometry.determinant * joint.lead
     if joint.axis is not None:
         data["axis"] = isometry.direction(joint.axis) if slides else isometry.axis(joint.axis)
     if joint.axes is not None:
@@ -121,6 +142,33 @@ def transformed_joint(joint: ChainJoint, isometry: Isometry) -> dict[str, Any]:
             low, high = data["ranges"][name]
             data["ranges"][name] = [-high, -low]
     return data
+
+
+def transformed_couplings(leg: Chain, isometry: Isometry) -> list[dict[str, Any]]:
+    """The couplings of a leg after an isometry: a mirror makes a left-hand thread of a right-hand one."""
+    found = []
+    for coupling in leg.couplings:
+        data = coupling.model_dump(mode="json", exclude_defaults=True) | {"kind": coupling.kind}
+        turned = {term.joint for relation in coupling.relations() for term in relation.terms
+                  if isometry.determinant < 0 and _reversed(leg, term.joint)}  # fmt: skip
+        if isinstance(coupling, Screw):
+            data["lead"] = coupling.lead * (-1) ** len(turned)
+        elif turned:
+            (relation,) = coupling.relations()
+            factors = [-term.factor if term.joint in turned else term.factor for term in relation.terms]
+            data = {"kind": "linear", "joints": [term.joint for term in relation.terms], "factors": factors}
+            data |= {"name": coupling.name} if coupling.name else {}
+        found.append(data)
+    return found
+
+
+def _reversed(leg: Chain, path: str) -> bool:
+    """Whether a mirror image of a joint counts a displacement the other way round, as ``transformed_joint`` has it."""
+    number, motion = joint_coordinate(leg.joints, path)
+    joint = leg.joints[number]
+    if joint.kind != "cylindrical":
+        return False
+    return motion == ("rotation" if joint.actuated == "translation" else "translation")
 
 
 def _fields(leg: LegData, isometry: Isometry, home: Array) -> dict[str, Any]:

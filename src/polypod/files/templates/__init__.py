@@ -15,13 +15,13 @@ def template(kind: str, name: str, platform: str = "rigid") -> str:
 
     Parameters
     ----------
-    kind : "robot", "motion", "study" or "tolerances"
+    kind : "robot", "motion", "study", "tolerances" or "catalogue"
     name : name of the robot, motion or study: letters, digits, - and _ after a letter
     platform : "rigid" or "flexible", of a robot
 
     Returns
     -------
-    str : a valid YAML file with comments
+    str : a valid file with comments
 
     Examples
     --------
@@ -29,6 +29,8 @@ def template(kind: str, name: str, platform: str = "rigid") -> str:
     '# A motion fil'
     """
     check_name(name)
+    if kind == "catalogue":
+        return (resources.files(__package__) / "catalogue.csv").read_text(encoding="utf-8").replace("NAME", name)
     text = template_part(kind).replace("PLATFORM", template_part(f"platform-{platform}"))
     return text.replace("NAME", name)
 

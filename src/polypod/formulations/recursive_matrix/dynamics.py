@@ -65,6 +65,12 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         )
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joint rates that this formulation is based on")
+    if mechanism.has_couplings:
+        raise InputError(
+            f"recursive-matrix: joints of {mechanism.robot.name!r} are coupled, but this formulation takes the "
+            "rate of each joint as its own; use virtual-power, newton-euler or lagrange",
+            code="couplings",
+        )
     if mechanism.implicit_legs:
         names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
         raise InputError(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_serializer, model_validator
 
+from ...couplings.screw import Lead
 from ...description import Bearing, Body, Drive, Friction
 from ...description.drive import drive_fields
 from ...description.quantities import (
@@ -25,9 +26,9 @@ from ...description.units import unit_mismatch
 from ...errors import InputError, UnknownNameError
 from ..rail import guide_fault
 
-JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
+JointKind = Literal["revolute", "prismatic", "cylindrical", "helical", "universal", "spherical", "fixed"]
 JOINT_DOF = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
-"""Degrees of freedom of each kind of joint."""
+"""Degrees of freedom of each kind of joint; a helical one is written out as a cylindrical one with a coupling."""
 _OF_ACTUATORS = ("offset", "ratio", "rotor", *Drive.model_fields)
 
 
@@ -95,7 +96,12 @@ class JointFrictions(Data):
 
 
 _MOTION = {"revolute": "rotation", "prismatic": "translation"}
-_RANGES = {"universal": ("first", "second"), "cylindrical": ("rotation", "translation"), "spherical": ("twist",)}
+_RANGES = {
+    "universal": ("first", "second"),
+    "cylindrical": ("rotation", "translation"),
+    "helical": ("rotation", "translation"),
+    "spherical": ("twist",),
+}
 
 
 class ChainJoint(Drive, Bearing):
@@ -112,7 +118,8 @@ class ChainJoint(Drive, Bearing):
     as of a flexure: the same as an element of that joint. Dry friction of a slide is ``coulomb`` times |N|, N the
     force across it; with ``guide_normal``, a direction fixed in the first body, it is that of a guide of two
     perpendicular pairs of faces, |N.u| + |N.v| with u along ``guide_normal`` (its part perpendicular to ``axis``) and v
-    perpendicular to both.
+    perpendicular to both. A ``helical`` joint is a cylindrical one whose travel is ``lead`` [m] a turn (negative for a
+    left-hand thread); a leg reads it as these and a screw among its couplings, with the joint's name.
     """
 
     name: str = Field(min_length=1)
@@ -122,6 +129,7 @@ class ChainJoint(Drive, Bearing):
     axis: Direction | None = None
     axes: tuple[Direction, Direction] | None = None
     guide_normal: Direction | None = None
+    lead: Lead | None = None
     actuated: bool | Literal["rotation", "translation"] = False
     friction: Friction = Friction()
     frictions: JointFrictions | None = None
@@ -152,7 +160,7 @@ class ChainJoint(Drive, Bearing):
         if not isinstance(value, dict) or not value.get("actuated"):
             return value
         kind, driven = value.get("kind"), value["actuated"]
-        return drive_fields(value, turns=kind == "revolute" or (kind == "cylindrical" and driven == "rotation"))
+        return drive_fields(value, turns=kind == "revolute" or driven == "rotation")
 
     @model_serializer(mode="wrap")
     def _with_place(self, handler: Any) -> dict[str, Any]:
@@ -187,25 +195,30 @@ class ChainJoint(Drive, Bearing):
     @property
     def friction_by_motion(self) -> dict[str, Friction]:
         """Its friction by motion: ``rotation`` or ``translation``, both of a cylindrical joint."""
-        if self.kind == "cylindrical":
+        if self.kind in ("cylindrical", "helical"):
             both = self.frictions or JointFrictions()
             return {"rotation": both.rotation, "translation": both.translation}
         return {"translation" if self.kind == "prismatic" else "rotation": self.friction}
 
     @model_validator(mode="after")
     def _one_friction_a_motion(self) -> ChainJoint:
-        if self.kind == "cylindrical" and self.friction != Friction():
+        both = self.kind in ("cylindrical", "helical")
+        if both and self.friction != Friction():
             raise ValueError(
-                "friction: a cylindrical joint rotates and slides; give each its own friction with frictions: "
+                f"friction: a {self.kind} joint rotates and slides; give each its own friction with frictions: "
                 "{rotation: {viscous: 0.1}, translation: {viscous: 5.0}}"
             )
-        if self.kind != "cylindrical" and self.frictions is not None:
+        if not both and self.frictions is not None:
             raise ValueError(f"frictions: only for cylindrical joints; a {self.kind} joint has one: write friction")
         return self
 
     @model_validator(mode="after")
     def _axes_of_its_kind(self) -> ChainJoint:
-        one = self.kind in ("revolute", "prismatic", "cylindrical")
+        if (self.kind == "helical") != (self.lead is not None):
+            what = "needs its travel a turn, e.g. lead: 5 mm" if self.kind == "helical" else "has none"
+            raise ValueError(f"lead: a {self.kind} joint {what}")
+        both = self.kind in ("cylindrical", "helical")
+        one = self.kind in ("revolute", "prismatic") or both
         if one and self.axis is None:
             raise ValueError(f"axis: a {self.kind} joint needs one, e.g. axis: [0, 0, 1]")
         if not one and self.axis is not None:
@@ -223,9 +236,9 @@ class ChainJoint(Drive, Bearing):
                     f"{idle[0]}: a fixed joint does not move and has none; leave it out, or make the joint one that "
                     "moves (revolute, prismatic, cylindrical, universal, spherical)"
                 )
-        if self.stiffness is not None and self.kind == "cylindrical" and not self.actuated:
+        if self.stiffness is not None and both and not self.actuated:
             raise ValueError(
-                "stiffness: a cylindrical joint turns and slides, and one number cannot be of both; state a revolute "
+                f"stiffness: a {self.kind} joint turns and slides, and one number cannot be of both; state a revolute "
                 "and a prismatic joint, each with its own, with a light body between them"
             )
         if self.guide_normal is not None:
@@ -242,15 +255,15 @@ class ChainJoint(Drive, Bearing):
             raise ValueError(
                 f"actuated: only a revolute, prismatic or cylindrical joint can be actuated, this one is {self.kind}"
             )
-        if isinstance(self.actuated, str) and self.kind != "cylindrical":
+        if isinstance(self.actuated, str) and not both:
             raise ValueError("actuated: 'rotation' and 'translation' are for cylindrical joints; write true")
-        if self.actuated is True and self.kind == "cylindrical":
+        if self.actuated is True and both:
             raise ValueError(
-                "actuated: state which coordinate of the cylindrical joint is driven: 'rotation' or 'translation'"
+                f"actuated: state which coordinate of the {self.kind} joint is driven: 'rotation' or 'translation'"
             )
         if self.range is not None:
-            if not one or (self.kind == "cylindrical" and not self.actuated):
-                what = "cylindrical joint that is not actuated" if one else f"{self.kind} joint"
+            if not one or (both and not self.actuated):
+                what = f"{self.kind} joint that is not actuated" if one else f"{self.kind} joint"
                 raise ValueError(
                     f"range: a {what} has no single coordinate to limit; use cone: for its tilt or ranges: for "
                     f"its angles, e.g. ranges: {{first: [-30 deg, 30 deg]}} of a universal joint"
@@ -275,6 +288,7 @@ _COORDINATES = {
     "revolute": {"": "rotation", "rotation": "rotation"},
     "prismatic": {"": "translation", "translation": "translation"},
     "cylindrical": {"rotation": "rotation", "translation": "translation"},
+    "helical": {"rotation": "rotation", "translation": "translation"},
     "universal": {"first": "first", "second": "second"},
 }
 

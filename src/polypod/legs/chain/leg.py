@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import casadi as ca
 import numpy as np
 import scipy
-from pydantic import PrivateAttr, model_serializer, model_validator
+from pydantic import BeforeValidator, PrivateAttr, SerializeAsAny, model_serializer, model_validator
 
 from ...arrays import Array
+from ...couplings import Coupling, parse_coupling
 from ...description import Bearing, Drive
 from ...description.quantities import Position
 from ...errors import InputError, UnknownNameError
 from ...symbols.vectors import Frame, vector
 from ..contract import Placement, Strut
 from ..leg import Leg
+from .coupled import ChainRelation, check_relations, relations_of
 from .data import JOINT_DOF, Bodies, ChainJoint, home_fault, joint_coordinate
 from .patterns import ClosedFormStep, find_closed_forms, find_partial_closed_forms, on_drawn_branch, parallel
 from .place import Choices
@@ -36,12 +38,14 @@ class Chain(Leg, kind="chain"):
 
     ``bodies`` have ``com`` in the base frame and ``inertia`` about it in base axes, at home. Everything else of the leg
     (where it is fastened, its unknowns, which equations it closes by) follows from them and from the robot's home.
+    ``couplings`` tie displacements of its joints to each other, by their names in this leg.
     """
 
     platform: Position = (0.0, 0.0, 0.0)
     closing: Literal["auto", "newton"] = "auto"
     bodies: Bodies
     joints: tuple[ChainJoint, ...]
+    couplings: tuple[Annotated[SerializeAsAny[Coupling], BeforeValidator(parse_coupling)], ...] = ()
     _plan: Plan = PrivateAttr()
     _choices: Choices = PrivateAttr()
     _home: Any = PrivateAttr(default=None)
@@ -69,10 +73,16 @@ class Chain(Leg, kind="chain"):
             )
         return value
 
+    @model_validator(mode="before")
+    @classmethod
+    def _helical_written_out(cls, value: Any) -> Any:
+        return _without_helical(value) if isinstance(value, dict) else value
+
     @model_validator(mode="after")
     def _check_connected(self) -> Chain:
         try:
-            self._plan = plan_of(tuple(self.bodies), self.joints)
+            check_relations(self.couplings, self.joints)
+            self._plan = plan_of(tuple(self.bodies), self.joints, self.relations)
             self._choices = Choices(self._sides(), self._parallels())
         except InputError as error:
             raise ValueError(str(error)) from error
@@ -80,6 +90,11 @@ class Chain(Leg, kind="chain"):
         if faults[0]:
             raise ValueError(faults[0])
         return self
+
+    @property
+    def relations(self) -> tuple[ChainRelation, ...]:
+        """Relations of its couplings, their factors as numbers or symbols."""
+        return relations_of(self.couplings, self.joints)
 
     # -- home ----------------------------------------------------------------------------------------------------------
 
@@ -131,7 +146,8 @@ class Chain(Leg, kind="chain"):
         if found is None:
             return None
         edges = {edge.joint: edge for edge in self._plan.tree}
-        self._plan = replace(self._plan, tree=tuple(edges[joint] for joint in found))
+        coupled = [joint for joint in edges if joint not in found]  # they follow from the others
+        self._plan = replace(self._plan, tree=tuple(edges[joint] for joint in (*found, *coupled)))
         return on_drawn_branch(found, self._missed)
 
     def _partial_patterns(self) -> dict[int, ClosedFormStep]:
@@ -184,6 +200,19 @@ class Chain(Leg, kind="chain"):
         """Origin and axes (12) of the tip at home."""
         position, axes = (np.array(part, dtype=float) for part in self._home)
         return np.r_[position + axes @ self.attachment(position, axes), axes.T.ravel()]
+
+    def platform_points(self, position: Any, rotation: Any) -> list[Any]:
+        """Its joints on the platform."""
+        axes = rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation))
+        held = [joint for joint in self.joints if "platform" in (self._plan.group[name] for name in joint.between)]
+        arms = [axes.T @ (vector(joint.at) - vector(position)) for joint in held]
+        return arms if isinstance(rotation, ca.SX) else [np.array(ca.DM(arm)).ravel() for arm in arms]
+
+    def file_path(self, parts: list[str]) -> list[str]:
+        """The path of a field in a robot file, its joint by name."""
+        if parts[0] == "joints" and len(parts) > 1 and parts[1].isdigit():
+            parts = ["joints", self.joints[int(parts[1])].name, *parts[2:]]
+        return ["legs", self.name, *parts]
 
     def points(self) -> list[tuple[float, float, float]]:
         """Where its joints are at home."""
@@ -255,7 +284,7 @@ class Chain(Leg, kind="chain"):
 
     def strut(self, q: Array) -> Strut | None:
         """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""
-        return None if self._home is None else strut_of(self.joints, self._plan, self._home, q)
+        return None if self._home is None or self.couplings else strut_of(self.joints, self._plan, self._home, q)
 
     def _solved(self, tip: Frame, solved: dict[int, ClosedFormStep]) -> SolvedChain:
         return SolvedChain(self, self._plan, self._choices, solved, tip, self._attached())
@@ -363,6 +392,22 @@ class Chain(Leg, kind="chain"):
         return []
 
 
+def _without_helical(data: dict[str, Any]) -> dict[str, Any]:
+    """A leg's data with cylindrical joints and screws for helical joints."""
+    joints, screws = list(data.get("joints") or ()), []
+    for number, given in enumerate(joints):
+        joint = given.model_dump(exclude_defaults=True) if isinstance(given, ChainJoint) else given
+        if not isinstance(joint, dict) or joint.get("kind") != "helical":
+            continue
+        if "lead" not in joint:
+            raise ValueError(f"joints.{number}.lead: a helical joint needs its travel a turn, e.g. lead: 5 mm")
+        name = joint.get("name")
+        screws.append({"kind": "screw", "name": name, "joint": name, "lead": joint["lead"]})
+        joints[number] = {key: value for key, value in joint.items() if key != "lead"} | {"kind": "cylindrical"}
+    couplings = data.get("couplings") or ()
+    return {**data, "joints": joints, "couplings": [*couplings, *screws]} if screws else data
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # What cannot be in a chain: degrees of freedom of its own, rods that feel their spin.
 
@@ -391,7 +436,8 @@ def free_motion(
     return (
         f"joints: the leg has a degree of freedom of its own: with the platform fixed, {moving} can still move. A "
         "state is a pose of the platform: legs with a mobility of their own (kinematic redundancy) are not supported "
-        "yet. Fix one of these joints, or replace one by a joint of fewer degrees of freedom"
+        "yet. Fix one of these joints, couple it to another (couplings), or replace one by a joint of fewer degrees of "
+        "freedom"
     )
 
 

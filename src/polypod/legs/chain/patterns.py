@@ -18,7 +18,7 @@ import numpy as np
 
 from ...arrays import Array
 from .data import ChainJoint
-from .plan import Edge, Plan
+from .plan import Edge, Plan, ordered
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,8 @@ class _PathJoint:
 
 def find_closed_forms(leg: Any, plan: Plan) -> dict[int, ClosedFormStep] | None:
     """A closed form for each tree joint in the order of solving; None if a part of the leg is none of the patterns."""
+    if plan.relations:
+        return None
     known = {"base", "platform"}
     found: dict[int, ClosedFormStep] = {}
     parent = {edge.child: edge for edge in plan.tree}
@@ -83,7 +85,7 @@ def find_closed_forms(leg: Any, plan: Plan) -> dict[int, ClosedFormStep] | None:
             break
         else:
             return None
-    return found if all(edge.joint in found for edge in plan.tree) else None
+    return found if all(edge.joint in found or plan.is_coupled(edge.joint) for edge in plan.tree) else None
 
 
 def _path(cut: Edge, known: set[str], parent: dict[str, Edge]) -> list[Edge] | None:
@@ -105,8 +107,15 @@ def _steps(leg: Any, plan: Plan, path: Sequence[Edge], bars: dict[int, tuple[int
         if steps and bars.get(steps[-1].joint, (-1,))[0] == edge.joint:
             steps[-1] = replace(steps[-1], counter=edge.joint)
         else:
-            steps.append(_PathJoint(edge, "pointing" if is_universal(leg, plan, edge) else leg.joints[edge.joint].kind))
+            steps.append(_PathJoint(edge, _step_kind(leg, plan, edge)))
     return steps
+
+
+def _step_kind(leg: Any, plan: Plan, edge: Edge) -> str:
+    """What a joint does on the way to a point; one whose displacement follows from others is no step of a pattern."""
+    if plan.is_coupled(edge.joint):
+        return "coupled"
+    return "pointing" if is_universal(leg, plan, edge) else str(leg.joints[edge.joint].kind)
 
 
 def _matched(
@@ -303,6 +312,8 @@ def find_partial_closed_forms(leg: Any, plan: Plan) -> tuple[tuple[Edge, ...], d
 
 def _pointing(leg: Any, plan: Plan, edge: Edge, target: int) -> ClosedFormStep | None:
     joint, point = leg.joints[edge.joint], leg.joints[target].at
+    if plan.is_coupled(edge.joint):
+        return None
     if is_universal(leg, plan, edge):
         rod = rod_closed_form(leg, plan, edge, target)
         apart = not np.allclose(point, joint.at, rtol=0, atol=1e-9)
@@ -314,15 +325,8 @@ def _pointing(leg: Any, plan: Plan, edge: Edge, target: int) -> ClosedFormStep |
 
 def _dependency_order(plan: Plan, depends: dict[str, str]) -> tuple[Edge, ...] | None:
     """The tree with every body after its parent and after the body it depends on; None for circular dependencies."""
-    known, left, order = {"base", "platform"}, list(plan.tree), []
-    while left:
-        edge = next((one for one in left if one.parent in known and depends.get(one.child, "base") in known), None)
-        if edge is None:
-            return None
-        left.remove(edge)
-        known.add(edge.child)
-        order.append(edge)
-    return tuple(order)
+    needs = {child: plan.needs.get(child, frozenset()) | {body} for child, body in depends.items()}
+    return ordered(plan.tree, {**plan.needs, **needs})
 
 
 # ----------------------------------------------------------------------------------------------------------------------

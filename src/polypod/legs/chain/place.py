@@ -9,9 +9,22 @@ from typing import Any
 import casadi as ca
 
 from ...symbols.inertia import Inertia
-from ...symbols.vectors import Frame, absent, axial, cross, dot, norm, skew, unit, vector
-from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
+from ...symbols.vectors import Frame, absent, axial, cross, dot, norm, skew, total, unit, vector
+from ..contract import (
+    Actuator,
+    Condition,
+    Constraint,
+    CoupledJoint,
+    Joint,
+    Limit,
+    PlacedBody,
+    PlacedCoupling,
+    Placement,
+    Spring,
+    Unknowns,
+)
 from ..rail import guide
+from .coupled import ChainRelation
 from .data import JOINT_DOF, JointKind
 from .plan import Edge, Plan
 
@@ -65,6 +78,9 @@ class PlacedChain:
         self.spinning: dict[str, ca.SX] = {}
         self.assumptions: list[Condition] = []
         self.reaches: list[Condition] = []
+        self.relations = leg.relations
+        self._counted: set[tuple[int, str]] = set()
+        self._turning = {d for relation in self.relations for d in relation.displacements} - {*plan.follows}
         for edge in plan.tree:
             self._place_child(edge)
 
@@ -98,14 +114,49 @@ class PlacedChain:
     def _hinge(self, edge: Edge, parent: ChainBody, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
         joint = self.leg.joints[edge.joint]
         start, (a, p, n) = self._axes_about(edge, parent, axis)
-        c, s, size = self.unknowns.angle(joint.name)
-        self.displacement[edge.joint, "rotation"] = size
+        if slides and (edge.joint, "rotation") in self.plan.follows:  # it may follow from the travel
+            self._length((edge.joint, "translation"), f"{joint.name}_slide")
+        c, s = self._angle((edge.joint, "rotation"), joint.name)
         origin = parent.point(at)
         if slides:
-            shift = self.unknowns.length(f"{joint.name}_slide")
-            self.displacement[edge.joint, "translation"] = shift
-            origin = origin + shift * a
+            origin = origin + self._length((edge.joint, "translation"), f"{joint.name}_slide") * a
         self._set(edge, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
+
+    def _angle(
+        self, displacement: tuple[int, str], name: str, cosine: Any = 1.0, sine: Any = 0.0
+    ) -> tuple[ca.SX, ca.SX]:
+        """Cosine and sine of a joint's angle from its frame's second axis: unknown, or as a coupling has it.
+
+        ``cosine`` and ``sine`` are those at home. The angle of a coupled joint may be more than a turn.
+        """
+        following = self._following(displacement)
+        if following is None and displacement not in self._turning:
+            c, s, size = self.unknowns.angle(name, cosine, sine)
+            if displacement[1] == "rotation":
+                self.displacement[displacement] = size
+            return c, s
+        angle = self.unknowns.turn(name) if following is None else following
+        self.displacement[displacement] = angle
+        self._counted.add(displacement)
+        c, s = ca.cos(angle), ca.sin(angle)
+        return (c, s) if absent(sine) else (c * cosine - s * sine, s * cosine + c * sine)
+
+    def _length(self, displacement: tuple[int, str], name: str) -> ca.SX:
+        """How far a joint has slid from home: unknown, or as a coupling has it."""
+        if displacement not in self.displacement:
+            following = self._following(displacement)
+            self.displacement[displacement] = self.unknowns.length(name) if following is None else following
+        return self.displacement[displacement]
+
+    def _following(self, displacement: tuple[int, str]) -> ca.SX | None:
+        """A displacement that follows from others by a coupling: s = -sum of others' factor times s, by its factor."""
+        number = self.plan.follows.get(displacement)
+        if number is None:
+            return None
+        relation = self.relations[number]
+        others = [term for term in relation.terms if term.displacement != displacement]
+        scale = -1 / relation.factor(displacement)
+        return total([(scale * term.factor) * self._displacement(*term.displacement) for term in others], (1, 1))
 
     def _axes_about(self, edge: Edge, parent: ChainBody, axis: ca.SX) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
         """Axes (a, p, n) with a along a joint's axis: at home (3, 3), and carried by the parent."""
@@ -121,7 +172,8 @@ class PlacedChain:
         return ca.horzcat(axis, p, n), (a_now, p_now, n if parent.fixed else cross(a_now, p_now))
 
     def _slide(self, edge: Edge, parent: ChainBody, at: ca.SX, axis: ca.SX) -> None:
-        self._shift(edge, parent, at, parent.vector(axis), self.unknowns.length(self.leg.joints[edge.joint].name))
+        shift = self._length((edge.joint, "translation"), self.leg.joints[edge.joint].name)
+        self._shift(edge, parent, at, parent.vector(axis), shift)
 
     def _shift(self, edge: Edge, parent: ChainBody, at: ca.SX, along: ca.SX, shift: ca.SX) -> None:
         """Place the child of a slide, which moves by ``shift`` along its axis and does not turn."""
@@ -146,8 +198,13 @@ class PlacedChain:
             cosine, sine = dot(start[:, 1], second), sense * dot(start[:, 2], second)
         own = ca.horzcat(second, cross(first, second), first)
         name = self.leg.joints[edge.joint].name
-        c, s, _ = self.unknowns.angle(f"{name} first angle", cosine, sine)
-        c2, s2, _ = self.unknowns.angle(f"{name} second angle")
+        inner, outer = ("second", "first") if edge.reversed else ("first", "second")
+        if (edge.joint, inner) in self.plan.follows:  # it may follow from the other one
+            c2, s2 = self._angle((edge.joint, outer), f"{name} second angle")
+            c, s = self._angle((edge.joint, inner), f"{name} first angle", cosine, sine)
+        else:
+            c, s = self._angle((edge.joint, inner), f"{name} first angle", cosine, sine)
+            c2, s2 = self._angle((edge.joint, outer), f"{name} second angle")
         across, normal = c * p_now + s * n_now, c * n_now - s * p_now
         axes = ca.horzcat(across, c2 * normal + s2 * a_now, c2 * a_now - s2 * normal)
         self._set(edge, at, own, parent.point(at), axes)
@@ -177,10 +234,26 @@ class PlacedChain:
         """Residuals of the cut joints [m, rad], zero where the leg closes, and a name ``joint: what`` for each."""
         rows: list[tuple[ca.SX, str]] = []
         demands = sum(6 - self._dof(cut) for cut in self.plan.cuts)
+        demands += len(self.plan.relations) + len(self.plan.follows)
         square = demands == sum(self._dof(edge) for edge in self.plan.tree) - len(self.plan.spins)
         for cut in self.plan.cuts:
             rows += [(row, f"{self.leg.joints[cut.joint].name}: {what}") for row, what in self._closed(cut, square)]
+        rows += [self._coupled(self.relations[number]) for number in self.plan.relations]
         return [row for row, _ in rows], [name for _, name in rows]
+
+    def _coupled(self, relation: ChainRelation) -> tuple[ca.SX, str]:
+        """The residual of a relation: as a displacement of its first joint, or as an angle that the bodies' poses give
+        but for whole turns."""
+        uncounted = [
+            t for t in relation.terms if t.displacement[1] != "translation" and t.displacement not in self._counted
+        ]
+        first = uncounted[0] if uncounted else relation.terms[0]
+        rows = [(term.factor / first.factor) * self._displacement(*term.displacement) for term in relation.terms]
+        off = total(rows, (1, 1))
+        if uncounted:
+            off = ca.atan2(ca.sin(off), ca.cos(off))
+        slides = first.displacement[1] == "translation"
+        return off, f"{relation.name}: {'gap' if slides else 'turn'} of a coupling"
 
     def _dof(self, edge: Edge) -> int:
         return JOINT_DOF[self.leg.joints[edge.joint].kind]
@@ -246,7 +319,22 @@ class PlacedChain:
             constraints,
             self._springs(),
             tuple(self._displacement(*one) for one in joint_coordinates),
+            tuple(self._placed_coupling(relation) for relation in self.relations),
         )
+
+    def _placed_coupling(self, relation: ChainRelation) -> PlacedCoupling:
+        """A relation by its joints, scaled so that its reaction is conjugate to the first displacement."""
+        reversed_joints = {edge.joint for edge in self.plan.outward if edge.reversed}
+        terms = []
+        for (number, motion), factor in relation.terms:
+            direction = _DIRECTIONS[motion]
+            if self.leg.joints[number].kind == "universal" and number in reversed_joints:
+                direction = 1 - direction
+            elif self.leg.joints[number].kind != "cylindrical" and motion in ("rotation", "translation"):
+                direction = 0
+            terms.append(CoupledJoint(self.leg.joints[number].name, direction, factor / relation.terms[0].factor))
+        slides = relation.terms[0].displacement[1] == "translation"
+        return PlacedCoupling(relation.name, tuple(terms), "m" if slides else "rad")
 
     def _size(self) -> ca.SX:
         """Way from joint to joint [m], and a millimetre for legs whose joints meet in one point."""
@@ -285,8 +373,20 @@ class PlacedChain:
             if data.kind == "cylindrical":
                 friction = f"{friction}s" if data.frictions is not None else ""
             ends = (edge.parent, edge.child, holder.point(at), axes, friction, normals)
-            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge)))
+            start = self._start(data)
+            counted = (edge.joint, "rotation") in self._counted
+            turn = self.displacement[edge.joint, "rotation"] if counted else None
+            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge), start=start, turn=turn))
         return tuple(joints)
+
+    def _start(self, joint: Any) -> Any:
+        """Position of a joint at home: what the file adds to its displacement, without the ratio."""
+        if absent(joint.offset):
+            return 0.0
+        start = joint.offset / joint.ratio
+        if joint.kind != "cylindrical":
+            return start
+        return ca.vertcat(0, start) if joint.motion == "translation" else ca.vertcat(start, 0)
 
     def _spin_line(self, edge: Edge) -> ca.SX | None:
         """The line of a rod that spins in this joint; None if what it joins does not spin."""
@@ -357,13 +457,14 @@ class PlacedChain:
             joint = self.leg.joints[edge.joint]
             if joint.range is not None:
                 low, high = joint.range
-                own = joint.name if joint.kind != "cylindrical" else ""
-                value = self._coordinate(edge.joint)
-                limits.append(Limit(joint.name, value, low, high, _UNIT[joint.motion], joint=own, ratio=joint.ratio))
+                value, motion = self._coordinate(edge.joint), joint.motion if joint.kind == "cylindrical" else ""
+                own = {"joint": joint.name, "ratio": joint.ratio, "motion": motion}
+                limits.append(Limit(joint.name, value, low, high, _UNIT[joint.motion], **own))
             for motion in joint.ranges.stated if joint.ranges is not None else ():
                 value = self._twist(edge.joint) if motion == "twist" else self._displacement(edge.joint, motion)
                 low, high = getattr(joint.ranges, motion)
-                limits.append(Limit(f"{joint.name} {motion}", value, low, high, _UNIT.get(motion, "rad")))
+                own = {"joint": "" if motion == "twist" else joint.name, "motion": motion}
+                limits.append(Limit(f"{joint.name} {motion}", value, low, high, _UNIT.get(motion, "rad"), **own))
             if joint.cone is not None:
                 first, second = (self.bodies[self.plan.group[name]] for name in joint.between)
                 axis = vector(joint.cone.axis)
@@ -374,6 +475,8 @@ class PlacedChain:
 
 
 _ALIKE = 1e-6
+_DIRECTIONS = {"translation": 0, "rotation": 1, "first": 0, "second": 1}
+"""Places of a joint's motions among its free directions: a cylindrical joint slides along the first."""
 _UNIT = {"rotation": "rad", "translation": "m"}
 
 
@@ -419,6 +522,16 @@ class UnknownCoordinates:
         """An unknown length from home [m]."""
         x, d = ca.SX.sym("length"), ca.SX.sym("move")
         self.labels.append((name, True))
+        self.place.append(x)
+        self.home.append(ca.SX(0))
+        self.move.append(d)
+        self.moved.append(x + d)
+        return x + d
+
+    def turn(self, name: str) -> ca.SX:
+        """An unknown angle from home that may be more than a turn [rad]."""
+        x, d = ca.SX.sym("turn"), ca.SX.sym("move")
+        self.labels.append((name, False))
         self.place.append(x)
         self.home.append(ca.SX(0))
         self.move.append(d)

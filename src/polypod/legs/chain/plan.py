@@ -7,11 +7,12 @@ are kept and those of many cut, so that unknowns and equations are few.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ...errors import InputError, UnknownNameError
 from ..spanning import spanning
+from .coupled import ChainRelation, Displacement
 from .data import JOINT_DOF, ChainJoint
 
 GROUND = ("base", "platform")
@@ -35,16 +36,25 @@ class Plan:
     """``group`` gives the representative of the rigid group of each body. ``tree`` are edges outward from base and
     platform in the order in which bodies are reached, ``cuts`` the joints that close loops. ``outward`` are all joints
     from the base outward (the platform last), for free bodies. ``spins`` gives, for a tree joint between two spherical
-    ones that would leave a rod free to spin, the joint at its other end."""
+    ones that would leave a rod free to spin, the joint at its other end. Of couplings, ``follows`` gives the relation
+    from which a displacement of a tree joint follows, ``needs`` the bodies that are placed before the child of such a
+    joint, and ``relations`` those that are equations like the cut joints', since no displacement can follow."""
 
     group: dict[str, str]
     tree: tuple[Edge, ...]
     cuts: tuple[Edge, ...]
     outward: tuple[Edge, ...]
     spins: dict[int, int]
+    follows: dict[Displacement, int] = field(default_factory=dict)
+    needs: dict[str, frozenset[str]] = field(default_factory=dict)
+    relations: tuple[int, ...] = ()
+
+    def is_coupled(self, joint: int) -> bool:
+        """Whether a displacement of a joint follows from others."""
+        return any(number == joint for number, _ in self.follows)
 
 
-def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
+def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint], relations: Sequence[ChainRelation] = ()) -> Plan:
     """The plan of a leg; ``InputError`` with the field at fault where its joints do not hang together."""
     _check_names(bodies, joints)
     group = _rigid_groups(bodies, joints)
@@ -54,7 +64,10 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
         if a == b:
             raise InputError(f"joints.{k}: {joints[k].name} connects {a!r} to itself through fixed joints")
     far = _distances(ends)
-    order = sorted(moving, key=lambda k: (not joints[k].actuated, JOINT_DOF[joints[k].kind], far[k], k))
+    coupled = {number for relation in relations for number, _ in relation.displacements}
+    order = sorted(
+        moving, key=lambda k: (not (joints[k].actuated or k in coupled), JOINT_DOF[joints[k].kind], far[k], k)
+    )
     kept, _ = spanning(order, [ends[k] for k in order], GROUND)
     tree = _outward(kept, ends, GROUND)
     held = {*GROUND, *(edge.child for edge in tree)}
@@ -70,12 +83,61 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     depth = {"base": 0, "platform": len(joints) + 1}
     for edge in reached:
         depth[edge.child] = depth[edge.parent] + 1
-    rest = [k for k in moving if k not in from_base]
+    hung = [k for k in moving if not {*ends[k]} & {*depth} - {"platform"}]  # only the platform carries their bodies
+    carried = _outward(spanning(hung, [ends[k] for k in hung], ("platform",))[0], ends, ("platform",))
+    for edge in carried:
+        depth[edge.child] = depth[edge.parent] + 1
+    rest = [k for k in moving if k not in {*from_base, *(edge.joint for edge in carried)}]
     others = [
         Edge(k, *ends[k]) if depth.get(ends[k][0], 0) <= depth.get(ends[k][1], 0) else Edge(k, *ends[k][::-1], True)
         for k in rest
     ]
-    return Plan(group, tuple(tree), tuple(cuts), (*reached, *others), _spins(joints, tree, cuts))
+    spins = _spins(joints, tree, cuts)
+    plan = Plan(group, tuple(tree), tuple(cuts), (*reached, *others, *carried), spins)
+    return _coupled(plan, ends, relations) if relations else plan
+
+
+def _coupled(plan: Plan, ends: dict[int, tuple[str, str]], relations: Sequence[ChainRelation]) -> Plan:
+    """The plan with a displacement that follows from each relation where one can, after those it follows from.
+
+    Best are bodies that hold nothing else (rotors), then turns: a turn from a travel may be many, a travel from a turn
+    must know how many.
+    """
+    edges = {edge.joint: edge for edge in plan.tree}
+    holding = {body for cut in plan.cuts for body in (cut.parent, cut.child)}
+    for edge in reversed(_outward(list(edges), ends, GROUND)):
+        if edge.child in holding:
+            holding.add(edge.parent)
+    for number, relation in enumerate(relations):
+        free = [d for d in relation.displacements if d[0] in edges and d not in plan.follows]
+        free.sort(key=lambda d: (edges[d[0]].child in holding, d[1] == "translation"))
+        for displacement in free:
+            child = edges[displacement[0]].child
+            others = [k for k, _ in relation.displacements if k != displacement[0]]
+            wanted = {body for k in others for body in ends[k]} - set(GROUND) - {edges[displacement[0]].parent}
+            own = [d for d in relation.displacements if d[0] == displacement[0] and d != displacement]
+            needs = {**plan.needs, child: plan.needs.get(child, frozenset()) | wanted}
+            tree = ordered(plan.tree, needs)
+            if tree is not None and not any(d in plan.follows for d in own):
+                follows = {**plan.follows, displacement: number}
+                plan = replace(plan, tree=tree, follows=follows, needs=needs)
+                break
+        else:
+            plan = replace(plan, relations=(*plan.relations, number))
+    return plan
+
+
+def ordered(tree: Sequence[Edge], needs: Mapping[str, frozenset[str]]) -> tuple[Edge, ...] | None:
+    """The tree with every body after its parent and after those that it needs; None for circular needs."""
+    known, left, order = set(GROUND), list(tree), []
+    while left:
+        edge = next((one for one in left if one.parent in known and needs.get(one.child, known) <= known), None)
+        if edge is None:
+            return None
+        left.remove(edge)
+        known.add(edge.child)
+        order.append(edge)
+    return tuple(order)
 
 
 def _check_names(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> None:

@@ -312,7 +312,8 @@ class SolvedChain(PlacedChain):
 
     def _driven(self, edge: Edge) -> bool:
         joint = self.leg.joints[edge.joint]
-        return bool(joint.actuated) or joint.range is not None
+        coupled = (edge.joint, "rotation") in self._turning
+        return bool(joint.actuated) or joint.range is not None or coupled
 
     def _at(self, joint: int) -> ca.SX:
         return vector(self.leg.joints[joint].at)

@@ -48,14 +48,11 @@ def animate(
     enlarged, has them. ``progress`` is called with the number of each frame that is drawn, from 1, and how many there
     are.
     """
-    target = Path(path)
-    if target.suffix not in (".gif", ".mp4"):
-        raise InputError(f"path: must end in .gif or .mp4, got {target.name!r}")
-    if target.exists() and not force:
-        raise InputError(f"path: {target} exists; pass force=True to replace it", code="exists")
+    target = check_animation(path, force)
     if not (fps > 0 and speed > 0):
         raise InputError(f"fps, speed: must be greater than 0, got {fps} and {speed}")
-    encoder = find_ffmpeg() if target.suffix == ".mp4" else ""
+    if target.suffix == ".mp4":
+        find_ffmpeg()  # before anything is drawn
     rows = _rows(result.time.values, fps, speed)
     poses, times = result["pose"].values[rows], result.time.values[rows]
     shown = robot_of(result) if robot is None else robot
@@ -64,20 +61,35 @@ def animate(
 
     def frames() -> Iterator[Image]:
         for k, time in enumerate(times):
-            yield picture.at(k, float(time))
+            yield picture.at(k, f"t = {time:.3f} s")
             if progress is not None:
                 progress(k + 1, len(times))
 
+    write_frames(target, frames(), fps)
+    return target
+
+
+def check_animation(path: str | Path, force: bool) -> Path:
+    """The file of an animation; an error if it is of another kind, or is there and must not be replaced."""
+    target = Path(path)
+    if target.suffix not in (".gif", ".mp4"):
+        raise InputError(f"path: must end in .gif or .mp4, got {target.name!r}")
+    if target.exists() and not force:
+        raise InputError(f"path: {target} exists; pass force=True to replace it", code="exists")
+    return target
+
+
+def write_frames(target: Path, frames: Iterator[Image], fps: int) -> None:
+    """Write an animation; the file is there when it is whole."""
     partial = target.with_name(f".{target.stem}.partial{target.suffix}")
     try:
-        if encoder:
-            _write_mp4(encoder, partial, frames(), fps)
+        if target.suffix == ".mp4":
+            _write_mp4(find_ffmpeg(), partial, frames, fps)
         else:
-            _write_gif(partial, frames(), fps)
+            _write_gif(partial, frames, fps)
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
-    return target
 
 
 def _rows(time: Array, fps: int, speed: float) -> NDArray[np.intp]:
@@ -124,14 +136,14 @@ class AnimatedRobot:
         self.figure.legend(handles=handles, loc="lower center", ncols=min(columns, len(handles)), fontsize=8,
                            frameon=False, handlelength=1.2, borderaxespad=0.3)  # fmt: skip
 
-    def at(self, k: int, time: float) -> Image:
+    def at(self, k: int, title: str) -> Image:
         """Frame k as colours (height, width, 3)."""
         corners, faces, edges, widths = solids(self._drawn, k, self.view).parts()
         self._solids.set_verts(corners)
         self._solids.set_facecolor(faces)
         self._solids.set_edgecolor(edges)
         self._solids.set_linewidth(widths)
-        self._title.set_text(f"t = {time:.3f} s{self._note}")
+        self._title.set_text(f"{title}{self._note}")
         canvas: Any = self.figure.canvas
         canvas.draw()
         return np.asarray(canvas.buffer_rgba())[..., :3].copy()

@@ -11,6 +11,9 @@ from ...description import Robot
 from ...description.shapes import hull_in_plane
 from ...drawing import COLOURS, PosedRobot, Shape, posed
 from ...drawing.shapes import plate_normal
+from ...errors import InputError
+from ...model import Model
+from ...model.arguments import Argument, PoseLike, batch, exact_poses
 from .style import INK, add_name, add_polygons, figure
 from .view import View, best_view, points_down
 
@@ -26,14 +29,16 @@ _TRIAD = 0.18  # length of the axes, of the robot
 _LETTER = 1.18 * _TRIAD  # where their letters are
 
 
-def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = None, size: float = 5.2) -> Figure:
+def robot_picture(
+    robot: Robot | Model, pose: PoseLike | None = None, title: str | None = None, size: float = 5.2
+) -> Figure:
     """The robot at a pose, without white margins.
 
     Parameters
     ----------
-    robot : Robot
+    robot : Robot or Model
         The robot.
-    pose : ndarray, shape (4, 4), optional
+    pose : array_like or RigidTransform, shape (4, 4), optional
         Pose of {P} in {B}. Default: home.
     title : str, optional
         Title. Default: the robot's name.
@@ -45,7 +50,8 @@ def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = N
     Figure
         The figure; ``savefig`` writes it.
     """
-    poses = (robot.home.matrix if pose is None else pose)[None]
+    robot = robot.robot if isinstance(robot, Model) else robot
+    poses = robot.home.matrix[None] if pose is None else _checked(pose)
     drawn = posed(robot, poses)
     view = best_view(robot, drawn)
     head = " ".join(text for text in (robot.name if title is None else title, note(robot)) if text)
@@ -60,6 +66,14 @@ def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = N
     frame(axes, low, high)
     fig.text(0.02, 1.0 - _PAD / height, head, va="top", fontsize=10, color=INK)
     return fig
+
+
+def _checked(pose: PoseLike) -> Array:
+    """One pose as (1, 4, 4)."""
+    found = batch([Argument("pose", pose, (4, 4))])
+    if found.shape:
+        raise InputError(f"pose: one matrix (4, 4) is needed, got shape {(*found.shape, 4, 4)}")
+    return exact_poses(found.rows[0], "pose", False)
 
 
 def note(robot: Robot) -> str:

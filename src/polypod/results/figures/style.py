@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from io import BytesIO
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING, Any
 
@@ -40,12 +42,27 @@ def figure(width: float = 7.2, height: float = 4.0, fitted: bool = True) -> Figu
         fig: Any = light.LightFigure(width, height)
         return fig
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     layout: Any = "constrained" if fitted else None
-    fig = Figure(figsize=(width, height), dpi=PRINT_DPI, layout=layout, facecolor="white")
+    fig = _shown_figure()(figsize=(width, height), dpi=PRINT_DPI, layout=layout, facecolor="white")
     FigureCanvasAgg(fig)
     return fig
+
+
+@cache
+def _shown_figure() -> type[Figure]:
+    """A figure that a notebook shows without any setting; Matplotlib is imported when the first one is drawn."""
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        """A figure whose picture is its representation in a notebook."""
+
+        def _repr_png_(self) -> bytes:
+            with BytesIO() as out:
+                self.savefig(out, format="png")
+                return out.getvalue()
+
+    return ShownFigure
 
 
 def panels(
