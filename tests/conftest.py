@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import gc
 import os
-import random
 import shutil
 import signal
 import tempfile
-import time
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 SAMPLED, SECONDS, WALL = 6, 4.0, 20.0
-"""Long tests that run by default, others each day, and the time of processor and clock that each may take."""
+"""Long tests that run by default, and the time of processor and clock that each may take."""
 
 
 _IN_SAMPLE = pytest.StashKey[bool]()
@@ -48,11 +46,15 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Some long tests, others every day, are part of a run of all default ones; of ``--part`` the tests selected."""
+    """Some long tests, chosen by a seed, are part of a run of all default ones; of ``--part`` the tests selected.
+
+    By a digest of the seed and their names: tests that come or go leave the choice of the others as it is.
+    """
     sampled = []
     if _sampled(config):
         long = [item for item in items if item.get_closest_marker("long")]
-        sampled = random.Random(os.environ["POLYPOD_LONG_SAMPLE"]).sample(long, min(SAMPLED, len(long)))
+        seed = os.environ["POLYPOD_LONG_SAMPLE"]
+        sampled = sorted(long, key=lambda item: zlib.crc32(f"{seed} {item.nodeid}".encode()))[:SAMPLED]
         items[:] = [item for item in items if item not in sampled]
     yield  # what is not selected goes
     for item in sampled:
@@ -95,7 +97,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # shells start what runs in the background so; tests that interrupt commands would wait for ever
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("POLYPOD_OPTIMISE", "0")
-    os.environ.setdefault("POLYPOD_LONG_SAMPLE", time.strftime("%Y-%m-%d", time.gmtime()))
+    os.environ.setdefault("POLYPOD_LONG_SAMPLE", "1")
     gc.set_threshold(300_000, 20, 100)
     if "POLYPOD_CACHE" not in os.environ:
         folder = os.environ["POLYPOD_CACHE"] = tempfile.mkdtemp(prefix="polypod-tests-")
