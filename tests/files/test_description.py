@@ -380,7 +380,7 @@ BAD = {
                 "unknown leg kind 'PUZ'",
                 "Did you mean",
                 "'PUS'",
-                "Known: chain, PRPaR, PRU, PUS, UPS",
+                "Known: chain",
                 "import its module",
             ],
         ),
