@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..control import controller as controller_of
 from ..control import default_controller, scaled_masses
-from ..control.contract import Controller
+from ..control.contract import Controller, ControllerWithMemory
 from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
 from ..description import Robot
@@ -29,7 +29,7 @@ from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, Event, EventDetector, make_watches, watched_limits
+from .events import Action, Event, EventDetector, make_watches, start_fault, watched_limits
 from .integrators import FIXED, Integrator, Step, no_answer
 from .result import Record, Sample, annotate, energy_fault, external_wrench, needed_force, result_dataset
 from .signals import Actuators, AppliedForces, ConstantSignal, Saturated, Signal, SignalLike, finite_numbers, signal
@@ -67,32 +67,35 @@ def simulate(
     breaks: Sequence[float] = (),
     output: float | None = None,
     reference: Reference | Trajectory | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     progress: bool | None = None,
     observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
     """Simulate a robot from an initial state under actuator forces and an external wrench, or along a motion.
 
-    Integrates M udot = J^T f + w_ext - bias, where udot comes from direct dynamics.
+    Integrates M udot = J^T f + w_ext - bias, where udot comes from direct dynamics. Leading axes of states, forces,
+    wrenches and parameters, which broadcast, are a batch of runs: all in one call, RK4 in compiled periods.
 
     Parameters
     ----------
     model : Model, Robot, str or Path
         Model of the robot, or what ``polypod.Model`` takes.
     force : array_like, callable, controller or motion, optional
-        Actuator forces (n,) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
+        Actuator forces (..., n) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
         ``polypod.control``. Default: zero. A motion (its name, its file, a trajectory, a task) stands for the robot's
         default controller that follows it at 1 kHz, as ``polypod simulate``; ``simulation.simulate_tracking`` has more
         options.
     duration : float, optional
         Simulated time [s], from 0. Default: that of the motion.
-    pose : array_like or RigidTransform, shape (4, 4), optional
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
         Initial pose of {P} in {B}. Default: start of the controller's reference if it has one, else home.
-    twist : array_like, shape (6,), optional
+    twist : array_like, shape (..., 6), optional
         Initial twist [v; omega] of the origin of {P}, base axes. Default: that of the reference, else zero.
-    elastic, elastic_rate : array_like, shape (N,), optional
+    elastic, elastic_rate : array_like, shape (..., N), optional
         Initial state of a flexible platform. Default: static equilibrium, at rest.
     wrench : array_like, callable, optional
-        External wrench (6,) on the platform at the origin of {P}, base axes, given like ``force``. Default: zero.
+        External wrench (..., 6) on the platform at the origin of {P}, base axes, given like ``force``; in a batch it
+        is constant. Default: zero.
     rate : float, optional
         Sampling rate [Hz] at which the force is computed and then held, as on a machine. Default: at every instant.
     method : str, optional
@@ -122,6 +125,8 @@ def simulate(
         Interval [s] of the rows of the result. Default: every sample, or every accepted step.
     reference : Reference or Trajectory, optional
         Desired motion, for the tracking error. Default: that of the controller.
+    parameters : mapping of str to array_like, optional
+        Values that replace parameters of the robot, by path; leading axes are a batch of designs.
     progress : bool, optional
         Whether to show a progress bar. Default: on a terminal only.
     observe : callable, optional
@@ -131,7 +136,8 @@ def simulate(
     -------
     xarray.Dataset
         State, forces, energies and events over time, with units. A run interrupted from the keyboard warns and returns
-        what it has.
+        what it has. Of a batch the dimension ``run`` (``run_1``, ``run_2``, ... if it has several axes) comes first;
+        ``end_time`` and ``end_reason`` say how each run ended, and what follows its end is NaN.
 
     Raises
     ------
@@ -140,6 +146,10 @@ def simulate(
 
     Notes
     -----
+    In a batch a function or controller is asked once a sample for all runs: its measurement has the batch's axes, and
+    runs that have ended keep their last state there. A run that reaches a limit or a singularity, has no start, or has
+    a design that can be no robot is marked, and the others go on. Every run is, to the bit, what it is alone.
+
     An energy balance that is off by more than 1e-4 of the energy exchanged is an ``EnergyWarning``: the steps are too
     long.
     """
@@ -150,6 +160,7 @@ def simulate(
             "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
             "wrench": wrench, "method": method, "step": step, "rtol": rtol, "atol": atol, "events": events,
             "singularity": singularity, "breaks": breaks, "output": output, "reference": reference, "observe": observe,
+            "parameters": parameters,
         }  # fmt: skip
         return simulate_tracking(
             model,
@@ -163,29 +174,34 @@ def simulate(
         )
     if duration is None:
         raise InputError("duration: the simulated time [s] is needed, such as duration=1.0, or a motion to follow")
-    timing = _Timing(duration, rate, breaks, output)
+    numbers = {"pose": 2, "twist": 1, "force": 1, "wrench": 1, "elastic": 1, "elastic_rate": 1}
+    states = dict(zip(numbers, (pose, twist, force, wrench, elastic, elastic_rate), strict=True))
+    if parameters is not None or any(_axes(states[name]) > axes for name, axes in numbers.items()):
+        from .batch import simulate_batch
+
+        refused = [name for name, given in (("observe", observe is not None), ("breaks", len(breaks) > 0)) if given]
+        return simulate_batch(
+            model, states, parameters, duration=duration, rate=rate, method=method, step=step, friction=friction,
+            saturation=saturation, delay=delay, events=events, singularity=singularity, output=output,
+            reference=reference, progress=progress, refused=refused,
+        )  # fmt: skip
+    timing = Timing(duration, rate, breaks, output)
     system = System(model, friction)
     stepper = Stepper(system)
     actuators = Actuators(system.actuators, saturation, delay)
-    wanted = _reference(reference, force, rate)
+    wanted = wanted_motion(reference, force, rate)
     start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
-    longest = _step(step, system, start) if how == FIXED else STEP if step is None else step
+    longest = longest_step(step, system, start) if how == FIXED else STEP if step is None else step
     integrator = Integrator(how, longest, rtol, atol)
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
-    _check_sampling(forces, wrenches, rate, delay)
+    check_sampling(forces, wrenches, rate, delay)
     size = model.robot.platform_size
     watches = make_watches(events, system, friction, singularity, start)
-    for watch in watches:
-        if watch.once:
-            continue
-        values = watch.values(start)
-        if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
-            leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(
-                f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"
-            )
+    fault = start_fault(watches, start)
+    if fault:
+        raise InputError(f"pose: {fault}", code="limits")
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -357,7 +373,17 @@ def simulate_tracking(
     return whole(result)
 
 
-class _Timing:
+def _axes(value: Any) -> int:
+    """How many axes numbers have; 0 of what is none."""
+    if value is None or callable(value) or isinstance(value, (Signal, ControllerWithMemory)):
+        return 0
+    try:
+        return np.ndim(value.as_matrix() if hasattr(value, "as_matrix") else value)
+    except ValueError:  # rows of different lengths
+        return 0
+
+
+class Timing:
     """Times of a simulation, checked."""
 
     def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
@@ -388,10 +414,11 @@ class _Timing:
                 )
 
 
-def _step(step: float | None, system: System, start: Snapshot) -> float:
+def longest_step(step: float | None, system: System, start: Snapshot | None) -> float:
     """The step of RK4; one at which a flexible platform's fastest mode would blow up is refused."""
     if not system.modes:
         return STEP if step is None else step
+    assert start is not None
     mode = system.fastest_rate(start.pose, start["elastic"])
     if step is None:
         return min(STEP, MAX_PHASE / mode)
@@ -403,7 +430,8 @@ def _step(step: float | None, system: System, start: Snapshot) -> float:
     return step
 
 
-def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
+def wanted_motion(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
+    """The motion that is wanted, for the tracking error; None if none is known."""
     if reference is not None and not isinstance(reference, (Reference, Trajectory)):
         raise InputError(
             "reference: a polypod.motion.Trajectory or a polypod.control.Reference is needed, got "
@@ -414,7 +442,8 @@ def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate
     return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
 
 
-def _check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
+def check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
+    """Raise for what needs samples and has none."""
     if wrench.has_memory:
         raise InputError("wrench: must be a function (time, measurement), got a controller with memory")
     if rate is None and force.has_memory:
