@@ -21,7 +21,7 @@ from ..datasets import COMPONENTS, dataset
 from ..errors import InputError, StateError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..limits import left_out_text
+from ..limits import KINDS, left_out_text
 from ..mechanism import Mechanism
 from ..model import Model
 from ..model.arguments import Argument
@@ -56,7 +56,7 @@ MAX_ROWS = 5_000_000
 """Rows of a result (runs times output times), of some 500 bytes each."""
 _RATE = 1000.0
 _WATCHED = ("limit", "singularity")
-_ONE_BY_ONE = "watched in single runs only"
+_ONE_BY_ONE = "not in a batch of runs"
 Rows = NDArray[np.int64]
 
 
@@ -241,7 +241,6 @@ class BatchRun:
         self.last: Array = self.row.copy()
         self.watch = _Watch(robots, *watching, self.last)
         self._size = robots.system.robot.platform_size
-        self._speed = _speeds(self.layout, self.row, self._size)
         self._bind()
         self._begin(lost, (base, chart), ~(found["quality"] > SMALLEST_MARGIN) | ~_finite(self.row, self.legs))
 
@@ -282,7 +281,7 @@ class BatchRun:
         started = ~np.isnan(self.last[gone, 0])
         self.last[gone[started]] = self.row[~keep][started]
         self.runs = self.runs[keep]
-        for name in ("row", "legs", "inner", "wrench", "_speed"):
+        for name in ("row", "legs", "inner", "wrench"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[keep]))
         self._bind()
 
@@ -331,24 +330,21 @@ class BatchRun:
         found = _by_name(self._period, *given[:3], length, number, *given[3:], out=self._spare)
         row, legs, inner = found["row"], found["legs"], found.get("inner", self.inner)
         doubtful = ~_answered(found)
-        speed = _speeds(self.layout, row, self._size)
         if self.watch.any:
             doubtful |= ~self.watch.quiet(self.runs, row)
-            fastest = np.maximum(self._speed, speed) * (then - now) / MAX_TRAVEL
-            doubtful[self._doubtful_within(now, then, force, np.where(doubtful, 0.0, fastest))] = True
+            parts = np.where(doubtful, 0.0, self._parts(row, then - now))
+            doubtful[self._doubtful_within(now, then, force, parts)] = True
         ended: dict[int, tuple[float, str]] = {}
         for place in np.flatnonzero(doubtful).tolist():
             reached = self._alone(place, now, then, force[place])
             if isinstance(reached, Snapshot):
-                row[place], inner[place] = reached.row, reached.inner
-                legs[place] = reached.legs
-                speed[place] = _speeds(self.layout, row[[place]], self._size)[0]
+                row[place], legs[place], inner[place] = reached.row, reached.legs, reached.inner
             else:
                 ended[int(self.runs[place])] = reached
                 # a run that has ended keeps the state that it had
                 row[place], legs[place], inner[place] = self.row[place], self.legs[place], self.inner[place]
         before = {"row": self.row, "legs": self.legs, "inner": self.inner}
-        self.row, self.legs, self.inner, self._speed = row, legs, inner, speed
+        self.row, self.legs, self.inner = row, legs, inner
         # what was the state is the memory of the next results
         self._spare = tuple(before.get(name, part) for name, part in found.items())
         self._end(ended)
@@ -359,6 +355,14 @@ class BatchRun:
         given = [state, force, self.wrench, *([self.inner] if self.inner.shape[1] else [])]
         whole = len(places) == len(self.runs)
         return [np.ascontiguousarray(part if whole else part[places]) for part in given]
+
+    def _parts(self, row: Array, span: float) -> Array:
+        """In how many parts the span to ``row`` is looked at, as of ``EventDetector``, by the speed at its ends."""
+        ends = [part[:, self.layout.row["twist"]] for part in (self.row, row)]
+        fastest = max(float(np.abs(twist).max(initial=0.0)) for twist in ends)
+        if 2 * fastest * span <= MAX_TRAVEL * min(self._size, 1.0):  # none of them is fast
+            return np.zeros(len(row))
+        return np.maximum(*(_speeds(twist, self._size) for twist in ends)) * span / MAX_TRAVEL
 
     def _doubtful_within(self, now: float, then: float, force: Array, parts: Array) -> Rows:
         """Which runs, fast enough to be looked at in ``parts`` of the span, may reach something within."""
@@ -417,7 +421,9 @@ def _charts(layout: Layout, states: Mapping[str, Array]) -> tuple[Array, Array]:
 def _finite(*parts: Array) -> NDArray[np.bool_]:
     """Whether all numbers of rows are finite; sums that overflow do not count as such."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.isfinite(sum(part @ np.ones(part.shape[1]) for part in parts))
+        if np.isfinite(sum(part.sum() for part in parts)):  # one number tells of all, as a rule
+            return np.ones(len(parts[0]), dtype=bool)
+        return np.isfinite(sum(part.sum(axis=1) for part in parts))
 
 
 def _answered(found: Mapping[str, Array]) -> NDArray[np.bool_]:
@@ -426,9 +432,8 @@ def _answered(found: Mapping[str, Array]) -> NDArray[np.bool_]:
     return good & _finite(*(found[name] for name in ("row", "legs", "inner") if name in found))
 
 
-def _speeds(layout: Layout, row: Array, size: float) -> Array:
+def _speeds(twist: Array, size: float) -> Array:
     """How fast platforms are [1/s], as events ask for it: the larger of speed in sizes and angular speed."""
-    twist = row[:, layout.row["twist"]]
     linear, angular = (np.einsum("ij,ij->i", part, part) for part in (twist[:, :3], twist[:, 3:]))
     return np.sqrt(np.maximum(linear / size**2, angular))
 
@@ -489,7 +494,7 @@ def simulate_batch(
         "method": FIXED,
         "rate": rate,
         "friction": "yes" if friction else "no",
-        "not_watched": left_out_text(_not_watched(model, actions, parameters is not None)),
+        "not_watched": left_out_text(_not_watched(model, parameters is not None)),
     }
 
     def result(reached: float) -> xr.Dataset:
@@ -639,19 +644,15 @@ def _times(timing: Timing, rate: float) -> Array:
     return np.append(np.arange(0, count, timing.every) / rate, timing.duration)
 
 
-def _not_watched(model: Model, actions: Mapping[str, Action], designs: bool) -> dict[str, str]:
+def _not_watched(model: Model, designs: bool) -> dict[str, str]:
     """Limits that a batch does not watch, with the reason."""
     watched, left = watched_limits(model)
-    kinds = {"limit"} if actions["limit"] == "stop" else set()
-    from ..limits import KINDS
-
+    found = dict(left)
     for one in watched.limits:
-        of = KINDS[one.kind].of
-        if of == "pair" and designs:
-            left = left | {one.quantity: "not watched for designs"}
-        elif of not in ("range", "pair") or not kinds:
-            left = left | {one.quantity: _ONE_BY_ONE if kinds or of not in ("range", "pair") else "ignored"}
-    return left
+        kind = KINDS[one.kind].of
+        if kind not in ("range", "pair") or (kind == "pair" and designs):
+            found[one.quantity] = _ONE_BY_ONE
+    return found
 
 
 def _dataset(
