@@ -43,7 +43,7 @@ from polypod.export.header import ABOUT
 from polypod.file_kinds.json_schema import schema
 from polypod.files import library, load
 from polypod.files.robot_files import expanded_document
-from polypod.files.short_forms.forms import Copies, Mirror, Pair
+from polypod.files.short_forms.forms import Copies, Group, Mirror, Pair
 from polypod.files.templates import template, template_part
 from polypod.files.templates.sizes import DEFAULTS
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
@@ -168,7 +168,10 @@ def robot_files() -> str:
             "```yaml",
             SHORT,
             "```\n",
-            section("`copies` of a leg", Copies, 3),
+            section("Group of `groups`", Group, 3),
+            "`bodies`, `joints` and `groups` at robot level belong to all legs, see [machines of several "
+            "parts](machines.md).\n",
+            section("`copies` of a leg or group", Copies, 3),
             section("`mirror` of a leg of kind chain", Mirror, 3),
             section("`pair` of a body of a chain", Pair, 3),
             "### `inertia` of a body of a chain\n",

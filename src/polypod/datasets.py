@@ -77,6 +77,15 @@ QUANTITIES = {
     "joint_axes": Quantity(
         ("time", "joint", "pivot", "axis"), "free directions of the joint, base axes; NaN where it has fewer", "1"
     ),
+    "joint_position": Quantity(
+        ("time", "joint_component"), "position of a joint, zero at home unless the file says otherwise", "rad or m"
+    ),
+    "base_wrench": Quantity(_COMPONENT, "wrench of the robot on its base at the origin of {B}", "N, N m"),
+    "shaking": Quantity(
+        _COMPONENT, "part of the wrench on the base that motion causes: less what it is at rest in the pose", "N, N m"
+    ),
+    "base_pose": Quantity(_POSE, "pose of the base in space", "1, m"),
+    "base_twist": Quantity(_COMPONENT, "twist of the base in space, base axes", "m/s, rad/s"),
     "joint_travel": Quantity(("time", "joint"), "distance travelled by the joint, forward and back", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "rate of the elastic coordinate", "generalized, 1/s"),
@@ -169,6 +178,29 @@ def dataset(
     attributes["robot_file"] = _robot_text(model.robot)
     attributes["polypod_version"] = _version()
     return xr.Dataset(variables, {**coordinates, **(labels or {})}, attributes)
+
+
+def joint_component_labels(model: Model) -> dict[str, tuple[str, ArrayLike]]:
+    """Labels of ``joint_position``: ``leg.joint`` (``leg.joint.component`` where it has several) and its unit.
+
+    Parameters
+    ----------
+    model : Model
+        Model of the robot.
+
+    Returns
+    -------
+    dict of str to (str, list of str)
+        Dimension and values by name.
+    """
+    from .model.joints import component_names, component_units
+
+    if not model.joints:
+        return {}
+    return {
+        "joint_component": ("joint_component", list(component_names(model.joints))),
+        "joint_component_unit": ("joint_component", list(component_units(model.joints))),
+    }
 
 
 def units(model: Model) -> tuple[str, str]:

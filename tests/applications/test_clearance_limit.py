@@ -13,7 +13,7 @@ from polypod.description.robot import Floor
 from polypod.design import loads_study, prepare
 from polypod.design.sweep import run
 from polypod.motion import loads_motion, make_task
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.results import study, verdict
 
 EQUAL = 1e-12

@@ -324,7 +324,7 @@ def study(model: pp.Model, name: str, count: int, show: Callable[[str], None] = 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", [*pp.library(), *GIVEN])
+@pytest.mark.parametrize("name", dict.fromkeys([*pp.library(), *GIVEN]))
 def test_the_whole_workspace_of_library_and_files(name: str) -> None:
     study(model_of(name), name, 10_000)
 

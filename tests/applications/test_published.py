@@ -107,7 +107,7 @@ def test_bricards_mechanism_falls_as_in_exudyn() -> None:
 @pytest.mark.parametrize(("name", "rounding"), [("g1", 4e-5), ("tiangong", 7e-5)])
 def test_the_motors_of_humanoid_ankles(name: str, rounding: float) -> None:
     """Pitch and roll -> motor angles, tables whose own rounding is as large as that: exact loops agree to 1e-15."""
-    m = pp.Model(DATA / "machines" / f"ankle-{name}.yaml")
+    m = pp.Model(f"ankle-{name}")
     table = np.array(published("parallel-ankles")[name])
     found = m.inverse_kinematics(m.motion(table[:, :2]).pose)
     assert np.abs(found - table[:, 2:]).max() <= rounding

@@ -23,6 +23,7 @@ from polypod.papers.long.cases import hexagon_modes
 from support.chain_functions import Functions
 from support.refusals import refused
 from support.robots.coupled_chains import COUPLED
+from support.robots.random_chains import as_data
 from support.states import mostly_long
 
 DEFAULT = ("geared motors", "spindles", "coupled all around")
@@ -209,6 +210,39 @@ def test_energy_stays_as_a_spinning_nut_falls() -> None:
     check(run.pose[-1, 2, 3], 0.3 + 0.5 * slope * run.time[-1] ** 2, 1e-8)
     energy = model.energy(run.pose, run.twist)
     check(energy.kinetic + energy.potential, np.full(len(run.time), 9.81 * 0.3), 1e-8)
+
+
+SCREW_HEXAPOD = """
+name: screws
+home: {position: [0, 0, 0.35]}
+platform: {mass: 5, inertia: [0.04, 0.04, 0.08]}
+legs:
+- name: leg
+  kind: chain
+  copies: {about: [0, 0, 1], count: 3}
+  mirror: {plane: [0, 1, 0], name: other}
+  bodies:
+    housing: {mass: 0.6, com: [0.21, 0.06, 0.08], inertia: [0.001, 0.001, 0.0003]}
+    spindle: {mass: 0.2, com: [0.2, 0.07, 0.15], inertia: [0.0004, 0.0004, 0.00001]}
+    nut: {mass: 0.3, com: [0.17, 0.1, 0.26], inertia: [0.0008, 0.0008, 0.0001]}
+  joints:
+  - {name: lower, kind: universal, between: [base, housing], at: [0.22, 0.05, 0], axes: LOWER}
+  - {name: motor, kind: revolute, between: [housing, spindle], at: [0.22, 0.05, 0], axis: {to: upper}, actuated: true}
+  - {name: thread, kind: helical, between: [spindle, nut], at: [0.22, 0.05, 0], axis: {to: upper}, lead: 2 mm}
+  - {name: upper, kind: universal, between: [nut, platform], at: [0.15, 0.12, 0.35], axes: UPPER}
+"""
+
+
+def test_nuts_that_turn_with_the_universal_joints_of_a_hexapod() -> None:
+    """The motor's angle is the travel's turns and the nut's own turn, which the two universal joints make."""
+    line = np.array([-0.07, 0.07, 0.35]) / np.linalg.norm([-0.07, 0.07, 0.35])
+    side = np.cross(line, [0, 0, 1]) / np.linalg.norm(np.cross(line, [0, 0, 1]))
+    across = [side.tolist(), np.cross(line, side).tolist()]
+    robot = loads(SCREW_HEXAPOD.replace("LOWER", str(across)).replace("UPPER", str(across[::-1])))
+    data = as_data(robot)
+    assert {leg["couplings"][0]["lead"] for leg in data["legs"]} == {0.002, -0.002}
+    c = moving(data, 5, 0.01)
+    compare(Functions(robot), c)
 
 
 # -- other programs ----------------------------------------------------------------------------------------------------

@@ -60,8 +60,14 @@ FROM_THE_ROOT = {"__version__"}
 
 # Known breaches of the order, (importer, imported). Exactly those that occur: mend one and its line must go.
 # Faces of a robot hand over to what is built on them, imported when it is asked for: adapters of other libraries,
-# a picture (``Model.plot``), a copy with other values, checked as a file is (``Robot.with_``).
-KNOWN: set[tuple[str, str]] = {("model", "adapters"), ("model", "results"), ("description", "files")}
+# a picture (``Model.plot``), a copy with other values, checked as a file is (``Robot.with_``), machines in stages
+# where a file has them.
+KNOWN: set[tuple[str, str]] = {
+    ("model", "adapters"),
+    ("model", "results"),
+    ("model", "stages"),
+    ("description", "files"),
+}
 
 
 def between_packages(found: list[Import]) -> list[Import]:

@@ -62,7 +62,7 @@ def run(
         progress("compiling the robot")
         model = load_model(name, settings)
         with with_motion_lines(task_name if rate is None else None):
-            task = make_task(model, task_name, rate)
+            task = make_task(model, task_name, rate, moving_base=True)
         target = results_folder(model.robot.name, task.name, settings or ()) if out is None else out
         inputs = {
             "robot": provenance(name), "motion": provenance(task_name or task.name), "rate": rate, "friction": friction,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from pydantic import model_validator
 
 from ..arrays import Array
 from ..errors import UnknownNameError
+from .leg import LegData
 from .quantities import Data, Direction
 
 _COMPONENTS = {
@@ -59,17 +61,22 @@ class DegreeOfFreedom(Data):
         return (0.0, 0.0, 0.0) if self.axis is None else self.axis
 
 
-def leg_and_joint(path: str, legs: list[str]) -> tuple[int, str]:
-    """The number of a leg and what follows it in ``LEG.JOINT`` or ``legs.LEG.joints.JOINT``, LEG a name or a number."""
-    stated = path.startswith("legs.")
-    rest = path.removeprefix("legs.")
-    number = next((k for k, name in enumerate(legs) if rest.startswith(f"{name}.")), None)
-    if number is not None:
-        return number, rest[len(legs[number]) + 1 :].removeprefix("joints." if stated else "")
+def leg_and_joint(path: str, legs: Sequence[LegData]) -> tuple[int, str]:
+    """The number of a leg and what follows it in ``LEG.JOINT`` or ``legs.LEG.joints.JOINT``, LEG a name or a number.
+
+    Joints that belong to no leg go by their name alone.
+    """
+    stated = path.startswith(("legs.", "joints."))
+    rest = path.removeprefix("legs.").removeprefix("joints.")
+    plain = rest.replace(".joints.", ".", 1) if stated else rest
+    for number, leg in enumerate(legs):
+        joint = leg.joint_of(plain)
+        if joint is not None:
+            return number, joint
     first, _, joint = rest.partition(".")
     if stated and first.isdecimal() and int(first) < len(legs):
         return int(first), joint.removeprefix("joints.")
-    raise UnknownNameError("leg", first, tuple(legs))
+    raise UnknownNameError("leg", first, tuple(leg.name for leg in legs))
 
 
 def check_dof(dof: tuple[DegreeOfFreedom, ...]) -> None:

@@ -163,6 +163,11 @@ class ElementData(Data):
             )
         ElementData.registry[kind] = cls
 
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The kind that a mapping names, if any may stand there."""
+        return ElementData.registry[value["kind"]] if cls is ElementData else cls
+
     @model_validator(mode="wrap")
     @classmethod
     def _with_units(cls, value: Any, handler: Any) -> Any:
@@ -213,7 +218,7 @@ class ElementData(Data):
 
     def joint_end(self, legs: Sequence[LegData]) -> JointEnd:
         """The joint that it is in; raises for one that is not there."""
-        number, name = leg_and_joint(self.joint, [leg.name for leg in legs])
+        number, name = leg_and_joint(self.joint, legs)
         kinds = legs[number].joint_kinds()
         if name not in kinds:
             raise UnknownNameError(f"joint of {legs[number].name}", name, tuple(kinds))
@@ -304,15 +309,11 @@ def _texts(value: Any) -> Iterator[str]:
 def _body(name: str, legs: Sequence[LegData]) -> BodyEnd:
     if name in ("base", "platform"):
         return BodyEnd(None, name)
-    number = next((k for k, leg in enumerate(legs) if name.startswith(f"{leg.name}.")), None)
-    known = tuple(f"{leg.name}.{body}" for leg in legs for body in leg.body_names())
-    if number is None or name not in known:
-        having = [one for one in known if one.partition(".")[2] == name]
-        if len(having) == 1:
-            number, name = next((k, having[0]) for k, leg in enumerate(legs) if having[0].startswith(f"{leg.name}."))
-        else:
-            raise InputError(f"between: {UnknownNameError('body', name, ('base', 'platform', *known))}")
-    return BodyEnd(number, name[len(legs[number].name) + 1 :])
+    known = {leg.label(body): BodyEnd(number, body) for number, leg in enumerate(legs) for body in leg.body_names()}
+    having = [name] if name in known else [one for one in known if one.partition(".")[2] == name]
+    if len(having) != 1:
+        raise InputError(f"between: {UnknownNameError('body', name, ('base', 'platform', *known))}")
+    return known[having[0]]
 
 
 def parse_element(value: Any) -> ElementData:

@@ -92,6 +92,11 @@ class LegData(Data):
             )
         LegData.registry[kind] = cls
 
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The kind that a mapping names, if any may stand there."""
+        return LegData.registry[value["kind"]] if cls is LegData else cls
+
     def at_home(self, position: Any, rotation: Any, like: Any = None) -> LegData:
         """The leg as part of a robot with a given home pose; kinds that are stated at home keep it.
 
@@ -150,6 +155,23 @@ class LegData(Data):
         """
         return self.platform if not isinstance(self.platform, tuple) else np.array(self.platform)
 
+    def platform_points(self, position: Any, rotation: Any) -> list[Any]:
+        """Points of the platform on which the leg holds it.
+
+        Parameters
+        ----------
+        position : array_like, shape (3,)
+            Position of the platform at home [m].
+        rotation : array_like, shape (3, 3)
+            Its rotation at home.
+
+        Returns
+        -------
+        list of ndarray or casadi.SX, shape (3,)
+            The points [m], platform frame.
+        """
+        return [self.attachment(position, rotation)]
+
     def points(self) -> list[tuple[float, float, float]]:
         """Points of the leg's data, from which its size is known.
 
@@ -195,6 +217,66 @@ class LegData(Data):
             Two points (3,) of the line at home, by name of the body [m].
         """
         return {}
+
+    def label(self, part: str) -> str:
+        """What results call a body, joint or spring of the leg.
+
+        Parameters
+        ----------
+        part : str
+            Its name within the leg.
+
+        Returns
+        -------
+        str
+            The leg's name and that.
+        """
+        return f"{self.name}.{part}"
+
+    def joint_of(self, label: str) -> str | None:
+        """The joint of the leg, or coordinate of a joint, that a label is of.
+
+        Parameters
+        ----------
+        label : str
+            What results call it, ``leg.joint``.
+
+        Returns
+        -------
+        str or None
+            Its name within the leg; None for a label of another leg.
+        """
+        return label[len(self.name) + 1 :] if label.startswith(f"{self.name}.") else None
+
+    def actuator_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """What results call the leg's actuators.
+
+        Parameters
+        ----------
+        names : tuple of str
+            Their names within the leg.
+
+        Returns
+        -------
+        tuple of str
+            Their labels: the leg's name if it has only one.
+        """
+        return (self.name,) if len(names) == 1 else tuple(self.label(name) for name in names)
+
+    def file_path(self, parts: list[str]) -> list[str]:
+        """The path of a field in a robot file, by names.
+
+        Parameters
+        ----------
+        parts : list of str
+            Its path within the leg.
+
+        Returns
+        -------
+        list of str
+            Its path within the file.
+        """
+        return ["legs", self.name, *parts]
 
     def body_names(self) -> tuple[str, ...]:
         """Names of the leg's bodies; leg kinds know them, plain data do not.

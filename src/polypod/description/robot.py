@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
@@ -20,6 +20,7 @@ from .element import ElementData, parse_element
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
+from .paths import numbers
 from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of, rating
 from .shapes import BaseShape, Floor
@@ -195,7 +196,7 @@ class Robot(Data):
             if not coordinate.joint:
                 continue
             try:
-                number, joint = leg_and_joint(coordinate.joint, [leg.name for leg in legs])
+                number, joint = leg_and_joint(coordinate.joint, legs)
                 legs[number], motion = legs[number].following(joint)
             except (InputError, UnknownNameError) as error:
                 raise ValueError(f"dof.{k}.joint: {error}") from error
@@ -213,10 +214,10 @@ class Robot(Data):
             For each such degree of freedom, the index of its leg and its index among the coordinates that this leg
             states.
         """
-        names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
+        met, found = [0] * len(self.legs), []
         for coordinate in self.dof:
             if coordinate.joint:
-                number, _ = leg_and_joint(coordinate.joint, names)
+                number, _ = leg_and_joint(coordinate.joint, self.legs)
                 found.append((number, met[number]))
                 met[number] += 1
         return found
@@ -236,9 +237,26 @@ class Robot(Data):
 
     @property
     def platform_size(self) -> float:
-        """Mean distance of the attachment points from the platform's origin [m]; 1 if all lie there."""
+        """Mean distance of the attachment points from the platform's origin [m]; if all lie there, that of the joints
+        on the platform, or 1."""
         mean = float(np.linalg.norm(self.attachments, axis=1).mean())
-        return mean if mean > AT_ORIGIN else 1.0
+        return mean if mean > AT_ORIGIN else self._reach
+
+    @property
+    def around_origin(self) -> bool:
+        """Whether legs hold the platform around its origin, with the middle of each leg's joints there."""
+        mean = float(np.linalg.norm(self.attachments, axis=1).mean())
+        return mean <= AT_ORIGIN and self._joint_distance > AT_ORIGIN
+
+    @property
+    def _joint_distance(self) -> float:
+        """Mean distance [m] from the platform's origin of the joints on it."""
+        points = [point for leg in self.legs for point in leg.platform_points(self.home.position, self.home.rotation)]
+        return float(np.linalg.norm(np.reshape(points, (-1, 3)), axis=1).mean()) if points else 0.0
+
+    @property
+    def _reach(self) -> float:
+        return self._joint_distance if self._joint_distance > AT_ORIGIN else 1.0
 
     def _check_actuators(self, dof: int) -> None:
         """Raise if there are fewer actuators than degrees of freedom, with the motion that nothing drives."""
@@ -255,9 +273,10 @@ class Robot(Data):
 
     @property
     def _size(self) -> float:
-        """Largest distance of an attachment point from the platform's origin [m]; 1 if all lie there."""
+        """Largest distance of an attachment point from the platform's origin [m]; if all lie there, the mean of the
+        joints', or 1."""
         largest = float(np.linalg.norm(self.attachments, axis=1).max(initial=0.0))
-        return largest if largest > AT_ORIGIN else 1.0
+        return largest if largest > AT_ORIGIN else self._reach
 
     def _around_home(self) -> list[Array]:
         """Home and a few poses near it that the robot's degrees of freedom lead to."""
@@ -389,7 +408,7 @@ class Robot(Data):
                 elif isinstance(value, dict):
                     for name, body in value.items():
                         if isinstance(body, Body):
-                            yield f"{leg.name}.{field}.{name}", body
+                            yield ".".join(leg.file_path([field, name])).removeprefix("legs."), body
 
     def source_of(self, path: str) -> str | None:
         """Where a value of the robot file comes from.
@@ -404,8 +423,12 @@ class Robot(Data):
         str or None
             The source that the file states; None if it states none.
         """
+        forms = [path]
+        parts = path.split(".")
+        if len(parts) > 2 and parts[0] == "legs" and parts[1].isdigit():
+            forms.append(".".join(self.legs[int(parts[1])].file_path(parts[2:])))
         for pattern, text in self.sources.items():
-            if fnmatchcase(path, pattern) or fnmatchcase(path, pattern + ".*"):
+            if any(fnmatchcase(form, one) for form in forms for one in (pattern, pattern + ".*")):
                 return text
         return None
 
@@ -417,20 +440,4 @@ class Robot(Data):
         str
             Path, such as ``platform.mass``.
         """
-        yield from _numeric_paths(self, "")
-
-
-def _numeric_paths(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, BaseModel):
-        for name in value.file_fields() if isinstance(value, Data) else type(value).model_fields:
-            yield from _numeric_paths(getattr(value, name), f"{path}.{name}" if path else name)
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from _numeric_paths(item, f"{path}.{name}")
-    elif isinstance(value, tuple) and any(isinstance(item, BaseModel) for item in value):
-        for number, item in enumerate(value):
-            yield from _numeric_paths(item, f"{path}.{number}")
-    elif (isinstance(value, (float, int)) and not isinstance(value, bool)) or (
-        isinstance(value, tuple) and value != () and not isinstance(value[0], str)
-    ):
-        yield path
+        yield from numbers(self)

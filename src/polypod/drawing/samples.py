@@ -57,7 +57,7 @@ class Samples:
         for leg in legs:
             for body in leg.model.placement.bodies:
                 self._add_mass(len(self.bodies), body.moments)
-                self.bodies.append(f"{leg.model.name}.{body.name}")
+                self.bodies.append(leg.model.leg.label(body.name))
                 parts.append(leg.at_tip(ca.vertcat(ca.vec(body.frame.axes), body.frame.origin)))
         for number, leg in enumerate(legs):
             for joint in leg.model.placement.joints:
@@ -88,7 +88,7 @@ class Samples:
 
     def body_number(self, leg: int, name: str) -> int:
         """Number of a body of a leg, ``base`` and ``platform`` among them."""
-        own = name if name in ("base", "platform") else f"{self.robot.legs[leg].name}.{name}"
+        own = name if name in ("base", "platform") else self.robot.legs[leg].label(name)
         return self.bodies.index(own)
 
     def joint_bodies(self, joint: int) -> tuple[int, int]:

@@ -281,9 +281,10 @@ class _Writer:
             if len(relation.terms) != 2:
                 add(element, "tendon", name=relation.name, tendon1=relation.name)
                 continue
-            one, two = relation.terms
-            ends = {"joint1": tree.elementary(one.joint, one.motion), "joint2": tree.elementary(two.joint, two.motion)}
-            add(element, "joint", name=relation.name, **ends, polycoef=[0.0, -two.factor / one.factor, 0.0, 0.0, 0.0])
+            driving, driven = (term.factor for term in relation.terms)
+            joints = {f"joint{k}": tree.elementary(t.joint, t.motion) for k, t in enumerate(relation.terms, 1)}
+            slope = [0.0, -driven / driving, 0.0, 0.0, 0.0]
+            add(element, "joint", name=relation.name, **joints, polycoef=slope)
         for joint in tree.cuts:
             first, second = joint.between if joint.between[0] != BASE else joint.between[::-1]
             ends = {"body1": first} | ({} if second == BASE else {"body2": second})

@@ -109,17 +109,17 @@ class Limits:
             result["force_speed"] = curves
             ends = np.array([np.nanmax(curve[:, 0]) for curve in curves])  # a curve ends at its last speed
             result["speed"] = np.minimum(result.get("speed", np.inf), ends)
-        own = model.robot_limits
-        joints = np.full(len(own.joints), np.inf)
-        for one in own.of_kind("reaction"):
+        robot = model.robot_limits
+        joints = np.full(len(robot.joints), np.inf)
+        for one in robot.of_kind("reaction"):
             joints[one.index] = one.high
         if self.reaction is not None:
             joints = np.minimum(joints, _checked("reaction", self.reaction, 1))
         result["reaction"] = joints
-        result[MOTOR] = own.bounds("motor torque")
-        for name, kind in PLATFORM.items():
+        result[MOTOR] = robot.bounds("motor torque")
+        for name, judged in PLATFORM.items():
             result[name] = np.full(4, np.inf)
-            for one in own.of_kind(kind):
+            for one in robot.of_kind(judged):
                 result[name][1 + one.index] = one.high
         return {name: value for name, value in result.items() if np.isfinite(value).any()}
 

@@ -32,17 +32,19 @@ from ..files.document_kinds import DOCUMENT_KINDS, document_kind
 from ..files.documents import parse, read
 from ..files.faults import line_of, merge_sentences
 from ..files.robot_files import with_file_lines
+from ..legs import Machine
 from ..model import Model
 from ..model.results import suspected_unit_errors
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..platforms.modes import large_deflection
 from ..results.intersample import between
-from ..results.overview import parameters
+from ..results.overview import mobility, parameters
 from ..results.report import near_singularity
 from ..results.sizing import limits
 from ..results.study import study
 from ..results.verdict import verdict
 from ..simulation.elastic_spectrum import growth_rate
+from ..stages import series, staged_library
 from ..tables import Table
 
 
@@ -105,7 +107,7 @@ class Report:
 class AnyFileError(FileError):
     """An error of a file that may be of any kind."""
 
-    what = "robot, motion, study or tolerance file"
+    what = "robot, machine, motion, study or tolerance file"
 
 
 def check(
@@ -134,6 +136,8 @@ def check(
             _check_robot(report, sources, settings)
         elif report.kind == "study":
             _check_study(report, settings)
+        elif report.kind == "machine":
+            _check_stages(report)
         elif report.kind == "tolerance":
             _check_tolerances(report, robot, settings)
         else:
@@ -162,9 +166,12 @@ def kind_of(name: str | Path) -> str:
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
     if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
-        if name not in (*library(), *motions):
+        known = (*library(), *staged_library(), *motions)
+        if name not in known:
             beside = [f"{name}{end}" for end in (".yaml", ".yml") if os.path.isfile(f"{name}{end}")]
-            raise UnknownNameError("file, robot or motion", name, (*beside, *library(), *motions))
+            raise UnknownNameError("file, robot or motion", name, (*beside, *known))
+        if name in staged_library():
+            return "machine"
         return "robot" if name in library() else "motion"
     if isinstance(name, str) and name in library():
         return "robot"  # as everywhere, a library name takes precedence over a file
@@ -197,6 +204,7 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
     report.remarks = [
         f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
     ]
+    report.remarks += _parts(model)
     report.remarks += _mobility(model)
     at_home = model.joint_ranges(robot.home.matrix)
     report.within_limits = at_home.ok
@@ -208,6 +216,36 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
     report.warnings += suspected_unit_errors(at_home)
     if robot.flexible:
         _check_flexible(report, model)
+
+
+def _parts(model: Model) -> list[str]:
+    """Of a machine whose legs share bodies: what it is made of, its loops and its count of degrees of freedom, what is
+    driven and what follows."""
+    mechanism, lines = model.kernels.mechanism, []
+    for leg in mechanism.legs:
+        if not isinstance(leg.leg, Machine):
+            continue
+        labels = [leg.leg.label(name) for name in leg.leg.bodies]
+        owners = list(dict.fromkeys(label.partition(".")[0] for label in labels if "." in label))
+        shared = [label for label in labels if "." not in label]
+        iterated = 0 if leg.placement.unknowns is None else leg.placement.unknowns.move.numel()
+        solved = f"{iterated} joint coordinates by iteration, the others in closed form" if iterated else "closed form"
+        lines.append(
+            f"{leg.name}: legs {', '.join(owners) or 'none'} share {', '.join(shared) or 'bodies of each other'}; "
+            f"solved together from the platform's pose: {solved}"
+        )
+    if not lines:
+        return []
+    count = mobility(model.robot)
+    bodies, joints = count["moving_bodies"], count["joints"]
+    spins = sum(len(leg.spin_lines()) for leg in model.robot.legs)
+    idle = f", of which {spins} are rods that spin idly" if spins else ""
+    return [
+        *lines,
+        f"{bodies} moving bodies, {joints} joints, {joints - bodies} independent loops; count of degrees of freedom 6 "
+        f"({bodies} - {joints}) + {count['joint_dof']} = {count['gruebler_kutzbach']}{idle}",
+        f"driven: {', '.join(a.name for a in model.actuators)}; every other body and joint follows from the platform",
+    ]
 
 
 def _mobility(model: Model) -> list[str]:
@@ -297,7 +335,7 @@ def _check_motion(report: Report, robot: str | None, settings: Mapping[str, Any]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            _check_along(report, model, make_task(model, report.file if path is None else path))
+            _check_along(report, model, make_task(model, report.file if path is None else path, moving_base=True))
         except (InputError, StateError) as error:
             fault = Fault("", str(error)) if path is None else motion_fault(path, error)
             if fault.field == "robot":
@@ -314,12 +352,32 @@ def _check_along(report: Report, model: Model, task: Task) -> None:
     report.warnings = near_singularity(result)
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
     text = "all poses are reachable, but limits are broken"
-    if judged.ok:
+    if judged.ok and task.base is not None:
+        text = "within all limits at the samples; proofs between them are of a base that stands still"
+    elif judged.ok:
         found = between(model, task)
         text, report.certified, report.within_limits = found.text, found.certified, not found.broken
         report.warnings += found.warnings
     report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
     report.remarks += [] if judged.worst is None else [judged.headline]
+
+
+def _check_stages(report: Report) -> None:
+    """Builds every stage and the machine, and says what it is."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        machine = series(report.file)
+    report.warnings = list(dict.fromkeys(str(w.message) for w in caught))
+    count = sum(len(model.dof) for model in machine.stages)
+    tool = machine.platform_poses([model.robot.home.matrix for model in machine.stages])[-1][:3, 3]
+    report.remarks = [
+        f"{machine.name}: {len(machine.stages)} stages, {count} degrees of freedom, {len(machine.actuators)} "
+        f"actuators; the highest platform is at {[round(float(x), 6) for x in tool]} m at home",
+        *(
+            f"{name}: {len(model.legs)} leg{'s' if len(model.legs) > 1 else ''}, moves along {', '.join(model.dof)}"
+            for name, model in zip(machine.names, machine.stages, strict=True)
+        ),
+    ]
 
 
 def _check_study(report: Report, settings: Mapping[str, Any] | None) -> None:

@@ -36,7 +36,7 @@ def schema(kind: str) -> dict[str, Any]:
 def _robot() -> dict[str, Any]:
     from ..couplings import Coupling
     from ..description import LegData, Robot
-    from ..files.short_forms.forms import Copies, Mirror, Pair
+    from ..files.short_forms.forms import Copies, Group, Mirror, Pair
     from ..legs.rail import RailLeg
 
     definitions: dict[str, Any] = {}
@@ -76,6 +76,22 @@ def _robot() -> dict[str, Any]:
         "legs": {"type": "array", "minItems": 1, "items": {"anyOf": kinds}},
         "leg_defaults": {"anyOf": kinds, "description": "What all legs share; a leg overrides it field by field."},
     }
+    shared = {
+        "bodies": {
+            **definitions["leg chain"]["properties"]["bodies"],
+            "description": "Bodies that legs share, by name.",
+        },
+        "joints": {"type": "array", "items": {"$ref": "#/$defs/ChainJoint"}},
+    }
+    definitions["Group"] = {
+        "type": "object", "description": Group.__doc__, "additionalProperties": False,
+        "properties": {
+            "copies": {"$ref": "#/$defs/Copies"}, "mirror": {"$ref": "#/$defs/Mirror"}, **shared,
+            "legs": whole["properties"]["legs"],
+        },
+    }  # fmt: skip
+    whole["properties"] |= {**shared, "groups": {"type": "array", "items": {"$ref": "#/$defs/Group"}}}
+    whole["required"] = [name for name in whole.get("required", ()) if name != "legs"]
     return {**whole, "$defs": definitions}
 
 

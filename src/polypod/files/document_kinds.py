@@ -25,6 +25,9 @@ DOCUMENT_KINDS = {
         "a study file has vary",
         "'polypod sweep' and 'polypod optimise' take it; 'polypod new --study' writes one",
     ),
+    "machine": DocumentKind(
+        frozenset({"stages"}), "a machine file has stages", "pp.series(FILE) and 'polypod check' take it"
+    ),
     "robot": DocumentKind(
         frozenset({"platform", "legs"}), "a robot file has platform and legs", "'polypod run' takes it"
     ),

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..description.paths import Location, dotted, put
 from ..description.quantities import ROUNDING
-from .schema import Location
 
 _EXACT = 1e-12
 """How far the length of a direction with all its digits may be from one; turns below are not worth a word."""
@@ -46,9 +46,9 @@ def align_rounded_axes(document: dict[str, Any]) -> tuple[dict[str, Any], list[s
             along = axis.along
         else:
             changed = copy.deepcopy(document) if changed is document else changed
-            _put(changed, axis.place, along)
-            how = f"parallel to {_path(same.place)}" if same is not None else "perpendicular to axes before it"
-            remarks.append(f"{_path(axis.place)} by {np.degrees(turned):.2g} deg ({how})")
+            put(changed, axis.place, along.tolist())
+            how = f"parallel to {dotted(same.place)}" if same is not None else "perpendicular to axes before it"
+            remarks.append(f"{dotted(axis.place)} by {np.degrees(turned):.2g} deg ({how})")
         if same is None:
             known.append(_Axis(axis.place, along, axis.open))
     return changed, remarks
@@ -72,13 +72,22 @@ def _directions(document: dict[str, Any]) -> Iterator[tuple[Location, Any]]:
     for k, coordinate in enumerate(_list(document.get("dof"))):
         if isinstance(coordinate, dict):
             yield ("dof", k, "axis"), coordinate.get("axis")
-    for k, leg in enumerate(_list(document.get("legs"))):
-        for n, joint in enumerate(_list(leg.get("joints")) if isinstance(leg, dict) else []):
+    for place, holder in _holders(document, ()):
+        for n, joint in enumerate(_list(holder.get("joints"))):
             if not isinstance(joint, dict):
                 continue
-            yield ("legs", k, "joints", n, "axis"), joint.get("axis")
+            yield (*place, "joints", n, "axis"), joint.get("axis")
             for i, axis in enumerate(_list(joint.get("axes"))):
-                yield ("legs", k, "joints", n, "axes", i), axis
+                yield (*place, "joints", n, "axes", i), axis
+
+
+def _holders(value: dict[str, Any], place: Location) -> Iterator[tuple[Location, dict[str, Any]]]:
+    """The document itself, its legs and its groups with their legs: what may have joints."""
+    yield place, value
+    for name in ("legs", "groups"):
+        for k, inside in enumerate(_list(value.get(name))):
+            if isinstance(inside, dict):
+                yield from _holders(inside, (*place, name, k))
 
 
 def _list(value: Any) -> list[Any]:
@@ -109,14 +118,3 @@ def _squared(axis: _Axis, known: list[_Axis]) -> Array:
 def _off(a: Array, b: Array) -> float:
     """Angle [rad] between two lines."""
     return float(np.arcsin(min(float(np.linalg.norm(np.cross(a, b))), 1.0)))
-
-
-def _put(document: dict[str, Any], place: Location, along: Array) -> None:
-    part: Any = document
-    for step in place[:-1]:
-        part = part[step]
-    part[place[-1]] = along.tolist()
-
-
-def _path(place: Location) -> str:
-    return ".".join(map(str, place))

@@ -24,7 +24,7 @@ def springs_of(mechanism: Mechanism) -> list[tuple[str, int | None]]:
     first = 0
     for leg in mechanism.placed:
         for spring in leg.placement.springs:
-            names.append((f"{leg.leg.name}.{spring.name}", None if spring.joint else first + spring.actuator))
+            names.append((leg.leg.label(spring.name), None if spring.joint else first + spring.actuator))
         first += len(leg.placement.actuators)
     return names
 

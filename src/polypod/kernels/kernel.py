@@ -464,9 +464,10 @@ def _description(expression: Expression | Iteration) -> dict[str, Any]:
 # ----------------------------------------------------------------------------------------------------------------------
 # A compiled function and its block as a function of Python without arguments, as fast to call as those built in.
 #
-# ``ctypes`` turns arguments and results into C and back at every call, which takes a fifth of the time of inverse
-# dynamics. A function built into Python is a C function of one object: here a few instructions read from it, a plain
-# number, where function and block are, call one with the other, and give None.
+# A function built into Python is a C function of one object: here a few instructions read from it, a plain number,
+# where function and block are, call one with the other, and give None. ``PyCFunction_NewEx`` belongs to Python's stable
+# interface. Through ``ctypes``, which turns arguments and results into C and back, the same code of the hexapod's
+# inverse dynamics takes 1.2 us instead of 0.95 (1.6 if it keeps the interpreter lock), of some 3 us for the whole call.
 
 _POINTER_OF, _INCREASE = "polypod_pointer_of", "polypod_increase"
 _CODE = f"""

@@ -1,6 +1,6 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
-from .chain import Chain
+from .chain import Chain, Machine
 from .contract import (
     Actuator,
     Condition,
@@ -36,6 +36,7 @@ __all__ = [
     "Leg",
     "LegFrame",
     "Limit",
+    "Machine",
     "PRPaR",
     "PlacedBody",
     "PlacedCoupling",

@@ -205,6 +205,11 @@ class RobotLimits:
         held = self.bounds("motor torque") * self.numbers["ratio"] * self.numbers["efficiency"]
         return np.minimum(found, held)
 
+    @property
+    def force_range_at_rest(self) -> tuple[Array, Array]:
+        """Lowest and highest forces (n,) at rest, infinite where a drive has no limit."""
+        return -self.forces_at_rest, self.forces_at_rest
+
     def stated(self, **bounds: float) -> RobotLimits:
         """With limits that a study or a command states: ``condition_number`` at most, ``distance_to_singularity`` at
         least."""
@@ -449,8 +454,10 @@ def judge(
     friction: bool = True,
     parameters: Any = None,
     limits: RobotLimits | None = None,
+    base: Mapping[str, Any] | None = None,
 ) -> LimitReport:
-    """What ``model.limits`` gives: see there. ``limits`` are others than those of the robot file.
+    """What ``model.limits`` gives: see there. ``limits`` are others than those of the robot file, ``base`` is the
+    motion of the base by the names of the model's arguments.
 
     Only what the limits need is computed of the states. States without an answer have uses that are not numbers.
     """
@@ -460,6 +467,7 @@ def judge(
     if acceleration is None and wrench is not None:
         raise InputError("acceleration: is needed with a wrench; zeros are a robot without acceleration")
     needs, named = own.needs, {"errors": "nan"} if parameters is None else {"errors": "nan", "parameters": parameters}
+    loaded = {**named, **(base or {})}
     given: dict[str, Any] = {}
     ranges = None
     if "limited" in needs:
@@ -482,9 +490,11 @@ def judge(
         if "qddot" in needs:
             given["qddot"] = model.accelerations(pose, twist, acceleration, **named)
         if "force" in needs:
-            given["force"] = model.inverse_dynamics(pose, twist, acceleration, wrench, friction, **named)
+            given["force"] = model.inverse_dynamics(
+                pose, twist, acceleration, wrench, friction, **named, **(base or {})
+            )
         if "load" in needs:
-            given |= reaction_arrays(model.reactions(pose, twist, acceleration, wrench, friction, **named))
+            given |= reaction_arrays(model.reactions(pose, twist, acceleration, wrench, friction, **loaded))
     if not given:
         given["limited"] = model.joint_ranges(pose, parameters=parameters).value  # of nothing; the states' shape
     return own.evaluate(given, None if time is None else np.asarray(time, dtype=np.float64), ranges)

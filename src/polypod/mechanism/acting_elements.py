@@ -72,7 +72,7 @@ def placed_elements(mechanism: Mechanism) -> list[PlacedElement]:
         for spring in leg.placement.springs:
             if not spring.joint:
                 continue
-            name = f"{leg.leg.name}.{spring.joint}"
+            name = leg.leg.label(spring.joint)
             twin = Spring.model_construct(kind="spring", name=name, joint=name, stiffness=spring.stiffness)
             kind = leg.placement.joint(spring.joint).kind
             found.append(PlacedElement(twin, JointEnd(number, spring.joint, kind), None))

@@ -248,9 +248,7 @@ class BodiesAtState:
 def joint_names(mechanism: Mechanism) -> dict[str, tuple[str, ...]]:
     """``leg.joint`` of every joint of every leg, with the names of its displacements."""
     return {
-        f"{leg.leg.name}.{joint.name}": COORDINATES[joint.kind]
-        for leg in mechanism.placed
-        for joint in leg.placement.joints
+        leg.leg.label(joint.name): COORDINATES[joint.kind] for leg in mechanism.placed for joint in leg.placement.joints
     }
 
 

@@ -137,7 +137,7 @@ def bodies(mechanism: Mechanism) -> Expression:
 
 def body_names(mechanism: Mechanism) -> tuple[str, ...]:
     """``leg.body`` for every body of every leg."""
-    return tuple(f"{leg.name}.{body.name}" for leg in mechanism.legs for body in leg.placement.bodies)
+    return tuple(leg.leg.label(body.name) for leg in mechanism.legs for body in leg.placement.bodies)
 
 
 def margins(mechanism: Mechanism) -> Expression:

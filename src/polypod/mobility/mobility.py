@@ -385,7 +385,7 @@ def nearly_parallel_axes(robot: Robot) -> list[NearlyParallelAxis]:
 def _axes(robot: Robot) -> Iterator[tuple[str, str, Array]]:
     for number, leg in enumerate(robot.legs):
         for k, joint in enumerate(leg.joints) if isinstance(leg, Chain) else ():
-            path, name = f"legs.{number}.joints.{k}", f"{leg.name}.{joint.name}"
+            path, name = f"legs.{number}.joints.{k}", leg.label(joint.name)
             if joint.axis is not None:
                 yield f"{path}.axis", name, np.array(joint.axis)
             for axis, direction in enumerate(joint.axes or ()):

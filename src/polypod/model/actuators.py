@@ -44,10 +44,9 @@ def actuators_of(mechanism: Mechanism) -> tuple[ActuatorInfo, ...]:
     """All actuators in the order of coordinates and forces."""
     result = []
     for data, placed in zip(mechanism.robot.legs, mechanism.placed, strict=True):
-        for a in placed.placement.actuators:
+        names = data.actuator_labels(tuple(a.name for a in placed.placement.actuators))
+        for name, a in zip(names, placed.placement.actuators, strict=True):
             leg = placed.leg.name
-            alone = len(placed.placement.actuators) == 1
-            name = leg if alone else f"{leg}.{a.name}"
             result.append(ActuatorInfo(name, leg, a.joint, a.unit, a.force_unit, data.drive(a.name)))
     return tuple(result)
 

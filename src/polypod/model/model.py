@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -44,9 +44,10 @@ from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.joint_motion import joint_names
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from ..parameters.paths import parameter_values
 from ..platforms import DegreesOfFreedom
+from ..symbols.bounded import MOST_FREE, UNLIMITED
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
@@ -55,6 +56,7 @@ from .clearances import Clearances
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
+from .distribution import CRITERIA, force_bounds
 from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
@@ -105,7 +107,6 @@ _REST = np.zeros(6)
 _POSE = ("pose", "elastic")
 _VELOCITY = ("pose", "twist", "elastic", "elastic_rate")
 _MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate")
-_SHARES = ("weights", "preload")
 _BASE = ("base_twist", "base_acceleration")
 _INVERSE_KINEMATICS = Function("inverse_kinematics", *_POSE)
 _JACOBIAN = Function("jacobian", *_POSE)
@@ -225,6 +226,17 @@ class Model(Kept):
     >>> model.inverse_kinematics(model.robot.home.matrix).shape
     (6,)
     """
+
+    def __new__(cls, robot: Any, **choices: Any) -> Any:
+        """A model; of a file with ``stages`` the series of its robots (``polypod.series``)."""
+        if isinstance(robot, (str, Path)):
+            from ..stages.files import is_stages_file
+
+            if is_stages_file(robot):
+                from ..stages import series
+
+                return series(robot, **choices)
+        return super().__new__(cls)
 
     def __init__(
         self,
@@ -599,6 +611,7 @@ class Model(Kept):
         self,
         pose: PoseLike,
         *,
+        at_home: Mapping[str, PoseLike] | None = None,
         elastic: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
@@ -609,6 +622,9 @@ class Model(Kept):
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
             Pose of the platform frame {P} in the base frame {B}.
+        at_home : mapping of str to array_like or RigidTransform, shape (4, 4), optional
+            Frames fixed in bodies, by body, where they are in {B} when the robot is at home; an end plate's, for
+            example. Default: frames that polypod chooses.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
         parameters : mapping of str to array_like, optional
@@ -620,19 +636,32 @@ class Model(Kept):
         Returns
         -------
         dict of str to ndarray, shape (..., 4, 4)
-            Pose of the frame of every body in {B}, by ``leg.body``, and of ``platform`` itself.
+            Pose of the frame of every body in {B}, by ``leg.body`` (``body`` alone if it belongs to no leg), and of
+            ``platform`` itself.
 
         Raises
         ------
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
+        UnknownNameError
+            If ``at_home`` names a body that the robot does not have.
         """
 
         def by_name(results: list[Array]) -> dict[str, Array]:
             placed = results[0]
             found = {name: placed[..., k, :, :] for k, name in enumerate(body_names(self._kernels.mechanism))}
             own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*placed.shape[:-3], 4, 4))
-            return {"platform": own.copy(), **found}
+            frames = {"platform": own.copy(), **found}
+            for name, frame in given.items():
+                # how far the body has moved from home, after where the frame was there
+                frames[name] = frames[name] @ np.linalg.inv(start[name]) @ frame
+            return frames
+
+        given = {name: np.asarray(pose_matrix(frame), dtype=float) for name, frame in (at_home or {}).items()}
+        for name in given:
+            if name not in (known := ("platform", *body_names(self._kernels.mechanism))):
+                raise UnknownNameError("body", name, known)
+        start = self.bodies(self._home, parameters=parameters) if given else {}
 
         return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
 
@@ -898,6 +927,8 @@ class Model(Kept):
         time: ArrayLike | None = None,
         friction: bool = True,
         elastic: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
     ) -> LimitReport:
         """Use of every limit of the robot, by name: 1 where a limit is reached.
@@ -920,6 +951,10 @@ class Model(Kept):
             Whether friction in the joints is included.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform; its poses are judged, not its motion.
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
+        base_acceleration : array_like, shape (..., 6), optional
+            Acceleration of the base itself at the origin of {B}, base axes [m/s^2, rad/s^2]. Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -930,7 +965,11 @@ class Model(Kept):
         """
         self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
         if elastic is None and not self.robot.flexible:
-            return judge(self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters)
+            moving = {"base_twist": base_twist, "base_acceleration": base_acceleration}
+            base = {name: value for name, value in moving.items() if value is not None}
+            return judge(
+                self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters, base=base
+            )
         if twist is not None:
             raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
         return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
@@ -1307,7 +1346,8 @@ class Model(Kept):
         called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+            shares = self._shares(distribution)
+            called, values = called.with_inputs(*shares), (*values, *shares.values())
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _inverse_dynamics if full_output else first
@@ -1725,7 +1765,8 @@ class Model(Kept):
         called = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+            shares = self._shares(distribution)
+            called, values = called.with_inputs(*shares), (*values, *shares.values())
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         found = self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
@@ -2305,9 +2346,10 @@ class Model(Kept):
 
     # -- what a robot must be ------------------------------------------------------------------------------------------
 
-    def _shares(self, distribution: Distribution) -> tuple[Any, Any]:
-        """Weights and preload of a distribution, checked."""
-        if len(self.actuators) == self._dof.count:
+    def _shares(self, distribution: Distribution) -> dict[str, Any]:
+        """Inputs of functions that a distribution gives, checked: weights, preload and bounds, if it has any."""
+        count = len(self.actuators)
+        if count == self._dof.count:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
                 "are unique; leave it out",
@@ -2315,16 +2357,39 @@ class Model(Kept):
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
-                "distribution: expected polypod.model.Distribution(weights=..., preload=...), got "
+                "distribution: expected pp.Distribution(weights=..., preload=..., bounds=...), got "
                 f"{short_repr(distribution)}"
             )
-        weights = distribution.weights
-        if weights is not None and (batch([Argument("weights", weights, (len(self.actuators),))]).rows[0] <= 0).any():
+        weights, preload, bounds, criterion = distribution
+        if weights is not None and (batch([Argument("weights", weights, (count,))]).rows[0] <= 0).any():
             raise InputError(
                 f"distribution: weights must be positive, got {short_repr(weights)}; an actuator with a small "
                 "weight carries more"
             )
-        return weights, distribution.preload
+        if criterion not in CRITERIA:
+            raise UnknownNameError("criterion", criterion, CRITERIA)
+        if bounds is None:
+            if criterion != CRITERIA[0]:
+                raise InputError(f"distribution: criterion {criterion!r} needs bounds=(low, high) or bounds='drives'")
+            return {"weights": weights, "preload": preload}
+        low, high = force_bounds(self.robot_limits, bounds)
+        if count - self._dof.count > MOST_FREE:
+            raise InputError(
+                f"distribution: bounds are for at most {MOST_FREE} more actuators than degrees of freedom, and "
+                f"{self.robot.name!r} has {count - self._dof.count} more; leave bounds out",
+                code="redundancy",
+            )
+        if criterion != CRITERIA[0]:
+            if preload is not None:
+                raise InputError(f"distribution: criterion {criterion!r} replaces the preload; give one of them")
+            preload = {"middle": 0.5 * (low + high), "lowest": low, "highest": high}[criterion]
+            if (np.abs(preload) >= 0.1 * UNLIMITED).any():
+                raise InputError(
+                    f"distribution: criterion {criterion!r} needs finite bounds of all actuators, got "
+                    f"{short_repr(bounds)}",
+                    code="bounds",
+                )
+        return {"weights": weights, "preload": preload, "low": low, "high": high}
 
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:

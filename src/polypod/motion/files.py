@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+from numpy.typing import ArrayLike
 from pydantic import ConfigDict, Field, model_validator
 
 from ..arrays import Array
@@ -19,17 +21,20 @@ from ..errors import Fault, InputError, MotionFileError, StateError
 from ..files.documents import parse, read
 from ..files.faults import line_of, validated
 from ..yaml12 import to_yaml
+from .checks import ROUNDING
 from .contract import Motion, Trajectory
-from .kinds import Kind, model_at
+from .kinds import Kind
+from .moving_base import ROBOTS_PART, MovingBase
+from .moving_base import moving_base as sampled_base
 from .sampling import DEFAULT_RATE, sample_times
-from .trajectories.base import AnyTrajectory
+from .trajectories.base import AnyTrajectory, Placed
 from .wrench import AnyWrench, Wrench
 
 if TYPE_CHECKING:
     from ..model import Model
 
 
-_OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "rate", "name")
+_OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "base", "rate", "name")
 """Names of fields and arguments that a motion gives; a fault of anything else is not the motion's."""
 
 
@@ -83,9 +88,7 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
     >>> loads_motion(text).trajectory.path.at([0.0, 1.0, 2.0]).x
     array([0.  , 0.05, 0.1 ])
     """
-    return validated(
-        MotionFile, text, origin, MotionFileError, lambda place, whole: model_at(place, whole, MotionFile), folder
-    )
+    return validated(MotionFile, text, origin, MotionFileError, folder)
 
 
 def dumps_motion(motion: MotionFile) -> str:
@@ -225,6 +228,8 @@ class Task:
         The motion at any other time: a flexible platform vibrates between the samples.
     load : callable or None
         Gives the wrench (n, 6) for a ``Motion``.
+    base : MovingBase or None
+        Motion of the base at the n times; None if it stands still.
     """
 
     name: str
@@ -232,14 +237,28 @@ class Task:
     wrench: Array | None = None
     trajectory: Trajectory | None = None
     load: Callable[[Motion], Array] | None = None
+    base: MovingBase | None = None
 
     def __repr__(self) -> str:
         load = "" if self.wrench is None else ", with a wrench"
-        return f"Task({self.name!r}: {self.time[-1]:.4g} s, {len(self.time)} samples{load})"
+        moving = "" if self.base is None else ", on a moving base"
+        return f"Task({self.name!r}: {self.time[-1]:.4g} s, {len(self.time)} samples{load}{moving})"
+
+    @property
+    def base_arguments(self) -> dict[str, Any]:
+        """``base_twist`` and ``base_acceleration`` as dynamic calls of a model take them; empty if it stands still."""
+        if self.base is None:
+            return {}
+        return {"base_twist": self.base.twist, "base_acceleration": self.base.acceleration}
 
     @staticmethod
     def of(
-        name: str, trajectory: Trajectory, rate: float = DEFAULT_RATE, load: Callable[[Motion], Array] | None = None
+        name: str,
+        trajectory: Trajectory,
+        rate: float = DEFAULT_RATE,
+        load: Callable[[Motion], Array] | None = None,
+        base: Trajectory | None = None,
+        gravity: ArrayLike = (0.0, 0.0, 0.0),
     ) -> Task:
         """Sample a trajectory and a wrench at the times of ``polypod.motion.sample_times``.
 
@@ -254,6 +273,10 @@ class Task:
         load : callable, optional
             Gives the wrench (n, 6) at the origin of {P}, base axes, for a ``Motion``; for a ``Wrench`` it is its
             ``at``.
+        base : Trajectory, optional
+            Motion of the base in space. Default: it stands still.
+        gravity : array_like, shape (3,), optional
+            Acceleration of gravity in space, as the robot file gives it; a base that turns needs it.
 
         Returns
         -------
@@ -262,8 +285,12 @@ class Task:
         """
         described = _described(load)
         breaks = () if described is None else described.breaks
-        motion = trajectory.at(sample_times(trajectory, rate, breaks))
-        return Task(name, motion, None if load is None else load(motion), trajectory, load)
+        if base is None:
+            motion = trajectory.at(sample_times(trajectory, rate, breaks))
+            return Task(name, motion, None if load is None else load(motion), trajectory, load)
+        times = sample_times(trajectory, rate, np.concatenate([breaks, sample_times(base, rate)]))
+        motion, moving = trajectory.at(times), sampled_base(base, times, np.asarray(gravity, dtype=float))
+        return Task(name, motion, None if load is None else load(motion), trajectory, load, moving)
 
     @property
     def time(self) -> Array:
@@ -286,7 +313,9 @@ class MotionFile(Data):
 
     ``rate`` is in samples per second; points of the motion are sampled beside, and what is shorter than the time
     between two samples is sampled more often. ``robot`` names the robot the motion is meant for, of the library or by a
-    file beside this one; ``polypod run`` uses it if none is named there.
+    file beside this one; ``polypod run`` uses it if none is named there. ``base`` is the motion of the base itself in
+    space (a ship, a truck, a centrifuge), a trajectory as long as that of the platform, which stays relative to it;
+    gravity is that of the robot file where the pose of the base is the identity.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -296,6 +325,20 @@ class MotionFile(Data):
     rate: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1/s"})] = DEFAULT_RATE
     trajectory: AnyTrajectory
     wrench: AnyWrench | None = None
+    base: AnyTrajectory | None = None
+
+    @model_validator(mode="after")
+    def _moves_in_space(self) -> MotionFile:
+        if self.base is None:
+            return self
+        if not isinstance(self.base, Placed) or self.base.relative_to != "base":
+            raise ValueError(f"base.kind: {ROBOTS_PART}")
+        if abs(self.base.duration - self.trajectory.duration) > ROUNDING * self.trajectory.duration:
+            raise ValueError(
+                f"base: must last as long as the motion of the platform ({self.trajectory.duration:.6g} s), got "
+                f"{self.base.duration:.6g} s"
+            )
+        return self
 
     @model_validator(mode="after")
     def _one_clock(self) -> MotionFile:
@@ -307,7 +350,7 @@ class MotionFile(Data):
             self._complete(wrench=wrench)
         return self
 
-    def task(self, model: Model, rate: float | None = None) -> Task:
+    def task(self, model: Model, rate: float | None = None, moving_base: bool = False) -> Task:
         """The motion sampled for a robot.
 
         Parameters
@@ -316,6 +359,8 @@ class MotionFile(Data):
             Model of the robot.
         rate : float, optional
             Sampling rate [Hz]. Default: that of the file.
+        moving_base : bool, optional
+            Whether what the task is for takes a base that moves; otherwise such a motion is refused.
 
         Returns
         -------
@@ -323,4 +368,15 @@ class MotionFile(Data):
             Motion and wrench at the samples.
         """
         load = None if self.wrench is None else self.wrench.at
-        return Task.of(self.name, self.trajectory.for_model(model), self.rate if rate is None else rate, load)
+        base = None
+        if self.base is not None:
+            if not moving_base:
+                raise InputError(
+                    f"base: the base moves in {self.name!r}, which only 'polypod run', 'polypod check' and "
+                    "polypod.study take; leave 'base' out of the motion",
+                    code="moving_base",
+                )
+            assert isinstance(self.base, Placed)
+            base = self.base.with_convention(model.robot.euler)
+        trajectory, gravity = self.trajectory.for_model(model), model.robot.gravity
+        return Task.of(self.name, trajectory, self.rate if rate is None else rate, load, base, gravity)

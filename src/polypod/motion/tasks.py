@@ -72,7 +72,10 @@ def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | Non
 
 
 def make_task(
-    model: Model, motion: MotionFile | Trajectory | str | Path | None = None, rate: float | None = None
+    model: Model,
+    motion: MotionFile | Trajectory | str | Path | None = None,
+    rate: float | None = None,
+    moving_base: bool = False,
 ) -> Task:
     """The task of a robot: its motion and the external wrench, sampled.
 
@@ -87,6 +90,8 @@ def make_task(
         the robot's own motion.
     rate : float, optional
         Sampling rate [Hz]. Default: that of the file.
+    moving_base : bool, optional
+        Whether what the task is for takes a base that moves; otherwise such a motion is refused.
 
     Returns
     -------
@@ -108,7 +113,7 @@ def make_task(
     meant = find_motion(model, motion)
     if isinstance(meant.trajectory, Published):
         _warn_if_another_robot(meant.trajectory.name, model.robot.name)
-    task = meant.task(model, rate)
+    task = meant.task(model, rate, moving_base)
     if isinstance(motion, Trajectory) or meant.name == AROUND_HOME:
         return task
     _warn_if_far(task, model)
@@ -221,6 +226,9 @@ _NAMES = (
     "long-example",
     "hexapod-tour",
     "delta-pick-and-place",
+    "delta-4-pick-and-place",
+    "delta-wrist-tilt",
+    "par4-pick-and-place",
     "linear-delta-circle",
     "reachy-mini-look",
     "orthoglide-cube",
@@ -232,6 +240,8 @@ _NAMES = (
     "planar-4-rrr-square",
     "agile-eye-look",
     "ankle-step",
+    "ankle-g1-step",
+    "ankle-tiangong-step",
     "motion-platform-ride",
     "flexure-hexapod-scan",
     "spring-ankle-lean",

@@ -11,7 +11,7 @@ from .bearings import bearings
 from .intersample import IntersampleCheck, between, judged_between
 from .read import Reaction, limit_report, open_reactions, reactions, violations
 from .report import write_results
-from .sizing import actuators, limits, motors, rotor_notes, summary
+from .sizing import actuators, foundation, limits, motors, rotor_notes, summary
 from .study import BENDING, PARTS, study
 from .verdict import Verdict, verdict
 
@@ -25,6 +25,7 @@ __all__ = [
     "actuators",
     "bearings",
     "between",
+    "foundation",
     "judged_between",
     "limit_report",
     "limits",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..tables import short
 from .bearings import bearings
 from .read import limit_report
-from .sizing import actuators, bending, limits, motors, summary
+from .sizing import actuators, bending, foundation, limits, motors, summary
 from .verdict import verdict
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def study_data(result: xr.Dataset) -> dict[str, Any]:
         "actuators": actuators(result).records(),
         "motors": motors(result).records(),
         "bearings": bearings(result).records(),
+        "foundation": foundation(result).records(),
     }
 
 

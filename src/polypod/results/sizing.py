@@ -93,6 +93,33 @@ def limits(result: xr.Dataset) -> Table:
     return table("Limits exceeded by the motion", columns, rows)
 
 
+def foundation(result: xr.Dataset) -> Table:
+    """What the base carries: least and greatest of every component, and the largest that shakes it.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        Result of ``polypod.study``.
+
+    Returns
+    -------
+    Table
+        A row for each component of the wrench at the origin of {B}, base axes: force on the base, then moment. The
+        shaking part is what the motion adds to the wrench at rest in the same pose.
+    """
+    columns = [("component", ""), ("unit", ""), ("least", ""), ("greatest", ""), ("shaking", ""), ("at", "s")]
+    if "base_wrench" not in result:
+        return table("Foundation loads", columns, [])
+    wrench, time = result.base_wrench.values, result.time.values
+    shaking = np.abs(result.shaking.values) if "shaking" in result else np.full_like(wrench, np.nan)
+    rows = []
+    for k, name in enumerate(("force x", "force y", "force z", "moment x", "moment y", "moment z")):
+        worst = int(np.nan_to_num(shaking[:, k] if "shaking" in result else np.abs(wrench[:, k])).argmax())
+        numbers = float(wrench[:, k].min()), float(wrench[:, k].max()), float(shaking[worst, k]), float(time[worst])
+        rows.append((name, "N" if k < 3 else "N m", *numbers))
+    return table("Foundation loads", columns, rows, "of the robot on its base, at the base origin, base axes")
+
+
 def bending(result: xr.Dataset) -> str | None:
     """A flexible platform in a sentence: its modes, and where and when it bends most; None if it is rigid."""
     if "deflection" not in result:

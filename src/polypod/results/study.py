@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
-from ..datasets import dataset
+from ..datasets import dataset, joint_component_labels
 from ..description import Robot
-from ..errors import InputError, PolypodError, Reason, StateError, UnstableBendingError
+from ..errors import AS_RIGID, InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
 from ..limits.limits import reaction_arrays
 from ..model import Model
@@ -102,9 +102,9 @@ def study(
     if meant is not None and rate is not None:
         raise InputError("rate: the task has been sampled already; give make_task the rate, or the motion itself here")
     with with_motion_lines(file if isinstance(file, (str, Path)) else None):
-        chosen = meant or make_task(known, file, rate)
+        chosen = meant or make_task(known, file, rate, moving_base=True)
         result = _study(known, chosen, friction, progress, vibration)
-    if not certify:
+    if not certify or chosen.base is not None:  # proofs and error bounds are of a base that stands still
         return result
     progress("between the samples")
     return judged_between(result, known, chosen, friction, certify_seconds, progress)
@@ -120,7 +120,9 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     force, parts = _forces(model.rigid, task, friction)
     bending = Bending()
     bound: dict[str, Array] = {}
-    if not model.robot.flexible:
+    if task.base is not None:
+        _refuse_flexible(model)
+    elif not model.robot.flexible:
         rounding = model.error_bound("inverse_dynamics", *at, wrench, friction=friction)
         bound = {"force_bound": rounding.bound["force"]}
     else:
@@ -130,7 +132,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     q = model.inverse_kinematics(motion.pose, **bending.position)
     qdot = model.rates(*at[:2], **bending.velocity)
     progress("joint reactions")
-    reactions = model.reactions(*at, wrench, friction, **bending.load)
+    reactions = model.reactions(*at, wrench, friction, **{**bending.load, **task.base_arguments})
     progress("limits and conditioning")
     conditioning = model.conditioning(motion.pose, **bending.position)
     limits = model.joint_ranges(motion.pose, **bending.position)
@@ -149,10 +151,13 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "condition": conditioning.condition,
         "distance": conditioning.distance,
         **_reaction_arrays(reactions),
+        **_foundation(model, task, reactions),
+        **_joint_positions(model, motion.pose, bending),
         **_travel(model, motion.pose, reactions, bending),
         **bending.values(model),
     }
     labels: dict[str, tuple[str, Any]] = {"part": ("part", list(parts)), **_joint_labels(reactions)}
+    labels |= joint_component_labels(model)
     if limits.names:
         values |= {"limited": limits.value, "limit_low": limits.low, "limit_high": limits.high}
         legs, names = zip(*limits.names, strict=True)
@@ -171,10 +176,20 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "friction": "yes" if friction else "no",
         "indeterminate_reactions": "; ".join(_indeterminate(reactions)),
         "without_rotor": "; ".join(_without_rotor(model)),
-        "held_at_rest": _held_at_rest(model, task) if friction else "",
+        "held_at_rest": _held_at_rest(model, task) if friction and task.base is None else "",
+        **({} if task.base is None else {"moving_base": "yes"}),
         **bending.about,
     }
     return dataset(model, task.time, values, labels, about)
+
+
+def _refuse_flexible(model: Model) -> None:
+    if model.robot.flexible:
+        raise InputError(
+            f"base: {model.robot.name!r} has a flexible platform, whose bending on a moving base studies do not "
+            f"follow; {AS_RIGID}",
+            code="moving_base",
+        )
 
 
 def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, Array]]:
@@ -184,9 +199,13 @@ def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, 
 
     def forces(twist: Array, acceleration: Array, wrench: Array | None = None, friction: bool = False) -> Array:
         return _naming_time(
-            task, lambda: model.inverse_dynamics(pose, twist, acceleration, wrench, friction, errors="raise")
+            task,
+            lambda: model.inverse_dynamics(
+                pose, twist, acceleration, wrench, friction, errors="raise", **task.base_arguments
+            ),
         )
 
+    # on a moving base with what holds the robot while the base moves
     gravity = forces(still, still)
     slow = forces(twist, model.drift_acceleration(pose, twist))
     free = forces(twist, acceleration)
@@ -202,6 +221,25 @@ def _reaction_arrays(found: Reactions) -> dict[str, Array]:
     if not joints:
         return {}
     return {**reaction_arrays(found), "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2)}
+
+
+def _foundation(model: Model, task: Task, found: Reactions) -> dict[str, Array]:
+    """Wrench (n, 6) on the base, the part of it that shakes, and the motion of the base if it moves."""
+    still = np.zeros(6)
+    if model.robot.flexible:  # what holds a bent platform is another shape
+        parts = {"base_wrench": found.base}
+    else:
+        at_rest = model.reactions(task.motion.pose, still, still, task.wrench, friction=False).base
+        parts = {"base_wrench": found.base, "shaking": found.base - at_rest}
+    if task.base is None:
+        return parts
+    return parts | {"base_pose": task.base.pose, "base_twist": task.base.twist}
+
+
+def _joint_positions(model: Model, pose: Array, bending: Bending) -> dict[str, Array]:
+    """Positions (n, K) of all joints, angles unwrapped along the motion."""
+    found = model.joint_positions(pose, unwrap=0, **bending.position)
+    return {"joint_position": np.concatenate(list(found.values()), axis=-1)} if found else {}
 
 
 def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> dict[str, Array]:

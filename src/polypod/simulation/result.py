@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..control.contract import Controller, Measurement
 from ..control.reference import Reference
-from ..datasets import QUANTITIES, dataset
+from ..datasets import QUANTITIES, dataset, joint_component_labels
 from ..model import Model
 from ..motion import Motion, Task, Trajectory
 from .chart import Layout, Snapshot, poses
@@ -39,6 +39,10 @@ def result_dataset(
         values |= {"elastic": record["elastic"], "elastic_rate": record["elastic_rate"]}
         values["deflection"] = system.deflection(record["elastic"])
     values |= _audit(system, record, pose, force)
+    if len(time):
+        bent = record["elastic"] if system.modes else None
+        found = system.model.joint_positions(pose, unwrap=0, errors="nan", elastic=bent)
+        values |= {"joint_position": np.concatenate(list(found.values()), axis=-1)} if found else {}
     if reference is not None and len(time):
         wanted = reference.sampled(time)
         values |= {"reference_pose": wanted.pose, "error": pose_errors(wanted.pose, pose)}
@@ -46,7 +50,7 @@ def result_dataset(
         values |= {
             name: np.array(column) for name, column in zip(_EVENT, zip(*record.events, strict=True), strict=True)
         }
-    return dataset(system.model, time, values, about=about)
+    return dataset(system.model, time, values, joint_component_labels(system.model) if len(time) else {}, about)
 
 
 def _audit(system: System, record: Record, pose: Array, force: Any) -> dict[str, Array]:

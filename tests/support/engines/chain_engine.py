@@ -165,8 +165,17 @@ class Engine:
         self.coupled: list[Coupled] = []
         self.couplings: list[tuple[int, str]] = []
         self.indices: list[dict[str, int]] = []
-        for number, leg in enumerate(robot["legs"]):
-            self._add(number, leg)
+        # what stands at robot level comes last, as a leg of its own; bodies of legs have the leg's name before theirs
+        shared = {name: self._new_body(body) for name, body in robot.get("bodies", {}).items()}
+        legs = robot["legs"]
+        owned = [{name: self._new_body(body) for name, body in leg["bodies"].items()} for leg in legs]
+        ground = {"base": -1, "platform": 0}
+        for leg, own in zip(legs, owned, strict=True):
+            shared |= {f"{leg['name']}.{name}": body for name, body in own.items()} if "name" in leg else {}
+        for number, (leg, own) in enumerate(zip(legs, owned, strict=True)):
+            self._add(number, leg, {**shared, **own, **ground})
+        if robot.get("joints"):
+            self._add(len(legs), {"joints": robot["joints"]}, {**shared, **ground})
         self.count = len(self.masses)
         points = np.array([*self.starts, *[t.at for t in self.terms]])
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
@@ -179,15 +188,15 @@ class Engine:
                 axis = np.array(coordinate["axis"], dtype=float)
                 row[3 * (coordinate["motion"] == "rotation") :][:3] = axis / np.linalg.norm(axis)
 
-    def _add(self, number: int, leg: dict[str, Any]) -> None:
-        index = {"base": -1, "platform": 0}
-        for name, body in leg["bodies"].items():
-            index[name] = len(self.masses)
-            self.masses.append(body["mass"])
-            com = np.array(body.get("com", np.zeros(3)), dtype=float)
-            self.starts.append(com)
-            self.centres.append(com)
-            self.tensors.append(_tensor(body))
+    def _new_body(self, body: dict[str, Any]) -> int:
+        self.masses.append(body["mass"])
+        com = np.array(body.get("com", np.zeros(3)), dtype=float)
+        self.starts.append(com)
+        self.centres.append(com)
+        self.tensors.append(_tensor(body))
+        return len(self.masses) - 1
+
+    def _add(self, number: int, leg: dict[str, Any], index: dict[str, int]) -> None:
         self.indices.append(index)
         for joint in leg["joints"]:
             first, second = (index[name] for name in joint["between"])

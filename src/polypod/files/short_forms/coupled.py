@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...couplings import Coupling
+from ...description.paths import Location
 from ...errors import UnknownNameError, short_repr
-from ..schema import Location
 from .forms import ShortFormError
 
 _OWN = ("kind", "name", "joints", "factors")
@@ -71,7 +71,7 @@ def renamed(coupling: Any, names: dict[str, str]) -> Any:
             listed = isinstance(value, list)
             new[name] = [names.get(one, one) for one in value] if listed else names.get(str(value), value)
         else:
-            new[names.get(str(name), name)] = value
+            new[names.get(str(name), str(name))] = value
     return new
 
 

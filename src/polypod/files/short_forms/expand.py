@@ -1,36 +1,39 @@
-"""A document with its short forms written out, and where each part of it stands in the file."""
+"""A document with its short forms written out, and where each part of it stands in the file.
+
+Bodies and joints at robot level, and in groups that are copied or mirrored together, belong to all legs: legs that hold
+the same bodies, or bodies of each other, become one leg of kind ``machine`` with all of them. Other legs stay as they
+are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from ...arrays import Array
-from ...description.leg import parse_leg
-from ...description.shapes import mapped
+from ...description.body import Body
+from ...description.paths import Location
 from ...errors import UnknownNameError, short_repr
-from ..schema import Location
+from ...legs.chain import ChainJoint
+from ...legs.chain.machine import WITHIN
 from .coupled import distributed
 from .forms import (
+    SHARED,
     Copies,
-    Cylinder,
-    Massive,
+    Group,
     Mirror,
-    Pair,
-    Revolution,
-    Shaped,
     ShortFormError,
-    home_matrix,
+    bodies_between,
+    is_chain,
+    outside_bodies,
     read_form,
-    read_point,
 )
-from .isometry import Isometry, floats, reflection, rotation_about, transformed_leg
-from .kinds import as_chain
+from .isometry import Isometry, composed, reflection, transformed_body, transformed_joint
+from .legs import WrittenLeg, in_file, turned, write_out, written_legs
+
+_GROUND = ("base", "platform")
+_MERGED = ("kind", "name", "closing", "bodies", "joints")
+"""Fields of legs that a machine takes over."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Expanded:
 
     def in_file(self, location: Location) -> Location:
         """The place in the file of a place in the document."""
-        return _in_file(self.places, location)
+        return in_file(self.places, location)
 
 
 def expand(document: dict[str, Any]) -> Expanded:
@@ -56,306 +59,266 @@ def expand(document: dict[str, Any]) -> Expanded:
     as a leg stays as it is, for the check of the whole file to say why. Raises ``ShortFormError``.
     """
     legs = document.get("legs")
-    if not isinstance(legs, list):
+    beside = [name for name in SHARED if document.get(name)]
+    if not isinstance(legs, list) and not (legs is None and beside):
         return Expanded(document, {})
-    written: list[Any] = []
+    written = written_legs(legs or [], ("legs",), document)
+    if beside or _hang_on_legs(written):
+        written = _merged(document, written)
     places: dict[Location, Location] = {}
-
-    def add(leg: Any, number: int, inner: dict[Location, Location]) -> None:
-        here: Location = ("legs", len(written))
-        places[here] = ("legs", number)
-        places.update({(*here, *part): ("legs", number, *place) for part, place in inner.items()})
-        written.append(leg)
-
-    for copies, group in groupby(enumerate(legs), lambda item: _copies(*item)):
-        parts = []
-        for number, leg in group:
-            general, outer = as_chain(leg, ("legs", number), document)
-            plain, inner = write_out(general, ("legs", number))
-            inner = {**outer, **{part: _in_file(outer, place) for part, place in inner.items()}}
-            parts.append((number, plain, inner, _mirror(plain, number)))
-        turns: list[Isometry | None] = [None]
-        if copies is not None:
-            turns = [rotation_about(copies.about, angle, copies.through) for angle in copies.turns]
-        for k, image in enumerate(turns):
-            for number, leg, inner, mirror in parts:
-                for copy in _images(leg, image, mirror, k, len(turns), document):
-                    add(copy, number, inner)
-    return Expanded(distributed({**document, "legs": written}, places), places)
+    for number, one in enumerate(written):
+        places["legs", number] = one.place
+        places |= {("legs", number, *part): (*one.place, *place) for part, place in one.inner.items()}
+    rest = {key: value for key, value in document.items() if key not in SHARED}
+    return Expanded(distributed({**rest, "legs": [one.leg for one in written]}, places), places)
 
 
-def _in_file(places: dict[Location, Location], location: Location) -> Location:
-    """Where a part of a written-out leg stands in the file."""
-    for depth in range(len(location), 0, -1):
-        if location[:depth] in places:
-            return (*places[location[:depth]], *location[depth:])
-    return location
-
-
-def _copies(number: int, leg: Any) -> Copies | None:
-    if not isinstance(leg, dict) or "copies" not in leg:
-        return None
-    return read_form(Copies, leg["copies"], ("legs", number, "copies"))
-
-
-def _mirror(leg: Any, number: int) -> Mirror | None:
-    if not isinstance(leg, dict) or "mirror" not in leg:
-        return None
-    location: Location = ("legs", number, "mirror")
-    form = read_form(Mirror, leg["mirror"], location)
-    if leg.get("kind") != "chain":
-        raise ShortFormError(
-            location, f"only legs of kind chain can be mirrored, this one is {leg.get('kind')}; write the other leg"
-        )
-    return form
-
-
-def _images(
-    leg: Any, image: Isometry | None, mirror: Mirror | None, number: int, count: int, document: dict[str, Any]
-) -> Iterator[Any]:
-    """A leg, and its mirror image if it has one, turned by ``image``; named by ``number`` of ``count`` copies."""
-    plain = {k: v for k, v in leg.items() if k not in ("copies", "mirror")} if isinstance(leg, dict) else leg
-    if image is None and mirror is None:
-        yield plain
-        return
-    home, data = home_matrix(document), None
-    with suppress(ValueError, KeyError):
-        data = parse_leg(plain)
-    if home is None or data is None:
-        if number == 0:  # once: the whole file's check says what is wrong
-            yield plain
-        return
-    own, tail = plain.get("name"), str(number + 1) if count > 1 else ""
-    sides: list[tuple[Isometry | None, str]] = [(None, f"{own}{tail}")]
-    if mirror is not None:
-        sides.append((reflection(mirror.plane, mirror.through), f"{mirror.name or f'{own}-mirrored'}{tail}"))
-    for reflected, name in sides:
-        steps = [one for one in (reflected, image) if one is not None and not one.identity]
-        copy = transformed_leg(data, home, steps) if steps else plain
-        yield {**copy, "name": name} if own else {k: v for k, v in copy.items() if k != "name"}
+def _hang_on_legs(written: list[WrittenLeg]) -> bool:
+    """Whether a leg holds a body of another one."""
+    names = {one.leg.get("name") for one in written if isinstance(one.leg, dict)}
+    return any(name.partition(".")[0] in names for one in written for name in outside_bodies(one.leg))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Short forms within a general leg: directions to other joints, rods and cylinders, pairs of bodies.
-
-_SHAPES = (
-    "must be 3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints: rod (slender), "
-    "{cylinder: {radius: ...}} (solid) or {revolution: {along: ..., across: ...}} (moments of inertia)"
-)
-_APART = 1e-9
-"""Distance [m] up to which two joints are at one point."""
+# Bodies and joints that belong to all legs.
 
 
-def write_out(leg: Any, location: Location) -> tuple[Any, dict[Location, Location]]:
-    """A leg with its inner short forms written out, and where moved parts of it stand in the file (within the leg)."""
-    if not isinstance(leg, dict) or leg.get("kind") != "chain":
-        return leg, {}
-    joints, bodies = leg.get("joints"), leg.get("bodies")
-    if not isinstance(joints, list) or not all(isinstance(joint, dict) for joint in joints):
-        return leg, {}
+@dataclass
+class _Parts:
+    """What stands at robot level after groups are written out, each with its place in the file."""
+
+    bodies: dict[str, tuple[dict[str, Any], Location]] = field(default_factory=dict)
+    joints: list[tuple[dict[str, Any], Location]] = field(default_factory=list)
+    legs: list[WrittenLeg] = field(default_factory=list)
+
+    def add_body(self, name: str, body: dict[str, Any], place: Location) -> None:
+        if name in _GROUND or set(name) & {".", WITHIN}:
+            raise ShortFormError(place, f"{name!r} cannot be the name of a body; use letters, digits, - and _")
+        if name in self.bodies:
+            raise ShortFormError(place, f"names of shared bodies must be unique, got {name!r} twice")
+        self.bodies[name] = body, place
+
+
+def _merged(document: dict[str, Any], written: list[WrittenLeg]) -> list[WrittenLeg]:
+    """The legs of a robot, those that share bodies as one."""
+    parts = _Parts()
+    _add_images(parts, document, (), written, document)
+    groups = document.get("groups") or []
+    if not isinstance(groups, list):
+        raise ShortFormError(("groups",), f"must be a list of groups, got {short_repr(groups)}")
+    for number, group in enumerate(groups):
+        here: Location = ("groups", number)
+        form = read_form(Group, group, here)
+        legs = written_legs([*form.legs], (*here, "legs"), document)
+        _add_images(parts, group, here, legs, document, form.copies, form.mirror)
+    return list(_machines(parts))
+
+
+def _add_images(
+    parts: _Parts,
+    scope: dict[str, Any],
+    above: Location,
+    legs: list[WrittenLeg],
+    document: dict[str, Any],
+    copies: Copies | None = None,
+    mirror: Mirror | None = None,
+) -> None:
+    """Add all images of what stands at robot level (``above`` is empty) or in a group."""
+    bodies, joints = scope.get("bodies") or {}, scope.get("joints") or []
     if not isinstance(bodies, dict) or not all(isinstance(body, dict) for body in bodies.values()):
-        return leg, {}
-    inside = _Leg(location, joints, bodies)
-    whole = {**leg, "joints": inside.with_directions(), "bodies": inside.with_inertias()}
-    return _with_pairs(whole, location)
+        raise ShortFormError((*above, "bodies"), "must be a mapping of bodies by name, each a mapping of its fields")
+    if not isinstance(joints, list) or not all(isinstance(joint, dict) for joint in joints):
+        raise ShortFormError((*above, "joints"), "must be a list of joints, each a mapping of its fields")
+    whole, inner = write_out({"kind": "chain", "bodies": bodies, "joints": joints}, above, document)
+    sides = [[]] if mirror is None else [[], [reflection(mirror.plane, mirror.through)]]
+    turns = [None] if copies is None else turned(copies)
+    images = [composed([*side, *([] if turn is None else [turn])]) for turn in turns for side in sides]
+    count = len(images)
+    for k, image in enumerate(images):
+
+        def numbered(name: str, k: int = k) -> str:
+            return f"{name}{k + 1}" if count > 1 else name
+
+        names = {name: numbered(name) for name in whole["bodies"]}
+        for one in legs:
+            stem = one.stem or ("leg" if above else "")
+            if stem and isinstance(one.leg, dict):
+                own = one.leg.get("name") or stem
+                names[f"{own}."] = f"{stem}{k * one.count + one.number + 1}" if count > 1 else own
+        for name, body in whole["bodies"].items():
+            place = (*above, *in_file(inner, ("bodies", name)))
+            parts.add_body(names[name], _body_image(body, image, place), place)
+        for number, joint in enumerate(whole["joints"]):
+            place = (*above, *in_file(inner, ("joints", number)))
+            new = _joint_image(joint, image, place)
+            called = {"name": numbered(str(joint["name"]))} if "name" in joint else {}
+            parts.joints.append(({**new, **called, **_renamed(new, names, ())}, place))
+        for one in legs:
+            parts.legs.append(_leg_image(one, image, names, len(parts.legs)))
 
 
-class _Leg:
-    """Joints and bodies of a leg as the file has them."""
-
-    def __init__(self, location: Location, joints: list[dict[str, Any]], bodies: dict[str, dict[str, Any]]) -> None:
-        self._location, self._joints, self._bodies = location, joints, bodies
-
-    def with_directions(self) -> list[dict[str, Any]]:
-        """The joints with directions for ``{to: joint}`` and ``{across: joint}``."""
-        directed = []
-        for number, joint in enumerate(self._joints):
-            place = (*self._location, "joints", number)
-            new = dict(joint)
-            for key in ("axis", "guide_normal"):
-                if key in joint:
-                    new[key] = self._direction(joint[key], number, (*place, key), None)
-            axes = joint.get("axes")
-            if isinstance(axes, list) and len(axes) == 2:
-                first = self._direction(axes[0], number, (*place, "axes", 0), None)
-                second = self._direction(axes[1], number, (*place, "axes", 1), first)
-                new["axes"] = [first, second]
-            if isinstance(joint.get("cone"), dict):
-                new["cone"] = {
-                    key: self._direction(value, number, (*place, "cone", key), None)
-                    if key in ("axis", "direction")
-                    else value
-                    for key, value in joint["cone"].items()
-                }
-            directed.append(new)
-        return directed
-
-    def _direction(self, value: Any, number: int, place: Location, first: Any) -> Any:
-        """A direction in numbers; what is no short form of one stays."""
-        if not isinstance(value, dict):
-            return value
-        if len(value) != 1 or not {"to", "across"} & set(value):
-            raise ShortFormError(
-                place,
-                f"a direction must be 3 numbers, {{to: JOINT}} (from this joint to another at home) or, for the "
-                f"second axis of a universal joint, {{across: JOINT}} (perpendicular to the first axis and to the "
-                f"line to that joint), got {short_repr(value)}",
-            )
-        ((how, name),) = value.items()
-        other = self._named(name, (*place, how))
-        way = self._point(other, place) - self._point(number, place)
-        length = float(np.linalg.norm(way))
-        if length < _APART:
-            raise ShortFormError(
-                (*place, how), f"{name!r} is at the point of this joint, so there is no direction between them"
-            )
-        if how == "to":
-            return floats(way / length)
-        if first is None:
-            raise ShortFormError(place, "across: only for the second axis of a universal joint; write {to: JOINT}")
-        square = np.cross(_numbers(first, place), way / length)
-        size = float(np.linalg.norm(square))
-        if size < 1e-6:
-            raise ShortFormError((*place, how), f"the line to {name!r} is along the first axis; give 3 numbers")
-        return floats(square / size)
-
-    def _named(self, name: Any, place: Location) -> int:
-        names = [joint.get("name") for joint in self._joints]
-        if name not in names:
-            raise ShortFormError(place, str(UnknownNameError("joint", str(name), tuple(map(str, names)))))
-        return names.index(name)
-
-    def _check_bodies(self) -> None:
-        """Raise if a joint holds a body that is not there: a misspelt name is why a rod lacks a joint."""
-        known = ("base", "platform", *self._bodies)
-        for number, joint in enumerate(self._joints):
-            given = joint.get("between", [])
-            if _bodies(joint) != given:
-                problem = f"must be the names of two bodies, got {short_repr(given)}"
-                raise ShortFormError((*self._joint(number), "between"), problem)
-            for name in given:
-                if name not in known:
-                    problem = str(UnknownNameError("body", str(name), known))
-                    raise ShortFormError((*self._joint(number), "between"), problem)
-
-    def _point(self, number: int, place: Location) -> Array:
-        """Where a joint is (3), for what is measured from it; a slide may leave that out where nothing is."""
-        joint = self._joints[number]
-        if "at" not in joint:
-            raise ShortFormError(
-                place, f"it is measured from joint {str(joint.get('name'))!r}, which has no position; give its 'at'"
-            )
-        return read_point(joint, self._joint(number))
-
-    def _joint(self, number: int) -> Location:
-        return (*self._location, "joints", number)
-
-    def with_inertias(self) -> dict[str, dict[str, Any]]:
-        """The bodies with tensors for ``inertia: rod`` and its like, and their centre of mass if it is left out."""
-        return {name: self._with_inertia(name, body) for name, body in self._bodies.items()}
-
-    def _with_inertia(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
-        """I = J_along n n^T + J_across (1 - n n^T), n from joint to joint; what is no short form stays."""
-        inertia, place = body.get("inertia"), (*self._location, "bodies", name, "inertia")
-        if not isinstance(inertia, (str, dict)):
-            if "com" not in body and "inertia" in body and body.get("mass") != 0.0:
-                raise ShortFormError(
-                    place[:-1], "com: missing: the centre of mass at home, base frame; only shapes such as rod imply it"
-                )
-            return body
-        shape, value = next(iter(inertia.items()), ("", None)) if isinstance(inertia, dict) else (inertia, None)
-        if shape not in ("rod", "cylinder", "revolution") or (shape == "rod") != isinstance(inertia, str):
-            raise ShortFormError(place, f"{_SHAPES}; got {short_repr(inertia)}")
-        start, end = self._ends(name)
-        length = float(np.linalg.norm(end - start))
-        if shape == "revolution":
-            form = read_form(Revolution, value, (*place, shape))
-            along, across = form.along, form.across
-        else:
-            mass = read_form(Massive, {key: body[key] for key in ("mass",) if key in body}, place[:-1]).mass
-            radius = 0.0 if shape == "rod" else read_form(Cylinder, value, (*place, shape)).radius
-            along, across = 0.5 * mass * radius**2, mass * (3 * radius**2 + length**2) / 12
-        line = np.outer(end - start, end - start) / length**2
-        tensor = across * (np.eye(3) - line) + along * line
-        return {"com": floats(0.5 * (start + end)), **body, "inertia": tensor.tolist()}
-
-    def _ends(self, name: str) -> tuple[Array, Array]:
-        """The two points where a body has joints."""
-        ends: dict[str, Array] = {}
-        for number, joint in enumerate(self._joints):
-            if name in _bodies(joint):
-                point = self._point(number, (*self._location, "bodies", name, "inertia"))
-                if all(np.linalg.norm(point - other) > _APART for other in ends.values()):
-                    ends[str(joint.get("name"))] = point
-        if len(ends) != 2:
-            self._check_bodies()
-            listed = f" ({', '.join(ends)})" if ends else ""
-            raise ShortFormError(
-                (*self._location, "bodies", name, "inertia"),
-                f"a rod, cylinder or body of revolution must lie between two joints; {name!r} has joints at "
-                f"{len(ends)} point{'' if len(ends) == 1 else 's'}{listed}: give com and inertia as numbers",
-            )
-        first, second = ends.values()
-        return first, second
+def _body_image(body: dict[str, Any], image: Isometry, place: Location) -> dict[str, Any]:
+    return body if image.identity else transformed_body(read_form(Body, body, place), image)
 
 
-def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any], dict[Location, Location]]:
-    """Bodies with ``pair`` twice, with every joint that holds one."""
-    pairs = {
-        name: np.array(read_form(Pair, body["pair"], (*location, "bodies", name, "pair")).offset)
-        for name, body in leg["bodies"].items()
-        if "pair" in body
-    }
-    if not pairs:
-        return leg, {}
-    places: dict[Location, Location] = {}
-    bodies: dict[str, Any] = {}
-    for name, body in leg["bodies"].items():
-        if name not in pairs:
-            bodies[name] = body
-            continue
-        plain = {key: value for key, value in body.items() if key != "pair"}
-        com = read_point({"at": plain.get("com", [0.0, 0.0, 0.0])}, (*location, "bodies", name))
-        stated = plain.get("shapes")
-        shapes = read_form(Shaped, {"shapes": stated}, (*location, "bodies", name)).shapes if stated else ()
-        for side, sign in ((1, 1.0), (2, -1.0)):
-            offset = sign * pairs[name]
-            there = [mapped(one, lambda points, by=offset: points + by).model_dump(mode="json") for one in shapes]  # type: ignore[misc]
-            bodies[f"{name}{side}"] = {**plain, "com": floats(com + offset), **({"shapes": there} if there else {})}
-            places["bodies", f"{name}{side}"] = ("bodies", name)
-    joints: list[dict[str, Any]] = []
-    for number, joint in enumerate(leg["joints"]):
-        held = [name for name in _bodies(joint) if name in pairs]
-        if not held:
-            places["joints", len(joints)] = ("joints", number)
-            joints.append(joint)
-            continue
-        here = (*location, "joints", number)
-        if joint.get("actuated"):
-            raise ShortFormError(
-                (*here, "actuated"), f"both joints of the pair {held[0]!r} would be actuated; write two bodies"
-            )
-        offsets = [pairs[name] for name in held]
-        if any(not np.array_equal(offset, offsets[0]) for offset in offsets):
-            raise ShortFormError((*here, "between"), f"the pairs {' and '.join(held)} have different offsets")
-        at = read_point(joint, here)
-        for side, sign in ((1, 1.0), (2, -1.0)):
-            places["joints", len(joints)] = ("joints", number)
-            sides = [f"{name}{side}" if name in held else name for name in joint["between"]]
-            own = {"name": f"{joint['name']}{side}"} if "name" in joint else {}
-            joints.append({**joint, **own, "between": sides, "at": floats(at + sign * offsets[0])})
-    return {**leg, "bodies": bodies, "joints": joints}, places
+def _joint_image(joint: dict[str, Any], image: Isometry, place: Location) -> dict[str, Any]:
+    return joint if image.identity else transformed_joint(read_form(ChainJoint, joint, place), image)
 
 
-def _bodies(joint: dict[str, Any]) -> list[str]:
-    """The bodies that a joint is between; what is no name is a fault later."""
+def _leg_image(one: WrittenLeg, image: Isometry, names: dict[str, str], number: int) -> WrittenLeg:
+    """A leg of an image of its group, with the names of that image."""
+    leg = one.leg
+    if not isinstance(leg, dict):
+        return one
+    if not image.identity:
+        if not is_chain(leg):
+            problem = f"only legs of kind chain can be in a group with copies, this one is {leg.get('kind')}"
+            raise ShortFormError(one.place, problem)
+        if leg.get("couplings"):
+            problem = "legs of a group with copies cannot have couplings of their own yet; state them at robot level"
+            raise ShortFormError((*one.place, "couplings"), problem)
+        places = [(*one.place, *in_file(one.inner, ("bodies", name))) for name in leg["bodies"]]
+        bodies = [_body_image(body, image, at) for body, at in zip(leg["bodies"].values(), places, strict=True)]
+        places = [(*one.place, *in_file(one.inner, ("joints", k))) for k in range(len(leg["joints"]))]
+        joints = [_joint_image(joint, image, at) for joint, at in zip(leg["joints"], places, strict=True)]
+        leg = {**leg, "bodies": dict(zip(leg["bodies"], bodies, strict=True)), "joints": joints}
+    own = leg.get("name") or one.stem or "leg"
+    leg = {**leg, "name": names.get(f"{own}.") or leg.get("name") or f"leg{number + 1}"}
+    if is_chain(leg):
+        leg["joints"] = [{**joint, **_renamed(joint, names, tuple(leg["bodies"]))} for joint in leg["joints"]]
+    return WrittenLeg(leg, one.place, one.inner, one.stem, one.number, one.count)
+
+
+def _renamed(joint: dict[str, Any], names: dict[str, str], own: tuple[str, ...]) -> dict[str, Any]:
+    """The bodies of a joint by their names in an image of a group."""
     between = joint.get("between")
-    return [name for name in between if isinstance(name, str)] if isinstance(between, list) else []
+    if not isinstance(between, (list, tuple)):
+        return {}
+
+    def new(name: Any) -> Any:
+        if not isinstance(name, str) or name in own:
+            return name
+        leg, dot, body = name.partition(".")
+        return f"{names[f'{leg}.']}.{body}" if dot and f"{leg}." in names else names.get(name, name)
+
+    return {"between": [new(name) for name in between]}
 
 
-def _numbers(value: Any, place: Location) -> Array:
-    """A direction that must be numbers already, here."""
-    try:
-        return np.array(value, dtype=float).reshape(3)
-    except (TypeError, ValueError):
-        raise ShortFormError(place, f"the first axis must be 3 numbers, got {short_repr(value)}") from None
+def _machines(parts: _Parts) -> Iterator[WrittenLeg]:
+    """Legs on their own as they are; those that share bodies, with these and the joints between them, as one."""
+    names = [one.leg.get("name") if isinstance(one.leg, dict) else None for one in parts.legs]
+    for number, name in enumerate(names):
+        if name is not None and name in names[:number]:
+            raise ShortFormError((*parts.legs[number].place, "name"), f"leg names must be unique, got {name!r} twice")
+    known = {name: name for name in parts.bodies}
+    for one in parts.legs:
+        if is_chain(one.leg):
+            known |= {f"{one.leg['name']}.{body}": f"{one.leg['name']}{WITHIN}{body}" for body in one.leg["bodies"]}
+    joints: list[tuple[dict[str, Any], Location, str]] = []  # with the leg they are of, if any
+    for one in parts.legs:
+        for k, joint in enumerate(one.leg["joints"]) if is_chain(one.leg) else ():
+            place = (*one.place, *in_file(one.inner, ("joints", k)))
+            joints.append((_resolved(joint, place, known, one.leg), place, one.leg["name"]))
+    joints += [(_resolved(joint, place, known, None), place, "") for joint, place in parts.joints]
+    bodies: dict[str, tuple[dict[str, Any], Location, str]] = {k: (*v, "") for k, v in parts.bodies.items()}
+    for one in parts.legs:
+        for name, body in one.leg["bodies"].items() if is_chain(one.leg) else ():
+            place = (*one.place, *in_file(one.inner, ("bodies", name)))
+            bodies[f"{one.leg['name']}{WITHIN}{name}"] = body, place, one.leg["name"]
+    part = _joined(bodies, joints)
+    for name, (_, place, _) in bodies.items():
+        if not any(name in bodies_between(joint) for joint, _, _ in joints):
+            problem = "no joint connects this body; name it in the between of a joint, or leave it out"
+            raise ShortFormError(place, f"{problem} ({name})")
+    owners = {part(f"{WITHIN}{leg}") for *_, leg in joints if leg}
+    own = [part(f"{WITHIN}{name}") for name in names]
+    shared = {part(name) for name in parts.bodies} | {part(_ends(joint)) for joint, _, leg in joints if not leg}
+    together = [root for root in dict.fromkeys([*own, *shared]) if root in shared or own.count(root) > 1]
+    done: set[str] = set()
+    for root, one in zip(own, parts.legs, strict=True):
+        if root not in together or root not in owners:
+            yield one
+        elif root not in done:
+            done.add(root)
+            yield _machine(root, together, bodies, joints, part, parts.legs)
+    yield from (_machine(root, together, bodies, joints, part, parts.legs) for root in together if root not in done)
+
+
+def _resolved(
+    joint: dict[str, Any], place: Location, known: dict[str, str], leg: dict[str, Any] | None
+) -> dict[str, Any]:
+    """A joint with its bodies by their names in a machine."""
+    between = []
+    own = {} if leg is None else {body: f"{leg['name']}{WITHIN}{body}" for body in leg["bodies"]}
+    for name in joint.get("between", ()) if isinstance(joint.get("between"), (list, tuple)) else ():
+        found = name if name in _GROUND else own.get(name) or known.get(name)
+        if found is None:
+            every = (*_GROUND, *own, *known)
+            raise ShortFormError((*place, "between"), str(UnknownNameError("body", str(name), every)))
+        if name in own and name in known:
+            problem = f"{name!r} is a body of this leg and one at robot level; give one of them another name"
+            raise ShortFormError((*place, "between"), problem)
+        between.append(found)
+    return {**joint, "between": between} if "between" in joint else joint
+
+
+def _ends(joint: dict[str, Any]) -> str:
+    """A body that a joint holds, or the joint itself if it is between base and platform."""
+    held = [name for name in bodies_between(joint) if name not in _GROUND]
+    return held[0] if held else f"{WITHIN}{WITHIN}{joint.get('name')}"
+
+
+def _joined(bodies: dict[str, Any], joints: list[tuple[dict[str, Any], Location, str]]) -> Callable[[str], str]:
+    """Gives the same text for all bodies and legs that hang together, base and platform aside."""
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.get(name, name) != name:
+            name = parent[name]
+        return name
+
+    for name, (_, _, leg) in bodies.items():
+        if leg:
+            parent[root(name)] = root(f"{WITHIN}{leg}")
+    for joint, _, leg in joints:
+        held = [name for name in bodies_between(joint) if name not in _GROUND] or [_ends(joint)]
+        for name in [*held[1:], *([f"{WITHIN}{leg}"] if leg else [])]:
+            parent[root(name)] = root(held[0])
+    return root
+
+
+def _machine(
+    root: str,
+    together: list[str],
+    bodies: dict[str, tuple[dict[str, Any], Location, str]],
+    joints: list[tuple[dict[str, Any], Location, str]],
+    part: Callable[[str], str],
+    legs: list[WrittenLeg],
+) -> WrittenLeg:
+    """The bodies and joints of legs that hang together as one leg."""
+    number = together.index(root)
+    name = "machine" if len(together) == 1 else f"machine{number + 1}"
+    while name in [one.leg.get("name") for one in legs if isinstance(one.leg, dict)]:
+        name += "-"
+    closing = {}
+    for one in legs:
+        if not is_chain(one.leg) or part(f"{WITHIN}{one.leg['name']}") != root:
+            continue
+        for key, value in one.leg.items():
+            if key not in _MERGED:
+                problem = UnknownNameError("field of a leg that shares bodies", key, _MERGED)
+                raise ShortFormError((*one.place, key), str(problem))
+            if key == "closing" and value != "auto":
+                closing = {"closing": value}
+    inner: dict[Location, Location] = {}
+    held = {key: (body, place) for key, (body, place, _) in bodies.items() if part(key) == root}
+    for key, (_, place) in held.items():
+        inner["bodies", key] = place
+    own = [(joint, place, leg) for joint, place, leg in joints if part(_ends(joint)) == root]
+    new = []
+    for k, (joint, place, leg) in enumerate(own):
+        inner["joints", k] = place
+        new.append({**joint, **({"name": f"{leg}.{joint['name']}"} if leg and "name" in joint else {})})
+    own_bodies = {key: body for key, (body, _) in held.items()}
+    whole = {"kind": "machine", "name": name, **closing, "bodies": own_bodies, "joints": new}
+    return WrittenLeg(whole, (), inner, name, 0, 1)

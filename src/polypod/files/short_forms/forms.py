@@ -9,12 +9,13 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from ...arrays import Array
 from ...description.leg import LegData
+from ...description.paths import Location
 from ...description.poses import Pose
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
+from ...description.robot import Robot
 from ...description.shapes import Shapes
 from ...errors import short_repr
 from ...legs.chain import Chain
-from ..schema import Location
 
 
 def _not_zero(value: Triple) -> Triple:
@@ -96,18 +97,48 @@ class Shaped(Data):
     shapes: Shapes
 
 
+SHARED = ("bodies", "joints", "groups")
+"""What a robot file may have beside its legs."""
+
+
+def _in_words(form: str) -> Any:
+    return Field(json_schema_extra={"form": form})
+
+
+class Group(Data):
+    """Bodies, joints and legs that are copied or mirrored together.
+
+    Names get a number in every image: ``plate1``, ``plate2``, and legs go on counting: two copies of ``arm`` in a group
+    of two images are ``arm1`` to ``arm4``. Inside a group the names without the group's number mean the same image;
+    robot-level bodies are those of all images.
+    """
+
+    copies: Copies | None = None
+    mirror: Mirror | None = None
+    bodies: Annotated[dict[str, Any], _in_words("bodies by name")] = Field(default_factory=dict)
+    joints: Annotated[tuple[Any, ...], _in_words("list of joints")] = ()
+    legs: Annotated[tuple[Any, ...], _in_words("list of legs")] = ()
+
+
 def short_fields(model: type[Data]) -> tuple[str, ...]:
     """Fields that short forms add to those of a data class."""
+    if issubclass(model, Robot):
+        return SHARED
     of_legs = ("copies", "mirror") if issubclass(model, Chain) else ("copies",)
     return of_legs if issubclass(model, LegData) else ()
 
 
 class ShortFormError(ValueError):
-    """A short form that cannot be written out; ``location`` is its place in the document."""
+    """A short form that cannot be written out; ``location`` is its place in the document.
 
-    def __init__(self, location: Location, problem: str | ValidationError, form: type[Data] | None = None) -> None:
+    ``form`` is what ``value`` should be if it failed that validation.
+    """
+
+    def __init__(
+        self, location: Location, problem: str | ValidationError, form: type[Data] | None = None, value: Any = None
+    ) -> None:
         super().__init__(str(problem))
-        self.location, self.problem, self.form = location, problem, form
+        self.location, self.problem, self.form, self.value = location, problem, form, value
 
 
 Form = TypeVar("Form", bound=Data)
@@ -120,7 +151,7 @@ def read_form(form: type[Form], value: Any, location: Location) -> Form:
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        raise ShortFormError(location, error, form) from error
+        raise ShortFormError(location, error, form, value) from error
 
 
 def home_matrix(document: dict[str, Any]) -> Array | None:
@@ -141,3 +172,33 @@ def read_point(value: dict[str, Any], location: Location) -> Array:
     """``at`` of a joint, the base's origin if it has none."""
     given = {"at": value["at"]} if "at" in value else {}
     return np.array(read_form(_Point, given, location).at)
+
+
+def bodies_between(joint: dict[str, Any]) -> list[str]:
+    """The bodies that a joint is between; what is no name is a fault later."""
+    between = joint.get("between")
+    return [name for name in between if isinstance(name, str)] if isinstance(between, (list, tuple)) else []
+
+
+def is_chain(leg: Any) -> bool:
+    """Whether a leg of a document is a general one whose bodies and joints can be read."""
+    if not isinstance(leg, dict) or leg.get("kind") != "chain":
+        return False
+    joints, bodies = leg.get("joints"), leg.get("bodies")
+    return isinstance(bodies, dict) and isinstance(joints, list) and all(isinstance(joint, dict) for joint in joints)
+
+
+def outside_bodies(leg: Any) -> list[str]:
+    """Bodies that a general leg's joints hold and that are not its own."""
+    if not is_chain(leg):
+        return []
+    own = ("base", "platform", *leg["bodies"])
+    return [name for joint in leg["joints"] for name in bodies_between(joint) if name not in own]
+
+
+def shared_names(document: dict[str, Any]) -> list[str]:
+    """Names of the bodies at robot level and in groups, as the file has them."""
+    groups = document.get("groups")
+    holders = [document, *(groups if isinstance(groups, list) else [])]
+    bodies = [one.get("bodies") for one in holders if isinstance(one, dict)]
+    return [name for mapping in bodies if isinstance(mapping, dict) for name in mapping]

@@ -21,7 +21,7 @@ from ...description.leg import LegData
 from ...description.quantities import Data, unit_of
 from ...description.shapes import mapped
 from ...legs.chain import Chain, ChainJoint
-from ...legs.chain.data import joint_coordinate
+from ...legs.chain.data import Bodies, joint_coordinate
 
 _ROUNDING = 1e-15
 
@@ -71,21 +71,37 @@ def reflection(plane: Sequence[float], through: Sequence[float]) -> Isometry:
     return _about(_snapped(np.eye(3) - 2 * np.outer(n, n)), through)
 
 
-def transformed_leg(leg: LegData, home: Array, isometries: Sequence[Isometry]) -> dict[str, Any]:
-    """A leg's data after some isometries in turn; ``home`` (4, 4) is the robot's home pose."""
+class Part(Data):
+    """Bodies and joints of a general leg that also holds bodies of others."""
+
+    kind: str
+    name: str = ""
+    closing: str = "auto"
+    bodies: Bodies
+    joints: tuple[ChainJoint, ...]
+
+
+def composed(isometries: Sequence[Isometry]) -> Isometry:
+    """Some isometries in turn as one."""
     whole = Isometry(np.eye(3), np.zeros(3))
     for isometry in isometries:
         whole = isometry.after(whole)
+    return whole
+
+
+def transformed_leg(leg: LegData | Part, home: Array, isometries: Sequence[Isometry]) -> dict[str, Any]:
+    """A leg's data after some isometries in turn; ``home`` (4, 4) is the robot's home pose."""
+    whole = composed(isometries)
     data = {"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)}
-    if isinstance(leg, Chain):
-        bodies = {name: _body(body, whole) for name, body in leg.bodies.items()}
+    if isinstance(leg, (Chain, Part)):
+        bodies = {name: transformed_body(body, whole) for name, body in leg.bodies.items()}
         joints = [transformed_joint(joint, whole) for joint in leg.joints]
-        coupled = {"couplings": transformed_couplings(leg, whole)} if leg.couplings else {}
+        coupled = {"couplings": transformed_couplings(leg, whole)} if isinstance(leg, Chain) and leg.couplings else {}
         return {**data, "bodies": bodies, "joints": joints, **coupled}
     return data | _fields(leg, whole, home)
 
 
-def _body(body: Body, isometry: Isometry) -> dict[str, Any]:
+def transformed_body(body: Body, isometry: Isometry) -> dict[str, Any]:
     """The data of a body that is stated in base axes at home, after an isometry."""
     tensor = isometry.axes @ body.central_inertia @ isometry.axes.T
     extra: dict[str, Any] = {"check": body.check} if body.check != "physical" else {}

@@ -2,5 +2,6 @@
 
 from .data import ChainJoint, JointCone, JointFrictions, JointRanges
 from .leg import Chain
+from .machine import Machine
 
-__all__ = ["Chain", "ChainJoint", "JointCone", "JointFrictions", "JointRanges"]
+__all__ = ["Chain", "ChainJoint", "JointCone", "JointFrictions", "JointRanges", "Machine"]

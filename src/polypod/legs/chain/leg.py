@@ -201,6 +201,19 @@ class Chain(Leg, kind="chain"):
         position, axes = (np.array(part, dtype=float) for part in self._home)
         return np.r_[position + axes @ self.attachment(position, axes), axes.T.ravel()]
 
+    def platform_points(self, position: Any, rotation: Any) -> list[Any]:
+        """Its joints on the platform."""
+        axes = rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation))
+        held = [joint for joint in self.joints if "platform" in (self._plan.group[name] for name in joint.between)]
+        arms = [axes.T @ (vector(joint.at) - vector(position)) for joint in held]
+        return arms if isinstance(rotation, ca.SX) else [np.array(ca.DM(arm)).ravel() for arm in arms]
+
+    def file_path(self, parts: list[str]) -> list[str]:
+        """The path of a field in a robot file, its joint by name."""
+        if parts[0] == "joints" and len(parts) > 1 and parts[1].isdigit():
+            parts = ["joints", self.joints[int(parts[1])].name, *parts[2:]]
+        return ["legs", self.name, *parts]
+
     def points(self) -> list[tuple[float, float, float]]:
         """Where its joints are at home."""
         return [joint.at for joint in self.joints]

@@ -17,6 +17,7 @@ from .bending import bending
 from .cover import cover
 from .force_speed import force_speed
 from .forces import forces
+from .foundation import foundation
 from .geometry import dimensions, geometry
 from .instants import instants, key_instants
 from .light import without_mathtext
@@ -109,6 +110,12 @@ FIGURES = {
         reactions,
         "Force in every joint; for a joint with one axis, along and across it (the load of its bearing)",
         "reaction_force",
+    ),
+    "foundation": Drawing(
+        foundation,
+        "What the robot puts on its base at the base origin, base axes, and the part of it that its motion causes "
+        "(shaking force and moment)",
+        "base_wrench",
     ),
     "bending": Drawing(
         bending,

@@ -13,7 +13,7 @@ from ...output.folder import atomic_folder
 from ...tables import table
 from ..bearings import bearings
 from ..read import actuator_names
-from ..sizing import actuators, limits, motors
+from ..sizing import actuators, foundation, limits, motors
 from ..verdict import verdict
 from .page import Image, page
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 FILES = (
-    "results.nc", "forces.csv", "verdict.csv", "actuators.csv", "motors.csv", "bearings.csv", "limits.csv", "figures",
-    "report.html",
+    "results.nc", "forces.csv", "verdict.csv", "actuators.csv", "motors.csv", "bearings.csv", "limits.csv",
+    "foundation.csv", "figures", "report.html",
 )  # fmt: skip
 
 
@@ -67,6 +67,7 @@ def write_results(
         tables = {
             "verdict": verdict(result).details, "actuators": actuators(result), "motors": motors(result),
             "bearings": bearings(result), "limits": limits(result),
+            "foundation": foundation(result),
         }  # fmt: skip
         for name, one in tables.items():
             if one.rows:

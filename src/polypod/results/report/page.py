@@ -25,7 +25,7 @@ from ...tables import called, practical_unit
 from ...viewer import framed, live_page
 from ..bearings import bearings
 from ..read import actuator_names, actuators_by_unit, limit_report, open_reactions
-from ..sizing import actuators, bending, limits
+from ..sizing import actuators, bending, foundation, limits
 from ..verdict import verdict
 
 if TYPE_CHECKING:
@@ -268,6 +268,8 @@ def _verdict(study: Study) -> str:
 def _live(study: Study) -> str:
     """The robot to drag and the motion to play, in a frame."""
     result, model = study.result, study.model
+    if "base_pose" in result:  # the page's forces are those on a base that stands still
+        return ""
     if model is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever computed the result was warned
@@ -301,7 +303,8 @@ def _inputs(study: Study) -> str:
 
 def _tables(study: Study) -> str:
     result = study.result
-    return "\n".join(table_html(table) for table in (limits(result), actuators(result), bearings(result)) if table.rows)
+    shown = limits(result), actuators(result), bearings(result), foundation(result)
+    return "\n".join(table_html(table) for table in shown if table.rows)
 
 
 def _figures(study: Study) -> str:

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Array
-from .description import Robot
-from .errors import InputError, StateError
-from .model import Model
-from .model.arguments import PoseLike, pose_matrix
-from .model.results import Reactions
+from ..arrays import Array
+from ..description import Robot
+from ..errors import InputError, StateError
+from ..kernels import Kernel
+from ..limits import LimitReport
+from ..model import Model
+from ..model.arguments import PoseLike, pose_matrix
+from ..model.results import Reactions
+from .compiled import compiled_inverse_dynamics
+from .files import is_stages_file, load_stages
 
 CONVERGED = 1e-12
 """Change of the accelerations, relative to their size, at which friction that depends on loads has settled."""
@@ -58,7 +62,10 @@ class Series:
         ``stage.actuator`` in the order of forces.
     """
 
-    def __init__(self, *stages: Model | Robot | str | Path, mounts: Sequence[PoseLike | None] | None = None) -> None:
+    def __init__(
+        self, *stages: Model | Robot | str | Path, mounts: Sequence[PoseLike | None] | None = None, name: str = ""
+    ) -> None:
+        self._functions: dict[tuple[bool, bool], Kernel | None] = {}
         self.stages = tuple(stage if isinstance(stage, Model) else Model(stage) for stage in stages)
         if len(self.stages) < 2:
             raise InputError(f"series: two stages or more are needed, got {len(self.stages)}")
@@ -90,8 +97,20 @@ class Series:
             for actuator in model.actuators
         )
 
+        self.name = name or " and ".join(self.names)
+
     def __repr__(self) -> str:
         return f"Series({', '.join(map(repr, self.names))})"
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse by name what single robots have: studies, simulations and pages take one robot each."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise InputError(
+            f"{self.name!r} is a machine in stages, which has no {name!r}: studies, simulations, pages and exports "
+            f"take one robot each; use its stages ({', '.join(self.names)}), or the calls of polypod.stages.Series",
+            code="stages",
+        )
 
     @property
     def gravity(self) -> Array:
@@ -126,6 +145,95 @@ class Series:
         """Pose (..., 4, 4) of each stage's platform relative to its base, from its actuated coordinates."""
         pairs = zip(self.stages, self._one_each("q", q), strict=True)
         return [model.forward_kinematics(one) for model, one in pairs]
+
+    def joint_positions(self, poses: Sequence[PoseLike], unwrap: int | None = None) -> dict[str, Array]:
+        """Positions (..., k) of all joints of all stages, by ``stage.leg.joint``, as ``Model.joint_positions``.
+
+        Parameters
+        ----------
+        poses : sequence of (..., 4, 4)
+            Pose of each stage's platform relative to its base.
+        unwrap : int, optional
+            Batch axis along which angles do not jump by whole turns.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (..., k)
+            Positions [m, rad].
+        """
+        pairs = zip(self.names, self.stages, self._one_each("poses", poses), strict=True)
+        return {
+            f"{name}.{joint}": value
+            for name, model, pose in pairs
+            for joint, value in model.joint_positions(pose, unwrap=unwrap).items()
+        }
+
+    def jacobian(self, poses: Sequence[PoseLike]) -> Array:
+        """Jacobian J (..., 6, n) of the highest platform: its twist in space is J qdot.
+
+        Parameters
+        ----------
+        poses : sequence of (..., 4, 4)
+            Pose of each stage's platform relative to its base.
+
+        Returns
+        -------
+        ndarray, shape (..., 6, n)
+            Columns for the rates of all actuators, in the order of ``actuators``; axes of the lowest base, at the
+            origin of the highest platform. Rates of redundant actuators must be possible ones.
+        """
+        frames = self.platform_poses(poses)
+        columns, below = [], np.eye(4)
+        for model, pose, frame, mount in zip(self.stages, poses, frames, self.mounts, strict=True):
+            base = below @ mount
+            own = np.asarray(pose_matrix(pose), dtype=float)
+            units = np.eye(len(model.actuators)).reshape(-1, *(1,) * (own.ndim - 2), len(model.actuators))
+            twists = np.moveaxis(
+                model.twist(own, np.broadcast_to(units, (len(units), *own.shape[:-2], len(units)))), 0, -1
+            )
+            turn = base[..., :3, :3]
+            linear, angular = turn @ twists[..., :3, :], turn @ twists[..., 3:, :]
+            arm = (frames[-1][..., :3, 3] - frame[..., :3, 3])[..., None]
+            linear = linear + np.cross(angular, arm, axis=-2)
+            columns.append(np.concatenate([linear, angular], axis=-2))
+            below = frame
+        shape = np.broadcast_shapes(*(one.shape[:-2] for one in columns))
+        return np.concatenate([np.broadcast_to(one, (*shape, *one.shape[-2:])) for one in columns], axis=-1)
+
+    def limits(
+        self,
+        motions: Sequence[StageMotion | tuple[PoseLike, ArrayLike, ArrayLike]],
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        time: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+    ) -> dict[str, LimitReport]:
+        """Use of every limit of every stage, by stage, as ``Model.limits`` gives it.
+
+        Parameters
+        ----------
+        motions, wrench, friction, base_twist, base_acceleration
+            As of ``inverse_dynamics``.
+        time : array_like, shape (T,), optional
+            Times [s] of states along the last axis of the batch: adds limits of whole motions.
+
+        Returns
+        -------
+        dict of str to LimitReport
+            By the names of the stages.
+        """
+        stages = self._stages(motions, base_twist, base_acceleration)
+        external = self._external(stages, self._wrenches(stages, wrench), wrench)
+        return {
+            name: model.limits(
+                *motion, load, time=time, friction=friction, base_twist=twist, base_acceleration=acceleration
+            )
+            for name, model, (motion, twist, acceleration), load in zip(
+                self.names, self.stages, stages, external, strict=True
+            )
+        }
 
     def twists(self, poses: Sequence[PoseLike], twists: Sequence[ArrayLike]) -> list[Array]:
         """Twist (..., 6) of each platform in space, axes of the lowest base."""
@@ -166,7 +274,51 @@ class Series:
         list of (..., n) array
             Forces [N or N m] of each stage, bottom to top.
         """
-        return [forces for forces, _ in self._solved(motions, wrench, friction, base_twist, base_acceleration)]
+        given = [StageMotion(*motion) for motion in self._one_each("motions", motions)]
+        found = self._compiled(given, wrench, friction, base_twist, base_acceleration)
+        if found is not None:
+            return found
+        return [forces for forces, _ in self._solved(given, wrench, friction, base_twist, base_acceleration)]
+
+    def _compiled(
+        self,
+        motions: Sequence[StageMotion],
+        wrench: ArrayLike | None,
+        friction: bool,
+        base_twist: ArrayLike | None,
+        base_acceleration: ArrayLike | None,
+    ) -> list[Array] | None:
+        """Forces by the one function of all stages; None where there is none, or an answer needs a closer look."""
+        if any(model.robot.flexible for model in self.stages):
+            return None
+        moving = base_twist is not None or base_acceleration is not None
+        key = bool(friction), moving
+        if key not in self._functions:
+            self._functions[key] = compiled_inverse_dynamics(self.stages, self.mounts, *key)
+        kernel = self._functions[key]
+        if kernel is None:
+            return None
+        still = np.zeros(6)
+        given: list[ArrayLike | None] = [
+            part for m in motions for part in (pose_matrix(m.pose), m.twist, m.acceleration)
+        ]
+        given += [wrench, *((base_twist, base_acceleration) if moving else ())]
+        try:
+            arrays = [np.asarray(still if one is None else one, dtype=np.float64) for one in given]
+            sizes = [2 if k < 3 * len(motions) and k % 3 == 0 else 1 for k in range(len(arrays))]
+            batch = np.broadcast_shapes(*(a.shape[: a.ndim - n] for a, n in zip(arrays, sizes, strict=True)))
+            shapes = [(4, 4) if n == 2 else (6,) for n in sizes]
+            rows = [
+                np.ascontiguousarray(a.reshape(1, *own) if a.shape == own
+                                     else np.broadcast_to(a, (*batch, *own)).reshape(-1, *own))
+                for a, own in zip(arrays, shapes, strict=True)
+            ]  # fmt: skip
+        except (TypeError, ValueError):
+            return None  # the stages say what is wrong
+        *forces, verdict = kernel(*rows)
+        if np.asarray(verdict).any():
+            return None
+        return [one.reshape(*batch, one.shape[-1]) for one in forces]
 
     def base_wrench(
         self,
@@ -383,15 +535,21 @@ class Series:
         ]
 
 
-def series(*stages: Model | Robot | str | Path, mounts: Sequence[PoseLike | None] | None = None) -> Series:
+def series(
+    *stages: Model | Robot | str | Path, mounts: Sequence[PoseLike | None] | None = None, **choices: Any
+) -> Series:
     """Robots that stand on each other, bottom to top: the base of each is fixed to the platform of the one before.
 
     Parameters
     ----------
     *stages : Model, Robot, name or file
-        Robots of any kind, bottom to top; gravity is that of the lowest.
+        Robots of any kind, bottom to top; gravity is that of the lowest. Or one file with ``stages``, or the name of
+        one of ``polypod.stages.staged_library()``.
     mounts : sequence of poses, optional
-        Base frame of each stage but the lowest in the platform frame below it. By default they coincide.
+        Base frame of each stage but the lowest in the platform frame below it. By default they coincide, or are those
+        of the file.
+    **choices
+        Choices of all models, as ``polypod.Model`` takes them.
 
     Returns
     -------
@@ -406,7 +564,14 @@ def series(*stages: Model | Robot | str | Path, mounts: Sequence[PoseLike | None
     >>> [forces.shape for forces in tower.inverse_dynamics(still)]
     [(6,), (3,)]
     """
-    return Series(*stages, mounts=mounts)
+    if len(stages) == 1 and isinstance(stages[0], (str, Path)) and is_stages_file(stages[0]):
+        if mounts is not None:
+            raise InputError("mounts: a file with stages states its own; leave them out")
+        file, robots = load_stages(stages[0])
+        frames = [None if one.mount is None else one.mount.with_rotation("xyz").matrix for one in file.stages[1:]]
+        return Series(*(Model(robot, **choices) for robot in robots), mounts=frames, name=file.name)
+    whole = [one if isinstance(one, Model) else Model(one, **choices) for one in stages]
+    return Series(*whole, mounts=mounts)
 
 
 def _turned(rotation: Array, vector: Array) -> Array:

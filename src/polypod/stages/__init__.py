@@ -1,0 +1,6 @@
+"""Robots in series: the platform of one carries the base of the next."""
+
+from .files import Stage, StagesFile, load_stages, staged_library
+from .machine import Series, StageMotion, series
+
+__all__ = ["Series", "Stage", "StageMotion", "StagesFile", "load_stages", "series", "staged_library"]
