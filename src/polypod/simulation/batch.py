@@ -1,4 +1,4 @@
-"""Many runs at once: states, forces and designs side by side, each period one call of the compiled kernel.
+"""Many runs in one call: states, forces and designs side by side, each period one call of the compiled kernel.
 
 The kernel's numbers tell of every run whether anything can have happened in a period. Only a run of which they do not
 is looked at by itself, by the same integrator and event detector as a single run: it then ends where that would end.
@@ -28,6 +28,7 @@ from ..model.arguments import Argument
 from ..model.calls import Calls, DesignBatch, States
 from ..model.kernels import RowKernels
 from . import kernels as graphs
+from .arguments import Timing, longest_step, progress_bar, wanted_motion
 from .chart import Layout, Snapshot, poses
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import (
@@ -46,7 +47,6 @@ from .events import (
 from .integrators import FIXED, Integrator, no_answer
 from .result import COMPLETE, energy_fault, pose_errors
 from .signals import Actuators, AppliedForces, ConstantSignal, Function, Signal
-from .simulate import Timing, longest_step, progress_bar, wanted_motion
 from .system import CompiledDynamics, Graph, Stepper, System
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class _Robots:
 
 
 class _Watch:
-    """Limits and singularities of all runs: what is surely far from them at once, the others one by one."""
+    """Limits and singularities of all runs: what is surely far from them together, the others one by one."""
 
     def __init__(self, robots: _Robots, actions: Mapping[str, Action], threshold: float, starts: Array) -> None:
         self._robots, self._threshold = robots, threshold
@@ -693,7 +693,7 @@ def _dataset(
         values |= {"reference_pose": motion.pose, "error": error}
     values |= {"end_time": run.end_time.reshape(shape), "end_reason": np.array(run.end_reason).reshape(shape)}
     lead = ("run",) if len(shape) == 1 else tuple(f"run_{k + 1}" for k in range(len(shape)))
-    coordinates = {}
+    coordinates: dict[str, tuple[Any, ArrayLike]] = {}
     if designs is not None:
         for path in designs.design.values:
             value = designs.design.flat(path)

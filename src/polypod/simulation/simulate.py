@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -18,7 +15,7 @@ from ..arrays import Array
 from ..control import controller as controller_of
 from ..control import default_controller, scaled_masses
 from ..control.contract import Controller, ControllerWithMemory
-from ..control.reference import Reference, reference_of
+from ..control.reference import Reference
 from ..datasets import COMPONENTS
 from ..description import Robot
 from ..errors import InputError, StateError
@@ -26,7 +23,8 @@ from ..limits import left_out_text
 from ..model import Model
 from ..model.arguments import PoseLike, check_wrench, exact_poses, pose_matrix
 from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
-from ..symbols.integration import MAX_PHASE, MAX_STABLE
+from .arguments import STEP, Timing, longest_step, progress_bar, wanted_motion
+from .batch import simulate_batch
 from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Action, Event, EventDetector, make_watches, start_fault, watched_limits
@@ -37,11 +35,6 @@ from .system import Stepper, System
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-# More rows than these are a slip of a digit rather than a wish.
-MAX_SAMPLES = 20_000_000
-STEP = 1e-3
 
 
 def simulate(
@@ -177,8 +170,6 @@ def simulate(
     numbers = {"pose": 2, "twist": 1, "force": 1, "wrench": 1, "elastic": 1, "elastic_rate": 1}
     states = dict(zip(numbers, (pose, twist, force, wrench, elastic, elastic_rate), strict=True))
     if parameters is not None or any(_axes(states[name]) > axes for name, axes in numbers.items()):
-        from .batch import simulate_batch
-
         refused = [name for name, given in (("observe", observe is not None), ("breaks", len(breaks) > 0)) if given]
         return simulate_batch(
             model, states, parameters, duration=duration, rate=rate, method=method, step=step, friction=friction,
@@ -383,65 +374,6 @@ def _axes(value: Any) -> int:
         return 0
 
 
-class Timing:
-    """Times of a simulation, checked."""
-
-    def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
-        for name, value in (("duration", duration), ("rate", rate), ("output", output)):
-            if value is None and name != "duration":
-                continue
-            real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-            if value is None or not (real and np.isfinite(value) and value > 0):
-                raise InputError(f"{name}: a number greater than 0 is needed, got {value!r}")
-        self.duration = float(duration)
-        density = max(1 / output if output else 0.0, rate or 0.0)
-        if duration * density > MAX_SAMPLES:
-            raise InputError(
-                f"duration: {duration:g} s give {duration * density:.3g} samples; the limit is {MAX_SAMPLES}"
-            )
-        times = np.asarray(list(breaks), dtype=np.float64)
-        if times.size and not ((times >= 0) & (times <= duration)).all():
-            raise InputError(f"breaks: must be times in [0, {duration:g}] s, got {times.tolist()}")
-        if times.size and rate is not None:
-            raise InputError("breaks: with a rate the integrator restarts at every sample; leave breaks out")
-        self.ends = sorted({*times[(times > 0) & (times < duration)].tolist(), self.duration})
-        self.every = 1
-        if output is not None and rate is not None:
-            self.every = round(output * rate)
-            if self.every < 1 or abs(output * rate - self.every) > 1e-6:
-                raise InputError(
-                    f"output: must be a multiple of {1 / rate:g} s at {rate:g} samples per second, got {output}"
-                )
-
-
-def longest_step(step: float | None, system: System, start: Snapshot | None) -> float:
-    """The step of RK4; one at which a flexible platform's fastest mode would blow up is refused."""
-    if not system.modes:
-        return STEP if step is None else step
-    assert start is not None
-    mode = system.fastest_rate(start.pose, start["elastic"])
-    if step is None:
-        return min(STEP, MAX_PHASE / mode)
-    if mode * step > MAX_STABLE:
-        raise InputError(
-            f"step: got {step:g} s, but the platform's fastest mode ({mode:.4g} 1/s) needs at most "
-            f"{MAX_STABLE / mode:.3g} s with RK4; leave step out"
-        )
-    return step
-
-
-def wanted_motion(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
-    """The motion that is wanted, for the tracking error; None if none is known."""
-    if reference is not None and not isinstance(reference, (Reference, Trajectory)):
-        raise InputError(
-            "reference: a polypod.motion.Trajectory or a polypod.control.Reference is needed, got "
-            f"{type(reference).__name__}"
-        )
-    found = getattr(force, "reference", None) if reference is None else reference
-    # a function of a program's own may have something else by that name
-    return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
-
-
 def check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
     """Raise for what needs samples and has none."""
     if wrench.has_memory:
@@ -607,32 +539,3 @@ class SimulationRun:
     @property
     def _unrecorded(self) -> bool:
         return self.time > self.record.last_time + 1e-12 * max(1.0, self.time)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# A progress bar on a terminal, nothing elsewhere.
-
-_EVERY = 0.1  # s between updates: drawing costs more than simulating
-
-
-@contextmanager
-def progress_bar(duration: float, wanted: bool | None) -> Iterator[Callable[[float], None]]:
-    """A function to call with the simulated time; None shows the bar on a terminal only."""
-    if not (sys.stderr.isatty() if wanted is None else wanted):
-        yield lambda time: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.completed:.3g} s"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("simulating", total=duration)
-        last = monotonic()
-
-        def update(time: float) -> None:
-            nonlocal last
-            if monotonic() - last > _EVERY:
-                last = monotonic()
-                bar.update(task, completed=time)
-
-        yield update
