@@ -18,7 +18,7 @@ from ..description.paths import get
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
-from ..parameters.vector import MOMENTS
+from ..parameters.vector import MOMENTS, Parameter
 from .base import BaseParameters, base_parameters, listed
 from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
 from .linear_model import LinearModel, rest_of
@@ -552,9 +552,16 @@ def _field_change(linear: LinearModel, path: str, entries: Array, covariance: Ar
     after, half = before.copy(), np.zeros(before.shape)
     for k, entry in enumerate(linear.entries):
         if entry.path == path:
-            after[entry.index], half[entry.index] = entries[k], Z95 * np.sqrt(max(covariance[k, k], 0.0))
+            index = _index(entry)
+            after[index], half[index] = entries[k], Z95 * np.sqrt(max(covariance[k, k], 0.0))
     units = dict.fromkeys(n.unit for n in linear.numbers if n.path == path or n.path.startswith(f"{path}."))
     return Change(path, " or ".join(units), before, after, half)
+
+
+def _index(entry: Parameter) -> tuple[int, ...]:
+    """Index of a number of an element in its field; moments, which have names, are of bodies."""
+    assert not isinstance(entry.index, str)
+    return entry.index
 
 
 def _rest_change(linear: LinearModel, owner: str, entries: Array, covariance: Array) -> Change:
@@ -565,15 +572,15 @@ def _rest_change(linear: LinearModel, owner: str, entries: Array, covariance: Ar
     def rest(values: Array) -> Array:
         fields = {name: file_value(linear.robot, f"{owner}.{name}") for name in ("stiffness", "preload")}
         for k in own:
-            fields[linear.entries[k].path.rpartition(".")[2]][linear.entries[k].index] = values[k]
+            fields[linear.entries[k].path.rpartition(".")[2]][_index(linear.entries[k])] = values[k]
         return rest_of(spring, linear.robot, fields["stiffness"], fields["preload"])
 
-    slopes = []
+    derivatives = []
     for k in own:
         step = np.zeros(len(entries))
         step[k] = 1e-6 * max(abs(float(entries[k])), float(np.sqrt(covariance[k, k])))
-        slopes.append((rest(entries + step) - rest(entries - step)) / (2 * step[k] or 1.0))
-    variance = np.einsum("i...,ij,j...->...", slopes, covariance[np.ix_(own, own)], slopes)
+        derivatives.append((rest(entries + step) - rest(entries - step)) / (2 * step[k] or 1.0))
+    variance = np.einsum("i...,ij,j...->...", derivatives, covariance[np.ix_(own, own)], derivatives)
     name = "length" if spring.length is not None else "rest"
     turns = bool(spring.joint) and spring.axes_of(linear.robot.legs) != ("translation",)
     half = np.asarray(Z95 * np.sqrt(np.maximum(variance, 0.0)))

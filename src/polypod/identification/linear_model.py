@@ -408,7 +408,7 @@ class Naming:
                 column = np.zeros(len(self.entries))
                 column[place[e.path, e.index]] = 1.0
                 if _is_matrix(e):
-                    column[place[e.path, e.index[::-1]]] = 1.0  # type: ignore[index]
+                    column[place[e.path, e.index[::-1]]] = 1.0
                 columns.append(column)
         to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
         if not self.same_legs:
