@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import polypod as pp
+from polypod.control import ComputedTorque, JointComputedTorque, Measurement, Reference
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
+from polypod.motion import Poses
 from polypod.symbols.bounded import nearest_within
-from tests.support.refusals import refused, warned
+from support.refusals import refused, warned
 
 Array = NDArray[np.float64]
 HIGHS = 1e-7
@@ -240,3 +242,23 @@ def test_bounds_that_are_none_are_refused(model_of: Callable[[str], pp.Model]) -
         ask(bounds=(-4.0, 4.0), criterion="middle", preload=np.ones(4))
     with refused(UnknownNameError, "criterion"):
         ask(bounds=(-4.0, 4.0), criterion="best")
+
+
+@pytest.mark.parametrize("controller", [ComputedTorque, JointComputedTorque])
+def test_controllers_share_within_bounds(model_of: Callable[[str], pp.Model], controller: type) -> None:
+    """At rest on its reference a controller asks for the forces that hold the robot; without any it says why."""
+    model = model_of("planar-4-rrr")
+    pose, still = model.motion([0.02, 0.01, 0.1]).pose, np.zeros(6)
+    plain, q = model.inverse_dynamics(pose, still, still), model.inverse_kinematics(pose)
+    reference = Reference(Poses.through([pose, pose], [0.0, 1.0]))
+    seen = Measurement(q, np.zeros(4), pose, still, np.zeros(0), np.zeros(0))
+    share = pp.Distribution(bounds=(-0.99 * np.abs(plain).max(), 0.99 * np.abs(plain).max()))
+
+    def force(given: pp.Distribution) -> Array:
+        law = controller(model, reference, distribution=given)
+        return np.asarray(law.step(law.start(0.0, seen), 0.0, seen)[0] if hasattr(law, "step") else law(0.0, seen))
+
+    wanted = model.inverse_dynamics(pose, still, still, distribution=share)
+    np.testing.assert_allclose(force(share), wanted, atol=1e-9 * np.abs(plain).max())
+    with refused(StateError, "inverse_dynamics", code="bounds"):
+        force(pp.Distribution(bounds=(-1e-3, 1e-3)))

@@ -7,22 +7,35 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, StateError
 from ..kernels import CheckedCall, Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.arguments import Argument, batch
-from ..model.diagnosis import reasons
+from ..model.diagnosis import OVERFLOWS, reasons
+from ..model.results import Distribution
 
 
-def checked_call(model: Any, name: str, friction: bool = False) -> CheckedCall:
-    """A function of a model bound to one state; without an answer it raises a ``polypod.errors.StateError``."""
-    kernel = model.kernel(name, friction)
+def checked_call(model: Any, name: str, friction: bool = False, bounded: bool = False) -> CheckedCall:
+    """A function of a model bound to one state; without an answer it raises a ``polypod.errors.StateError``.
+
+    With ``bounded`` it is one of inverse dynamics within bounds.
+    """
+    kernel = model.kernels.get(name, friction, bounded=bounded)
     names = tuple(p.name for p in kernel.inputs)
 
     def explain(*values: Array | float) -> str:
         return why_no_answer(model, dict(zip(names, values, strict=True)))
 
-    return CheckedCall(kernel, SMALLEST_MARGIN, explain)
+    def explain_bounds(*values: Array | float) -> str:
+        given = dict(zip(names, values, strict=True))
+        share = Distribution(given.pop("weights"), given.pop("preload"), (given.pop("low"), given.pop("high")))
+        try:
+            model.inverse_dynamics(**given, friction=friction, distribution=share, errors="raise")
+        except StateError as error:
+            return error.reasons[0]
+        return OVERFLOWS
+
+    return CheckedCall(kernel, SMALLEST_MARGIN, explain, explain_bounds if bounded else None)
 
 
 class CheckedFunction:
@@ -31,8 +44,9 @@ class CheckedFunction:
     Results of one state are views that the next call overwrites; those of a batch (..., *shape) are the caller's own.
     """
 
-    def __init__(self, model: Any, name: str, friction: bool = False) -> None:
-        self._kernel, self._one = model.kernel(name, friction), checked_call(model, name, friction)
+    def __init__(self, model: Any, name: str, friction: bool = False, bounded: bool = False) -> None:
+        self._kernel = model.kernels.get(name, friction, bounded=bounded)
+        self._one = checked_call(model, name, friction, bounded)
         self._first = len(self._kernel.inputs[0].shape)
 
     def __call__(self, *values: Array) -> tuple[Array, ...]:

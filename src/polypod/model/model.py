@@ -1346,7 +1346,7 @@ class Model(Kept):
         called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            shares = self._shares(distribution)
+            shares = self.distribution_inputs(distribution)
             called, values = called.with_inputs(*shares), (*values, *shares.values())
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
@@ -1765,7 +1765,7 @@ class Model(Kept):
         called = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            shares = self._shares(distribution)
+            shares = self.distribution_inputs(distribution)
             called, values = called.with_inputs(*shares), (*values, *shares.values())
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
@@ -2346,8 +2346,19 @@ class Model(Kept):
 
     # -- what a robot must be ------------------------------------------------------------------------------------------
 
-    def _shares(self, distribution: Distribution) -> dict[str, Any]:
-        """Inputs of functions that a distribution gives, checked: weights, preload and bounds, if it has any."""
+    def distribution_inputs(self, distribution: Distribution) -> dict[str, Any]:
+        """Inputs of functions that a distribution gives, checked: what ``inverse_dynamics`` does with it.
+
+        Parameters
+        ----------
+        distribution : Distribution
+            How redundant actuators share the load.
+
+        Returns
+        -------
+        dict of str to array_like
+            ``weights`` and ``preload`` (None: the default), ``low`` and ``high`` if it has bounds.
+        """
         count = len(self.actuators)
         if count == self._dof.count:
             raise InputError(
