@@ -18,7 +18,7 @@ from polypod.design.results import limits_text
 from polypod.design.sweep import run
 from polypod.export import export_c, export_js
 from polypod.motion import loads_motion, make_task
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.results import study, verdict
 from polypod.viewer import live_page
 from support.browser import BROWSER, needs_browser

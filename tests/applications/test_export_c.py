@@ -141,6 +141,27 @@ def test_c_of_more_actuators_than_dof_shares_their_work(tmp_path):
 
 
 @needs_compiler
+def test_c_of_forces_within_bounds(tmp_path):
+    """As the model does; not numbers where there are no such forces."""
+    model = model_of("planar-4-rrr")
+    c_function = compiled(tmp_path, *export_c(model, "bounded_inverse_dynamics"))
+    motion, wrench = model.motion(*0.01 * np.random.default_rng(2).normal(size=(3, 3))), np.zeros(6)
+    plain = model.inverse_dynamics(*motion, wrench)
+    largest = plain == plain.max()
+    for low, high, exists in (
+        (np.full(4, -1e3), np.where(largest, 0.9 * plain.max(), 1e3), True),
+        (np.full(4, -1e-3), np.full(4, 1e-3), False),
+    ):
+        arrays = [np.ascontiguousarray(a) for a in (*motion, wrench, np.ones(4), np.zeros(4), low, high)]
+        force, _ = call(c_function, arrays, [(4,), ()])
+        within = pp.Distribution(bounds=(low, high))
+        wanted = model.inverse_dynamics(*motion, wrench, distribution=within, errors="nan")
+        assert np.isfinite(wanted).all() == exists
+        np.testing.assert_allclose(force, wanted, rtol=0, atol=ROUNDING * np.abs(plain).max())
+    assert "bounded_inverse_dynamics" not in available_functions(model_of("kim-ryu"))
+
+
+@needs_compiler
 def test_a_function_with_an_empty_output_compiles_without_warnings(tmp_path):
     """Stiffness of a robot that states no compliances of legs and joints."""
     compiled(tmp_path, *export_c(model_of("planar-4-rrr"), "stiffness"))
@@ -246,9 +267,9 @@ def test_header_explains_every_array_of_every_function():
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
     # no text without an array, no array without a text; more actuators than degrees of freedom have two inputs beside
     # these, and JavaScript may have the robot's numbers
-    elsewhere = {"control_step", "limits", "clearance"}  # in tests of their own
-    assert about | {"elements"} == set(ABOUT) - elsewhere == set(FUNCTIONS)
-    assert inputs == set(INPUTS) - {"weights", "preload", "parameters"}
+    own = {"control_step", "limits", "clearance", "bounded_inverse_dynamics"}  # tests of their own
+    assert about | {"elements"} == set(ABOUT) - own == set(FUNCTIONS)
+    assert inputs == set(INPUTS) - {"weights", "preload", "low", "high", "parameters"}
     assert outputs == set(OUTPUTS)
 
 

@@ -7,21 +7,34 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError
+from ..errors import InputError, StateError
 from ..kernels import CheckedCall
 from ..legs.contract import SMALLEST_MARGIN
-from ..model.diagnosis import reasons
+from ..model.diagnosis import OVERFLOWS, reasons
+from ..model.results import Distribution
 
 
-def checked_call(model: Any, name: str, friction: bool = False) -> CheckedCall:
-    """A function of a model bound to one state; without an answer it raises a ``polypod.errors.StateError``."""
-    kernel = model.kernel(name, friction)
+def checked_call(model: Any, name: str, friction: bool = False, bounded: bool = False) -> CheckedCall:
+    """A function of a model bound to one state; without an answer it raises a ``polypod.errors.StateError``.
+
+    With ``bounded`` it is one of inverse dynamics within bounds.
+    """
+    kernel = model.kernels.get(name, friction, bounded=bounded)
     names = tuple(p.name for p in kernel.inputs)
 
     def explain(*values: Array | float) -> str:
         return why_no_answer(model, dict(zip(names, values, strict=True)))
 
-    return CheckedCall(kernel, SMALLEST_MARGIN, explain)
+    def explain_bounds(*values: Array | float) -> str:
+        given = dict(zip(names, values, strict=True))
+        share = Distribution(given.pop("weights"), given.pop("preload"), (given.pop("low"), given.pop("high")))
+        try:
+            model.inverse_dynamics(**given, friction=friction, distribution=share, errors="raise")
+        except StateError as error:
+            return error.reasons[0]
+        return OVERFLOWS
+
+    return CheckedCall(kernel, SMALLEST_MARGIN, explain, explain_bounds if bounded else None)
 
 
 def check_rigid(model: Any) -> None:

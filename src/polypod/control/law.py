@@ -18,6 +18,7 @@ from ..errors import InputError, Reason, StateError
 from ..kernels import Call, Expression, Kernel, Port, port
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.arguments import default_value
+from ..model.results import Distribution
 from ..platforms import DegreesOfFreedom
 from ..platforms.motion import frame_of
 from ..symbols.vectors import axial
@@ -30,18 +31,29 @@ class ComputedTorqueLaw:
     """Forces from a measurement through a measurement map, and the map's memory for the next sample."""
 
     def __init__(
-        self, model: Any, measured: MeasurementMap, friction: bool = True, wrench: ArrayLike | None = None
+        self,
+        model: Any,
+        measured: MeasurementMap,
+        friction: bool = True,
+        wrench: ArrayLike | None = None,
+        distribution: Distribution | None = None,
     ) -> None:
-        """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected."""
+        """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected,
+        ``distribution`` how redundant actuators share their work (least norm unless given)."""
         self.measured = measured
         self._wrench: Array = np.zeros(6) if wrench is None else np.array(wrench, dtype=np.float64)
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
-        self._dynamics = checked_call(model, "inverse_dynamics", friction)
-        inputs = model.kernel("inverse_dynamics", friction).inputs
+        share = {} if distribution is None else model.distribution_inputs(distribution)
+        bounded = "low" in share
+        self._dynamics = checked_call(model, "inverse_dynamics", friction, bounded)
+        inputs = model.kernels.get("inverse_dynamics", friction, bounded=bounded).inputs
         given = (*MeasuredState._fields, "acceleration", "wrench")
-        # how more actuators than dof share their work is not given: forces are those of the least norm
-        self._shares = tuple(default_value(p.name, p.shape) for p in inputs if p.name not in given)
+        self._shares = tuple(
+            default_value(p.name, p.shape) if share.get(p.name) is None else _one_state(p, share[p.name])
+            for p in inputs
+            if p.name not in given
+        )
         known = (*given, *(p.name for p in inputs if p.name not in given))
         self._order = [known.index(p.name) for p in inputs]
 
@@ -54,6 +66,14 @@ class ComputedTorqueLaw:
         except StateError as error:
             error.time = time
             raise
+
+
+def _one_state(port: Port, value: ArrayLike) -> Array:
+    """Weights, preload or bounds (n,) of a controller."""
+    found = np.asarray(value, dtype=np.float64)
+    if found.ndim > 1 or not np.isfinite(found).all():
+        raise InputError(f"distribution: a controller needs one {port.name} for each actuator, got shape {found.shape}")
+    return np.broadcast_to(found, port.shape).copy()
 
 
 # ----------------------------------------------------------------------------------------------------------------------
