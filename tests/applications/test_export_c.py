@@ -17,7 +17,7 @@ import pytest
 import polypod as pp
 from polypod.errors import UnknownNameError
 from polypod.export import EXPORTS, export_c
-from polypod.export.code import available_functions
+from polypod.export.code import available_functions, named_expression
 from polypod.export.header import ABOUT, INPUTS, OUTPUTS
 from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
@@ -246,7 +246,7 @@ def test_header_explains_every_array_of_every_function():
             with pytest.raises(UnknownNameError):
                 export_c(model, function, friction)
             continue
-        kernel = model.kernels.expression(model.kernels.mechanism, function, friction)
+        _, kernel = named_expression(model, function, friction)
         name, header, _ = export_c(model, function, friction)
         inputs |= {port.name for port in kernel.inputs}
         outputs |= {port.name for port in kernel.outputs}
@@ -259,7 +259,7 @@ def test_header_explains_every_array_of_every_function():
             assert label.endswith(f"[{prod(port.shape)}]")
             if len(port.shape) > 1:
                 assert f"{'x'.join(map(str, port.shape))} by rows: " in notes[label]
-            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if|units of the modes", notes[label]), (
+            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if|units of the mode", notes[label]), (
                 function,
                 label,
             )

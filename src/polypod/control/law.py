@@ -22,7 +22,7 @@ from ..model.results import Distribution
 from ..platforms import DegreesOfFreedom
 from ..platforms.motion import frame_of
 from ..symbols.vectors import axial
-from .checked import check_rigid, checked_call
+from .checked import CheckedFunction, batch_results, check_rigid
 from .contract import Measurement, gain
 from .reference import Reference, Tabulated
 
@@ -46,7 +46,7 @@ class ComputedTorqueLaw:
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
         share = {} if distribution is None else model.distribution_inputs(distribution)
         bounded = "low" in share
-        self._dynamics = checked_call(model, "inverse_dynamics", friction, bounded)
+        self._dynamics = CheckedFunction(model, "inverse_dynamics", friction, bounded)
         inputs = model.kernels.get("inverse_dynamics", friction, bounded=bounded).inputs
         given = (*MeasuredState._fields, "acceleration", "wrench")
         self._shares = tuple(
@@ -58,7 +58,10 @@ class ComputedTorqueLaw:
         self._order = [known.index(p.name) for p in inputs]
 
     def step(self, memory: Any, time: float, measurement: Measurement) -> tuple[Array, Any]:
-        """Actuator forces (n,) and the new memory; a ``polypod.errors.StateError`` where there are none."""
+        """Actuator forces (n,) and the new memory; a ``polypod.errors.StateError`` where there are none.
+
+        Of a batch of measurements forces (..., n), NaN where there are none.
+        """
         try:
             state, acceleration, memory = self.measured.read(memory, time, measurement)
             given = (*state, acceleration, self._wrench, *self._shares)
@@ -118,7 +121,7 @@ class PlatformMeasured:
         dof, follows = DegreesOfFreedom(model.robot), model.kernels.mechanism.platform.is_constrained
         fixed = not (dof.full or follows)
         self._allowed: Array | None = dof.basis @ dof.inverse if fixed else None
-        self._follow = checked_call(model, "follow") if follows else None
+        self._follow = CheckedFunction(model, "follow") if follows else None
 
     def start(self, time: float, measurement: Measurement) -> None:
         """No state is kept between steps."""
@@ -126,11 +129,13 @@ class PlatformMeasured:
     def read(self, memory: None, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, None]:
         """The state as measured; the part of the acceleration that the robot can make."""
         state = MeasuredState(*measurement[2:])
-        acceleration = self._feedback(state.pose, state.twist, *self._reference.at(time), *self._gains)[0]
+        given = (state.pose, state.twist, *self._reference.at(time), *self._gains)
+        acceleration = (self._feedback(*given) if state.pose.ndim == 2 else batch_results(feedback_kernel(), *given))[0]
         if self._follow is not None:
             acceleration = self._follow(state.pose, state.twist, acceleration)[1].copy()
         elif self._allowed is not None:
-            acceleration = self._allowed @ acceleration
+            # sums row by row, the same for one state and in a batch
+            acceleration = (self._allowed * acceleration[..., None, :]).sum(axis=-1)
         return state, acceleration, None
 
 
@@ -177,8 +182,9 @@ class ActuatorsMeasured:
         count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
-        self._forward = Call(model.kernel("forward_kinematics"))
-        self._twist, self._acceleration = checked_call(model, "twist"), checked_call(model, "acceleration")
+        self._forward_kernel = model.kernel("forward_kinematics")
+        self._forward = Call(self._forward_kernel)
+        self._twist, self._acceleration = CheckedFunction(model, "twist"), CheckedFunction(model, "acceleration")
 
         def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
@@ -204,6 +210,10 @@ class ActuatorsMeasured:
 
     def _pose(self, q: Array, guess: Array) -> Array:
         """The pose (4, 4) near the last one with coordinates q."""
+        if q.ndim > 1:
+            poses, residuals, *_ = batch_results(self._forward_kernel, q, guess)
+            near = residuals <= _CLOSED * (1 + np.abs(q).max(axis=-1))
+            return np.where(near[..., None, None], poses, np.nan)
         pose, residual, _, quality = self._forward(q, guess)
         if not (residual[0] <= _CLOSED * (1 + np.abs(q).max()) and quality[0] > SMALLEST_MARGIN):
             reason = Reason(f"forward kinematics found no pose near the last one for q = {q.tolist()}", "not_converged")

@@ -38,7 +38,7 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
-from ..limits import LimitReport, RobotLimits, judge
+from ..limits import KINDS, LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.joint_motion import joint_names
@@ -2023,8 +2023,23 @@ class Model(Kept):
     @lazy
     def _assembly(self) -> Assembly:
         return Assembly(
-            self._kernels, self._dof, self.size, self._calls.own, lambda q: self.forward_kinematics(q, errors="nan")
+            self._kernels,
+            self._dof,
+            self.size,
+            self._calls.own,
+            lambda q: self.forward_kinematics(q, errors="nan"),
+            self._within,
         )
+
+    def _within(self, pose: Array) -> NDArray[np.bool_]:
+        """Whether poses (n, 4, 4), of other assembly modes too, keep ranges, cones and clearances (n,)."""
+        own = self.robot_limits.only(lambda one: set(KINDS[one.kind].needs) <= {"limited", "clearance"})
+        pose = np.ascontiguousarray(pose)
+        mechanism = self._kernels.mechanism
+        given = {"limited": LimitReport.of(mechanism, self._kernels.get("limited")(pose)[:, 1:]).value}
+        if "clearance" in own.kinds:
+            given["clearance"] = self.clearances.kernel()(pose)[0]
+        return own.evaluate(given).inside.all(axis=-1)
 
     # -- flexible platforms --------------------------------------------------------------------------------------------
 
