@@ -5,14 +5,83 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import shutil
 import signal
 import tempfile
+import time
+import zlib
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 # One process a core: threads of linear algebra would wait for each other. Workers inherit it, and read it at import.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+SAMPLED, SECONDS, WALL = 6, 4.0, 20.0
+"""Long tests that run by default, others each day, and the time of processor and clock that each may take."""
+
+
+_IN_SAMPLE = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--part 3/8``: the third of eight parts of the tests selected, for long ones in several runs."""
+    parser.addoption("--part", metavar="K/N", help="run the K-th of N parts of the tests selected")
+
+
+def _sampled(config: pytest.Config) -> bool:
+    """Whether this is a run of all default tests, of which a sample of the long ones is part."""
+    plain = config.getoption("markexpr") == "not long" and not config.getoption("keyword")
+    timers = hasattr(signal, "setitimer")  # Windows has none
+    return bool(os.environ["POLYPOD_LONG_SAMPLE"]) and plain and timers and config.args == config.getini("testpaths")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """The seed with which the same long tests are chosen again."""
+    if _sampled(config):
+        seed = os.environ["POLYPOD_LONG_SAMPLE"]
+        terminalreporter.write_line(f"{SAMPLED} long tests were chosen by POLYPOD_LONG_SAMPLE={seed} (empty: none)")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Some long tests, others every day, are part of a run of all default ones; of ``--part`` the tests selected."""
+    sampled = []
+    if _sampled(config):
+        long = [item for item in items if item.get_closest_marker("long")]
+        sampled = random.Random(os.environ["POLYPOD_LONG_SAMPLE"]).sample(long, min(SAMPLED, len(long)))
+        items[:] = [item for item in items if item not in sampled]
+    yield  # what is not selected goes
+    for item in sampled:
+        item.stash[_IN_SAMPLE] = True
+        items.append(item)
+    if config.getoption("part"):
+        k, n = map(int, config.getoption("part").split("/"))
+        items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % n == k - 1]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A long test of the sample that takes more than its processor time is given up."""
+    if _IN_SAMPLE not in item.stash:
+        return (yield)
+
+    def stop(*_: Any) -> None:
+        pytest.skip(f"a long test of the sample: takes more than {SECONDS:g} s of processor time, or {WALL:g} s")
+
+    clocks = {signal.ITIMER_PROF: (signal.SIGPROF, SECONDS), signal.ITIMER_REAL: (signal.SIGALRM, WALL)}
+    before = {number: signal.signal(number, stop) for number, _ in clocks.values()}
+    for clock, (_, seconds) in clocks.items():
+        signal.setitimer(clock, seconds)
+    try:
+        return (yield)
+    finally:
+        for clock, (number, _) in clocks.items():
+            signal.setitimer(clock, 0.0)
+            signal.signal(number, before[number])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -26,6 +95,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # shells start what runs in the background so; tests that interrupt commands would wait for ever
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("POLYPOD_OPTIMISE", "0")
+    os.environ.setdefault("POLYPOD_LONG_SAMPLE", time.strftime("%Y-%m-%d", time.gmtime()))
     gc.set_threshold(300_000, 20, 100)
     if "POLYPOD_CACHE" not in os.environ:
         folder = os.environ["POLYPOD_CACHE"] = tempfile.mkdtemp(prefix="polypod-tests-")

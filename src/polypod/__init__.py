@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .description import Body, Robot
     from .description.poses import pose
     from .files import dumps, library, load, loads, save
-    from .model import Model
+    from .model import Distribution, Model
     from .results import figures as plots
     from .results.study import study
     from .simulation.simulate import simulate
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 _PLOTS = "results.figures"
 _MODULE_OF = {
     "Body": "description",
+    "Distribution": "model",
     "Model": "model",
     "Robot": "description",
     "analysis": "",
@@ -127,6 +128,7 @@ if PurePath(next(iter(sys.argv), "")).stem not in ("polypod", "-m"):
 
 __all__ = [
     "Body",
+    "Distribution",
     "Model",
     "Robot",
     "analysis",

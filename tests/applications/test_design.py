@@ -29,7 +29,7 @@ from polypod.design.study import designs_of
 from polypod.design.sweep import run
 from polypod.errors import ImplausibleWarning, InputError, PolypodError
 from polypod.motion import make_task
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.results import study as study_of
 from polypod.results import summary
 from support.command_line import polypod

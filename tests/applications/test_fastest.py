@@ -100,6 +100,13 @@ def test_the_circle_of_kim_and_ryu_as_toppra_times_it(hexaslide, circle):
     assert found.binding["force"] > 0.98
 
 
+def test_the_speeds_are_those_that_toppra_found(hexaslide, circle):
+    """Place by place, as recorded with nine digits from the test below; 3e-6 as there."""
+    found = fastest(hexaslide, circle, Limits(force=60.0), friction=False)
+    speeds = np.array(CIRCLE["speeds_m_s"]["N=200"])
+    np.testing.assert_allclose(found.speeds[1:-1], speeds[1:-1], rtol=3e-6)
+
+
 def test_the_same_coefficients_give_toppras_speeds(hexaslide, circle):
     """Place by place, with an own evaluation of forces; it starts at a speed of 1e-4 m/s instead of at rest: 3e-6."""
     toppra = pytest.importorskip("toppra")

@@ -15,6 +15,7 @@ from scipy.stats import norm
 
 import polypod as pp
 from polypod.description import Body
+from polypod.description.paths import get
 from polypod.errors import InputError
 from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.identification import LinearModel, Log, excite, identify, read_log, save_log, simulated_log
@@ -28,7 +29,6 @@ from polypod.identification.physical import cones, inside, most_likely
 from polypod.identification.prepared import prepared
 from polypod.identification.smoothing import smoothed
 from polypod.motion import dumps_motion, loads_motion
-from polypod.parameters.paths import value_at
 from support.refusals import refused, says
 
 NOISE = {"noise_q": 1e-6, "noise_force": 0.002}
@@ -140,7 +140,7 @@ def test_every_number_of_the_file_has_the_interval_of_the_report() -> None:
         assert stated is not None, change.path
         half = change.half[np.triu_indices(3)] if change.half.ndim == 2 else np.ravel(change.half)
         assert stated[0] == pytest.approx(half, rel=6e-3), change.path  # three digits
-        assert np.array(value_at(again, change.path)) == pytest.approx(change.after, rel=1e-12, abs=1e-18)
+        assert np.array(get(again, change.path)) == pytest.approx(change.after, rel=1e-12, abs=1e-18)
     # of numbers that are fields of the file, by the covariance itself
     shown = {c.path: float(c.half) for c in result.changes if c.half.ndim == 0}
     for n, square in zip(result.linear.numbers, np.diag(result.covariance), strict=True):

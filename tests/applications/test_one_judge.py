@@ -19,7 +19,7 @@ from polypod.errors import InputError
 from polypod.limits import DRIVE_KINDS, KINDS
 from polypod.limits.symbols import state_limits
 from polypod.motion import make_task
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.results import study, verdict
 from polypod.results.verdict import judged_limits
 from support.command_line import polypod

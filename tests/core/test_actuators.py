@@ -528,7 +528,7 @@ def test_weights_are_positive(weight: float, redundant: pp.Model) -> None:
 
 def test_a_distribution_is_one(redundant: pp.Model) -> None:
     home, still, given = redundant.robot.home.matrix, np.zeros(6), {"weights": np.ones(7)}
-    with refused(InputError, "distribution polypod.model.Distribution weights"):
+    with refused(InputError, "distribution pp.Distribution weights"):
         redundant.inverse_dynamics(home, still, still, distribution=given)  # type: ignore[arg-type]
 
 

@@ -18,7 +18,7 @@ from polypod.formulations.derivatives import MOTION
 from polypod.identification.linear_model import LinearModel, MotionRows
 from polypod.model.derivatives import derivative_functions
 from polypod.papers.long.cases import hexagon_modes
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from polypod.platforms.motion import frame_of, pose_of
 from polypod.symbols.vectors import Frame, skew
 from support import compare

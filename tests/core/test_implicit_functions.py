@@ -15,7 +15,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError, RobotFileError, StateError
-from polypod.parameters.changed_robots import with_numbers
+from polypod.parameters.design import with_numbers
 from support import compare
 from support.refusals import refused
 from support.robots import machine_chains, small_machines, unusual_chains

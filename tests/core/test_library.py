@@ -177,7 +177,7 @@ def test_check_takes_robot_and_motion(name: str) -> None:
         assert (report.ok, report.clean) == (True, True), report
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, KINDS))
 def test_every_body_has_a_line(name: str) -> None:
     drawn = posed(robot(name), robot(name).home.matrix[None])
     # the cross of a universal joint lies in one point

@@ -18,6 +18,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.description import Friction
+from polypod.description.paths import get, unit_at
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
@@ -25,7 +26,6 @@ from polypod.model.derivatives import derivative_functions
 from polypod.parameters import ParameterVector
 from polypod.parameters.chosen import ChosenNumbers
 from polypod.parameters.design import Design
-from polypod.parameters.paths import unit_at, value_at
 from polypod.symbols.expression import Expression
 from support.chain_functions import Functions
 from support.compare import assert_close
@@ -133,13 +133,13 @@ def test_every_listed_number_reaches_the_functions(name: str) -> None:
     robot = user.ROBOTS[name]() if name in user.ROBOTS else pp.load(name)
     paths = [path for path in pp.Model(robot).parameters() if not re.match(r"legs\.(?!0)", path)]  # legs are alike
     for path in paths:
-        value = np.array(value_at(robot, path))
+        value = np.array(get(robot, path))
         new = value + 0.01 * (1 + np.arange(value.size).reshape(value.shape))
         if np.shape(value) == (3,) and abs(np.linalg.norm(value) - 1) < 1e-12:
             new = new / np.linalg.norm(new)
         design = Design(robot, {path: new})
         numbers = ParameterVector(robot, design.is_free)
-        weightless = path.endswith(".com") and value_at(robot, path.rpartition(".")[0]).mass == 0
+        weightless = path.endswith(".com") and get(robot, path.rpartition(".")[0]).mass == 0
         same = np.array_equal(design.rows(numbers)[0], numbers.values)
         assert same == weightless, path
     assert not any(path.endswith(".side") for path in paths), "integers decide"
@@ -296,7 +296,7 @@ def test_zeros_of_the_topology_may_be_opened(model: pp.Model, states: States) ->
     assert_close(model.inverse_dynamics(*states[:4], parameters=numbers), other.inverse_dynamics(*states[:4]), SOLVED)
     assert_close(model.jacobian(states.pose, parameters=numbers), other.jacobian(states.pose), TIGHT)
     # some designs keep the zero
-    some = {path: np.stack([np.array(value_at(model.robot, path)), value]) for path, value in numbers.items()}
+    some = {path: np.stack([np.array(get(model.robot, path)), value]) for path, value in numbers.items()}
     got = model.jacobian(states.pose, parameters={path: value[:, None] for path, value in some.items()})
     assert_close(got[0], model.jacobian(states.pose), TIGHT)
     assert_close(got[1], other.jacobian(states.pose), TIGHT)
@@ -474,7 +474,7 @@ def test_derivatives_are_of_functions_that_hold_beside_the_line() -> None:
     path = "legs.0.joints.2.at"
     model = pp.Model(robot)
     mechanism = derivative_functions(model).parametric((path,)).mechanism
-    design = Design(robot, {path: np.add(value_at(robot, path), [0.01, -0.02, 0.015])})
+    design = Design(robot, {path: np.add(get(robot, path), [0.01, -0.02, 0.015])})
     given = {"pose": robot.home.matrix, "twist": np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])}
     given["pose"][:3, 3] += [0.03, -0.02, 0.05]
     expression = model.kernels.expression(mechanism, "energy")

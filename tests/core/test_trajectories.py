@@ -331,7 +331,7 @@ def test_conventions_are_those_of_scipy():
 
 
 @pytest.mark.parametrize("convention", tr.CONVENTIONS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(angle=vectors, rate=vectors, curvature=vectors)
 def test_euler_motion_in_every_convention(convention, angle, rate, curvature):
     place = tr.Polynomial(coefficients=[[1.0, 2.0, 3.0], [0.1, -0.2, 0.3], [1.0, 0.0, -1.0]], duration=0.5)

@@ -14,10 +14,10 @@ from scipy.spatial.transform import Rotation as Turn
 
 import polypod as pp
 from polypod.description import Body
+from polypod.description.paths import schema_at
 from polypod.description.quantities import Direction, Rotation
 from polypod.errors import RobotFileError, UnknownNameError, UnphysicalWarning
 from polypod.files import dumps
-from polypod.files.schema import robot_model_at
 from polypod.papers.shared import operations
 from support.refusals import refused, says
 from support.states import papers_robots
@@ -575,6 +575,6 @@ def test_an_angle_where_a_cone_is_meant_does_not_ask_for_a_number():
 
 def test_a_place_that_no_file_has_is_of_no_class():
     document = {"platform": {"engine": {}}, "legs": [{"kind": "chain", "bodies": {"crank": {}}}]}
-    assert robot_model_at(("legs", 0, "bodies", "crank"), document) is Body
+    assert schema_at(pp.Robot, ("legs", 0, "bodies", "crank"), document) is Body
     with refused(KeyError, "engine"):
-        robot_model_at(("platform", "engine"), document)
+        schema_at(pp.Robot, ("platform", "engine"), document)

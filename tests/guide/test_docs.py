@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import inspect
 import io
 import re
 import shlex
@@ -10,10 +12,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import polypod as pp
 from polypod.cli import COMMANDS, load_command
 from polypod.description import LegData
 from polypod.description.robot import Robot
@@ -51,6 +55,41 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
         LegData.registry.update(known)
     if page.stem in ("first-steps", "leg-kinds"):
         assert len(blocks) == 2
+
+
+def _resolved(node: ast.expr, known: dict[str, Any]) -> Any:
+    """What an expression such as ``pp.motion.Pose`` or ``model.inverse_dynamics`` names; None if it is not known."""
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.Attribute):
+        owner = _resolved(node.value, known)
+        if not (inspect.ismodule(owner) or isinstance(owner, pp.Model)):
+            return None
+        found = inspect.getattr_static(owner, node.attr, None)
+        assert found is not None or hasattr(owner, node.attr), ast.unparse(node)
+        return getattr(owner, node.attr) if found is None or callable(found) else found
+    return None
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
+def test_code_of_the_page_names_what_there_is(page, model_of):
+    """Every function, class and keyword of polypod that a page's blocks name exists: quick, of the slow pages too."""
+    known: dict[str, Any] = {"pp": pp, "model": model_of("hexapod")}
+    checked = 0
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for node in ast.walk(ast.parse(block)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polypod"):
+                exec(ast.unparse(node), known)
+                checked += 1
+            if isinstance(node, ast.Attribute):
+                checked += _resolved(node, known) is not None
+            if isinstance(node, ast.Call):
+                called = _resolved(node.func, known)
+                taken = inspect.signature(called).parameters if callable(called) else {}
+                if taken and not any(one.kind is one.VAR_KEYWORD for one in taken.values()):
+                    unknown = {word.arg for word in node.keywords} - {None, *taken}
+                    assert not unknown, f"{ast.unparse(node.func)}: {unknown}"
+    assert checked
 
 
 def calls_of(page: Path) -> list[str]:

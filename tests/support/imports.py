@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent.parent / "src" / "polypod"
@@ -39,6 +40,7 @@ def modules(source: Path = SOURCE) -> dict[str, Path]:
     return found
 
 
+@cache
 def imports(source: Path = SOURCE) -> list[Import]:
     """All imports of a package's own modules in its source."""
     known = modules(source)

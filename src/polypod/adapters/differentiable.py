@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..description.paths import get
 from ..errors import InputError, UnknownNameError
 from ..formulations.adjoint import RESULTS, products
 from ..formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
@@ -19,7 +20,7 @@ from ..model.arguments import check_wrench
 from ..model.derivatives import derivative_functions
 from ..model.diagnosis import Errors, check_policy, report
 from ..parameters.design import Design, ParameterMap, port_jacobians
-from ..parameters.paths import matching_paths, value_at
+from ..parameters.paths import matching_paths
 from .by_jacobian import JacobianProducts, needs_jacobians
 
 
@@ -75,7 +76,7 @@ class Differentiable:
         self.cores = (*(shapes[n] for n in self.state), *(np.shape(self._own[p]) for p in self.parameters))
 
     def _own_value(self, pattern: str) -> Array:
-        values = [np.array(value_at(self._robot, path), dtype=float) for path in matching_paths(self._robot, pattern)]
+        values = [np.array(get(self._robot, path), dtype=float) for path in matching_paths(self._robot, pattern)]
         if any(value.shape != values[0].shape for value in values):
             raise InputError(f"parameters: {pattern} matches parameters of different shapes; name them one by one")
         return values[0]
@@ -84,7 +85,7 @@ class Differentiable:
         """What an input is that is not given: a number of the robot, or zero (a wrench)."""
         if name in self.parameters:
             paths = matching_paths(self._robot, name)
-            if any(not np.array_equal(value_at(self._robot, path), self._own[name]) for path in paths):
+            if any(not np.array_equal(get(self._robot, path), self._own[name]) for path in paths):
                 raise InputError(
                     f"parameters: {name} matches parameters with different values; give one value for all of them"
                 )

@@ -134,13 +134,4 @@ def load_tolerances(path: str | Path) -> Tolerances:
         If the file has faults: all of them, with their lines.
     """
     text = read(Path(path), ToleranceFileError)
-    return validated(Tolerances, text, str(path), ToleranceFileError, _model_at)
-
-
-def _model_at(place: Any, whole: Any) -> type[Data]:
-    """The data class of the mapping at a place of a document."""
-    if not place:
-        return Tolerances
-    if place[0] == "growth":
-        return Tolerance if "temperature" in place else Growth
-    return Tolerance
+    return validated(Tolerances, text, str(path), ToleranceFileError)

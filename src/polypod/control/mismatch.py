@@ -6,13 +6,12 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
-from pydantic import BaseModel
 
 from ..description import FlexiblePlatform, Robot
-from ..description.quantities import unit_of
+from ..description.paths import changed
 from ..errors import InputError
 
-Described = TypeVar("Described", bound=BaseModel)
+Described = TypeVar("Described")
 INERTIAL = ("kg", "kg m^2")
 """Units of the numbers that make a robot heavy; the schema states the unit of every quantity."""
 
@@ -41,13 +40,13 @@ def scaled_masses(robot: Robot, platform: float = 1.0, legs: float = 1.0) -> Rob
     for name, factor in (("platform", platform), ("legs", legs)):
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"{name}: a factor greater than 0 is needed, got {factor}")
-    payload = _within(robot.payload, platform)
-    changed = {
-        "platform": _platform(robot, platform),
-        "payload": payload,
-        "legs": tuple(_scaled(leg, legs) for leg in robot.legs),
-    }
-    return robot.model_copy(update=changed)
+    return robot.model_copy(
+        update={
+            "platform": _platform(robot, platform),
+            "payload": _scaled(robot.payload, platform),
+            "legs": _scaled(robot.legs, legs),
+        }
+    )
 
 
 def _platform(robot: Robot, factor: float) -> Any:
@@ -68,30 +67,12 @@ def _scaled(data: Described, factor: float) -> Described:
 
     A factor greater than zero leaves all that was checked when the data were read: no need to check again.
     """
-    changed = {}
-    for name, field in type(data).model_fields.items():
-        value = getattr(data, name)
-        new = _multiplied(value, factor) if unit_of(field) in INERTIAL else _within(value, factor)
-        if new is not value:
-            changed[name] = new
-    return data.model_copy(update=changed)
+    result: Described = changed(data, lambda value, unit: _times(value, factor) if unit in INERTIAL else value)
+    return result
 
 
-def _within(value: Any, factor: float) -> Any:
-    """Data inside a field that has no inertial unit of its own."""
-    if isinstance(value, BaseModel):
-        return _scaled(value, factor)
-    if isinstance(value, tuple) and any(isinstance(item, (BaseModel, tuple)) for item in value):
-        return tuple(_within(item, factor) for item in value)
-    if isinstance(value, dict) and any(isinstance(item, BaseModel) for item in value.values()):
-        return type(value)({key: _within(item, factor) for key, item in value.items()})
-    return value
-
-
-def _multiplied(value: Any, factor: float) -> Any:
-    """A number, or numbers in tuples and mappings; None stays."""
+def _times(value: Any, factor: float) -> Any:
+    """A number, or numbers in tuples; None stays."""
     if isinstance(value, tuple):
-        return tuple(_multiplied(item, factor) for item in value)
-    if isinstance(value, dict):
-        return type(value)({key: _multiplied(item, factor) for key, item in value.items()})
+        return tuple(_times(item, factor) for item in value)
     return value if value is None else factor * value

@@ -72,6 +72,11 @@ class Coupling(Data):
             )
         Coupling.registry[kind] = cls
 
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The kind that a mapping names, if any may stand there; linear unless it names one."""
+        return Coupling.registry[value.get("kind", "linear")] if cls is Coupling else cls
+
     @model_validator(mode="after")
     def _own_kind(self) -> Coupling:
         own = next((kind for kind, cls in Coupling.registry.items() if cls is type(self)), self.kind)

@@ -163,6 +163,11 @@ class ElementData(Data):
             )
         ElementData.registry[kind] = cls
 
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The kind that a mapping names, if any may stand there."""
+        return ElementData.registry[value["kind"]] if cls is ElementData else cls
+
     @model_validator(mode="wrap")
     @classmethod
     def _with_units(cls, value: Any, handler: Any) -> Any:

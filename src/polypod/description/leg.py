@@ -92,6 +92,11 @@ class LegData(Data):
             )
         LegData.registry[kind] = cls
 
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The kind that a mapping names, if any may stand there."""
+        return LegData.registry[value["kind"]] if cls is LegData else cls
+
     def at_home(self, position: Any, rotation: Any, like: Any = None) -> LegData:
         """The leg as part of a robot with a given home pose; kinds that are stated at home keep it.
 

@@ -99,6 +99,27 @@ class Data(BaseModel):
         """
         return tuple(cls.model_fields)
 
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The data class of a mapping where this class is stated: this one, or of a family the kind that it names.
+
+        Parameters
+        ----------
+        value : object
+            The mapping as a file has it.
+
+        Returns
+        -------
+        type
+            The class.
+
+        Raises
+        ------
+        KeyError, TypeError
+            If it names no kind of the family.
+        """
+        return cls
+
 
 def _number(value: Any) -> Any:
     """A truth value is no number, though Python counts with it."""

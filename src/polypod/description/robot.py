@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
+from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
@@ -20,6 +20,7 @@ from .element import ElementData, parse_element
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
+from .paths import numbers
 from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of, rating
 from .shapes import BaseShape, Floor
@@ -440,23 +441,7 @@ class Robot(Data):
         str
             Path, such as ``platform.mass``.
         """
-        yield from _numeric_paths(self, "")
-
-
-def _numeric_paths(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, BaseModel):
-        for name in value.file_fields() if isinstance(value, Data) else type(value).model_fields:
-            yield from _numeric_paths(getattr(value, name), f"{path}.{name}" if path else name)
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            yield from _numeric_paths(item, f"{path}.{name}")
-    elif isinstance(value, tuple) and any(isinstance(item, BaseModel) for item in value):
-        for number, item in enumerate(value):
-            yield from _numeric_paths(item, f"{path}.{number}")
-    elif (isinstance(value, (float, int)) and not isinstance(value, bool)) or (
-        isinstance(value, tuple) and value != () and not isinstance(value[0], str)
-    ):
-        yield path
+        yield from numbers(self)
 
 
 def implausibly_far(robot: Robot, positions: Array) -> str | None:

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 from ..analysis.stiffness import rotor_inertias
 from ..arrays import Array
 from ..description import Body, Drive
+from ..description.paths import get
 from ..description.units import UNITS
 from ..errors import AS_RIGID, Fault, FileError, InputError, UnknownNameError
 from ..files.documents import read
@@ -28,7 +29,6 @@ from ..limits import DRIVE_KINDS, KINDS, LimitUse, RobotLimits
 from ..limits.limits import ActuatorData
 from ..model import Model
 from ..motion import Task, make_task
-from ..parameters.paths import value_at
 from ..results import study
 from ..tables import Table, table
 
@@ -552,7 +552,7 @@ class _Asked:
 
     def _with_masses(self, task: Task, masses: Array, qddot: Array) -> Array:
         """Forces (D, T, n) without motors, with masses (D, legs) on the bodies that carry the drives."""
-        own = [float(value_at(self.model.robot, path)) for path in self._bodies]
+        own = [float(get(self.model.robot, path)) for path in self._bodies]
         parameters = {path: (own[k] + masses[:, k])[:, None] for k, path in enumerate(self._bodies)}
         motion = task.motion
         force = self.model.inverse_dynamics(

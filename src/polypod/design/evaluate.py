@@ -21,6 +21,7 @@ from ..analysis.workspace.quantities import Quantities
 from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
+from ..description.paths import get, unit_at
 from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError, UnknownNameError
 from ..fingerprint import fingerprint
@@ -39,7 +40,7 @@ from ..model import Model
 from ..model.designs import DesignFunctions, Designs
 from ..model.kernels import FUNCTIONS
 from ..motion import Task
-from ..parameters.paths import matching_paths, unit_at, value_at
+from ..parameters.paths import matching_paths
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity, share
 from .robot_limits import LimitQuantity, limit_quantities, of_pairs, of_platform
@@ -209,10 +210,13 @@ class Evaluator:
         """Limits of the robot file that the study does not judge, by their quantity, and why."""
         if not self.study.robot_limits:
             return dict.fromkeys(self.own.quantities, "the study says robot_limits: false")
+        found = {}
+        if "workspace volume" in self.study.quantities and "clearance" in self.own.kinds:
+            found["clearance in workspace volume"] = "volumes are those within ranges and cones"
         if any(not case.within for case in self.load_cases):
-            return {}
+            return found
         reason = "workspaces are poses at rest; give motions"
-        return {one.label: reason for one in self.judged.values() if one.of_motion}
+        return found | {one.label: reason for one in self.judged.values() if one.of_motion}
 
     def _limit(self, name: str, value: Any) -> float:
         limit = in_unit(value, self.quantity_unit(name), f"limits.{name}")
@@ -233,7 +237,7 @@ class Evaluator:
         """
         result = []
         for varied, paths in zip(self.study.vary, self._paths, strict=True):
-            numbers = np.array([value_at(self.model.robot, path) for path in paths], dtype=np.float64)
+            numbers = np.array([get(self.model.robot, path) for path in paths], dtype=np.float64)
             result.append(PATTERNS[varied.pattern].read(numbers))
         return np.array(result)
 
@@ -277,7 +281,7 @@ class Evaluator:
         return numbers
 
     def _own(self, path: str, count: int) -> Array:
-        value = np.array(value_at(self.model.robot, path), dtype=np.float64)
+        value = np.array(get(self.model.robot, path), dtype=np.float64)
         return np.broadcast_to(value, (count, *value.shape))
 
     @lazy
@@ -931,7 +935,7 @@ def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
 
 
 def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern: str) -> None:
-    shapes = {np.shape(value_at(robot, path)) for path in paths}
+    shapes = {np.shape(get(robot, path)) for path in paths}
     wanted = PATTERNS[pattern].shape
     if wanted is not None and shapes != {wanted}:
         what = "points" if wanted == (3,) else "ranges"

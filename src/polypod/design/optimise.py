@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError, MissingPackageError
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from .evaluate import REASONS, Evaluator
 from .prepared import prepare
 from .quantities import QUANTITIES

@@ -14,12 +14,12 @@ import numpy as np
 
 from ..arrays import Array
 from ..description.file_names import resolve_name
+from ..description.paths import get
 from ..errors import InputError, UnknownNameError
 from ..files import dumps, load
 from ..model import Model
 from ..motion import AROUND_HOME, Task, make_task
-from ..parameters.changed_robots import with_numbers
-from ..parameters.paths import value_at
+from ..parameters.design import with_numbers
 from .evaluate import HOME, WORK, Evaluator, base_points
 from .study import Study, designs_of, load_study, study_fault
 
@@ -148,7 +148,7 @@ def _check_home(model: Model, tasks: tuple[Task, ...], motions: list[Any], rate:
         away = sum((axis * (axis @ away) for axis in axes), np.zeros(3))
     moved = with_numbers(robot, {HOME: np.array(robot.home.position) + away}, robot.name)
     other = Model(moved)
-    own = {path: np.array(value_at(robot, path)) - away for path in base_points(robot)}
+    own = {path: np.array(get(robot, path)) - away for path in base_points(robot)}
     still = np.zeros(6)
     pairs = [
         (other.inverse_kinematics(moved.home.matrix), model.inverse_kinematics(robot.home.matrix, parameters=own)),

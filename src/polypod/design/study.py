@@ -255,16 +255,7 @@ def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> St
     >>> loads_study(text).vary[0].numbers_of("kg")
     [10.0, 40.0]
     """
-    return validated(Study, text, origin, StudyFileError, lambda place, whole: _class_at(place), folder)
-
-
-def _class_at(place: tuple[Any, ...]) -> type[Data]:
-    """The data class of the mapping at a place of a study."""
-    first = place[0] if place else ""
-    if first == "sample":
-        return Sampling
-    items: dict[str, type[Data]] = {"vary": Varied, "workspaces": Workspace}
-    return items.get(str(first), Study) if len(place) > 1 else Study
+    return validated(Study, text, origin, StudyFileError, folder)
 
 
 def study_fault(path: str | Path, field: str, message: str) -> StudyFileError:

@@ -16,12 +16,13 @@ from pydantic import ValidationError
 from ..arrays import Array
 from ..description import Body, Robot
 from ..description.body import parallel_axis
+from ..description.paths import get
 from ..description.shapes import Shapes, mapped
 from ..drawing.shapes import as_file_shape, samples_of, shapes_of
 from ..errors import AS_RIGID, InputError, UnknownNameError, plain
 from ..legs import Chain
 from ..legs.chain import ChainJoint
-from ..legs.contract import Placement, field_at
+from ..legs.contract import Placement
 from ..symbols.vectors import Frame
 
 BASE = "base"
@@ -399,7 +400,7 @@ class _Placed:
             at = self._number(joint.point).ravel()
             axes = [tuple(self._number(axis).ravel().tolist()) for axis in joint.axes]
             ends = (joint.parent, joint.child)
-            friction = {"friction": field_at(self.leg, joint.friction)} if joint.friction else {}
+            friction = {"friction": get(self.leg, joint.friction)} if joint.friction else {}
             if joint.kind == "universal" and joint.cross_body:
                 middle = joint.cross_body
                 first = self._joint(f"{joint.name} 1", "revolute", (ends[0], middle), at, axis=axes[0], **friction)

@@ -67,6 +67,23 @@ SINGLE = (
 )
 
 
+def function_code(
+    model: Model, function: str, friction: bool, dialect: Dialect, end: tuple[str, str], parameters: Sequence[str]
+) -> tuple[str, Expression | Iteration, str, Struct | None]:
+    """Name, expression, code and parameter struct of a function in C or C++.
+
+    The name ends with ``end``: the first text, of a function that iterates the second.
+    """
+    numbers = ChosenNumbers(model.robot, parameters) if parameters else None
+    if function == STEP:
+        return control_step(model, friction, dialect, end[1], numbers)
+    single = number_type(dialect) == "float"
+    name, expression = named_expression(model, function, friction, numbers or False, single=single, further=(STEP,))
+    name += end[isinstance(expression, Iteration)]
+    struct = None if numbers is None else Struct(name, dialect, numbers)
+    return name, expression, definition(name, expression, dialect, struct=struct), struct
+
+
 def export_c(
     model: Model,
     function: str = "inverse_dynamics",
@@ -119,20 +136,10 @@ def export_c(
         raise InputError(f"iterations: at least 1 is needed, got {iterations}")
     dialect = replace(_DIALECTS[precision], iterations=iterations or 0)
     single = "" if precision == "double" else "_float"
-    end = f"{single}_{iterations}_iterations" if iterations else single
-    expression: Expression | Iteration
-    numbers = ChosenNumbers(model.robot, parameters) if parameters else None
-    if function == STEP:
-        name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
-    else:
-        name, expression = named_expression(
-            model, function, friction, numbers or False, single=precision == "float", further=(STEP,)
-        )
-        if not isinstance(expression, Iteration):
-            iterations, end = None, single
-        name += end
-        struct = None if numbers is None else Struct(name, dialect, numbers)
-        code = definition(name, expression, dialect, struct=struct)
+    end = (single, f"{single}_{iterations}_iterations" if iterations else single)
+    name, expression, code, struct = function_code(model, function, friction, dialect, end, parameters)
+    if function != STEP and not isinstance(expression, Iteration):
+        iterations = None
     guard = f"{name.upper()}_H"
     header = "\n".join(
         [

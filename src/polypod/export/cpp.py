@@ -9,10 +9,9 @@ from math import prod
 
 from ..kernels import Expression
 from ..model import Model
-from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
-from .c import HELPERS, SINGLE, STEP, Precision, Struct, checked_precision, control_step, definition, helpers
-from .code import Dialect, identifier, named_expression, namespace, ports
+from .c import HELPERS, SINGLE, Precision, Struct, checked_precision, function_code, helpers
+from .code import Dialect, identifier, namespace, ports
 from .header import Target, comment, cpp_file
 
 _DOUBLE = Dialect(
@@ -79,17 +78,7 @@ def export_cpp(
     """
     dialect = _DIALECTS[checked_precision(precision)]
     end = "" if precision == "double" else "_float"
-    numbers = ChosenNumbers(model.robot, parameters) if parameters else None
-    expression: Expression | Iteration
-    if function == STEP:
-        name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
-    else:
-        name, expression = named_expression(
-            model, function, friction, numbers or False, single=precision == "float", further=(STEP,)
-        )
-        name += end
-        struct = None if numbers is None else Struct(name, dialect, numbers)
-        code = definition(name, expression, dialect, struct=struct)
+    name, expression, code, struct = function_code(model, function, friction, dialect, (end, end), parameters)
     space = namespace(model)
     short = name.removeprefix(f"{identifier(model.robot.name)}_")
     guard = f"POLYPOD_{name.upper()}_HPP"

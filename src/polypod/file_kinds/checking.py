@@ -225,7 +225,7 @@ def _parts(model: Model) -> list[str]:
     for leg in mechanism.legs:
         if not isinstance(leg.leg, Machine):
             continue
-        labels = [leg.leg.label(name) for name in model.robot.legs[mechanism.legs.index(leg)].bodies]
+        labels = [leg.leg.label(name) for name in leg.leg.bodies]
         owners = list(dict.fromkeys(label.partition(".")[0] for label in labels if "." in label))
         shared = [label for label in labels if "." not in label]
         iterated = 0 if leg.placement.unknowns is None else leg.placement.unknowns.move.numel()

@@ -14,18 +14,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from ..description.paths import Location, class_in, dotted, get, place_of, schema_at
+from ..description.quantities import Data, unit_of
+from ..description.robot import Robot
 from ..description.units import advice
 from ..errors import Fault, FileError, UnknownNameError, plain, short_repr
 from .document_kinds import another_kind
 from .documents import parse
-from .schema import LOOKUP_ERRORS, Location, Models, fields_of, owner_hint, robot_model_at, unit_at
 from .short_forms import short_fields
 
-__all__ = ["Location", "line_of", "place_of", "structure_faults", "validated", "validation_faults"]
+Schema = TypeVar("Schema", bound=Data)
 
-Schema = TypeVar("Schema", bound=BaseModel)
+LOOKUP_ERRORS = (KeyError, IndexError, TypeError, AttributeError)
+"""What a lookup raises at a location where the schema has no mapping."""
 
 _WANTED = {
     "float_type": "must be a number",
@@ -48,23 +51,21 @@ def validation_faults(
     error: ValidationError,
     document: dict[str, Any],
     node: yaml.Node | None,
-    models: Models | None = None,
+    root: type[Data] = Robot,
     in_file: Callable[[Location], Location] = lambda location: location,
-    above: Location = (),
 ) -> list[Fault]:
     """Faults of a document that failed its validation; one in ``leg_defaults`` is reported there, once.
 
-    ``models`` gives the data class of the mapping at a location of the document; a robot's unless given. ``in_file``
-    gives the place in the file of a place in the document, ``above`` is the place of what was validated.
+    ``root`` is the data class of the document. ``in_file`` gives the place in the file of a place in the document.
     """
     lines = dict(_lines(node, ()))
     alike: dict[tuple[str | int | None, ...], dict[Location, Fault]] = defaultdict(dict)
-    for details, location in _leaves(error, above):
-        location, message = _message(details, location, document, models or robot_model_at)
+    for details, location in _leaves(error, ()):
+        location, message = _message(details, location, document, root)
         leg = location[:2]  # of the legs written out
         location = _in_defaults(in_file(location), lines)
         code = _CODES.get(details["type"]) or str(getattr(details.get("ctx", {}).get("error"), "code", ""))
-        fault = Fault(".".join(map(str, location)), message, _line(location, lines), code)
+        fault = Fault(dotted(location), message, _line(location, lines), code)
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
         missing = code in _CODES.values() and location[:1] == ("legs",) and len(location) == 3
         key = location[2:] if location[:1] == ("legs",) else location
@@ -82,12 +83,10 @@ def validation_faults(
     return faults
 
 
-def validated(
-    kind: type[Schema], text: str, origin: str, error: type[FileError], models: Models, folder: str | Path = "."
-) -> Schema:
+def validated(kind: type[Schema], text: str, origin: str, error: type[FileError], folder: str | Path = ".") -> Schema:
     """The data of a kind that a YAML text states; files it names are below ``folder``.
 
-    Raises ``error`` with every fault and its line; ``models`` gives the data class of the mapping at a location.
+    Raises ``error`` with every fault and its line.
     """
     first = [name for name, field in kind.model_fields.items() if field.is_required()] or list(kind.model_fields)[:2]
     document, node = parse(text, origin, error, f"a mapping with {', '.join(first)} and more")
@@ -97,7 +96,7 @@ def validated(
     try:
         return kind.model_validate(document, context={"folder": folder})
     except ValidationError as problem:
-        raise error(origin, validation_faults(problem, document, node, models)) from problem
+        raise error(origin, validation_faults(problem, document, node, kind)) from problem
 
 
 def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[Fault]:
@@ -114,11 +113,6 @@ def line_of(field: str, node: yaml.Node | None) -> int | None:
     return _line(place_of(field), dict(_lines(node, ())))
 
 
-def place_of(field: str) -> Location:
-    """The location that a dotted field names."""
-    return tuple(int(part) if part.isdigit() else part for part in field.split(".")) if field else ()
-
-
 def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Location]]:
     """All errors of a validation; a leg's own validation is one error of the robot's, with errors inside."""
     for error in errors.errors():
@@ -130,16 +124,16 @@ def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Loc
             yield error, location
 
 
-def _message(error: Any, location: Location, document: dict[str, Any], models: Models) -> tuple[Location, str]:
+def _message(error: Any, location: Location, document: dict[str, Any], root: type[Data]) -> tuple[Location, str]:
     """The location of the field that an error of pydantic is about, and the message for it."""
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return location, "missing: this field is required"
     if error["type"] == "extra_forbidden":
-        model = models(location[:-1], document)
+        model = schema_at(root, location[:-1], document)
         known = (*model.file_fields(), *short_fields(model))
         unknown = str(UnknownNameError("field", str(location[-1]), known))
-        return location, unknown + owner_hint(str(location[-1]), location[:-1], document, models)
+        return location, unknown + owner_hint(str(location[-1]), location[:-1], document, root)
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:
@@ -147,23 +141,72 @@ def _message(error: Any, location: Location, document: dict[str, Any], models: M
         return (*location, *place_of(blamed[1])), blamed[2]
     got = error["ctx"]["text"] if error["type"] == "number_text" else _as_written(location, document, error["input"])
     wanted = _WANTED.get(error["type"], plain(message))
-    unit = unit_at(location, document, models)
+    unit = _unit_at(location, document, root)
     if error["type"] == "number_text" and "rad" not in unit:
         wanted = _WANTED["float_type"]  # no angle can stand there
     if wanted == "must be a mapping":
-        wanted += fields_of(location, document, models)
+        wanted += _fields_of(location, document, root)
     instead = "" if wanted.startswith("must be a mapping") else _instead(error["type"], got, unit)
     return location, f"{wanted}, got {short_repr(got)}{'; ' if instead else ''}{instead}"
 
 
+def _fields_of(location: Location, document: dict[str, Any], root: type[Data]) -> str:
+    """Fields of the mapping that a location should have."""
+    try:
+        field = schema_at(root, location[:-1], document).model_fields[str(location[-1])]
+    except LOOKUP_ERRORS:
+        return ""
+    inside = class_in((field.annotation,))
+    return f" of {', '.join(inside.file_fields())}" if inside else ""
+
+
+def owner_hint(name: str, here: Location, document: dict[str, Any], root: type[Data]) -> str:
+    """Another mapping of the document that may have a field, as a sentence; empty if none may.
+
+    Examples
+    --------
+    >>> owner_hint("max_force", ("platform",), {"platform": {}, "legs": [{"kind": "UPS"}]}, Robot)
+    ' It is a field of legs.'
+    """
+    for place in _mappings(document, ()):
+        try:
+            fits = place != here and name in schema_at(root, place, document).file_fields()
+        except LOOKUP_ERRORS:
+            continue
+        if fits:
+            where = ".".join(part for part in place if isinstance(part, str))
+            return f" It is a field of {where or 'the file itself: indent it less'}."
+    return ""
+
+
+def _mappings(value: Any, place: Location) -> Iterator[Location]:
+    """Places of all mappings of a document; of a list's only the first."""
+    if isinstance(value, dict):
+        yield place
+        for key, item in value.items():
+            yield from _mappings(item, (*place, key))
+    elif isinstance(value, list) and value:
+        yield from _mappings(value[0], (*place, 0))
+
+
+def _unit_at(location: Location, document: dict[str, Any], root: type[Data]) -> str:
+    """Unit of a number, from the nearest field around it that has one."""
+    for depth in reversed(range(len(location))):
+        try:
+            field = schema_at(root, location[:depth], document).model_fields.get(str(location[depth]))
+        except LOOKUP_ERRORS:
+            continue
+        if field is not None:
+            return unit_of(field)
+    return ""
+
+
 def _as_written(location: Location, document: dict[str, Any], checked: Any) -> Any:
     """The value as the file has it: ``181 deg``, where the value checked is in radians."""
-    value: Any = document
-    for part in location:
-        try:
-            value = value[part]
-        except LOOKUP_ERRORS:
-            return checked
+    try:
+        value = get(document, location)
+    except LOOKUP_ERRORS:
+        return checked
     return value if isinstance(value, str) and not isinstance(checked, str) else checked
 
 

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from ..description.flexible import FlexiblePlatform
 from ..description.modes import save_modes
+from ..description.paths import dotted, place_of
 from ..description.robot import Robot
 from ..errors import (
     Fault,
@@ -36,7 +37,7 @@ from ..errors import (
 from ..yaml12 import Dumper, to_yaml
 from .document_kinds import another_kind
 from .documents import parse, read
-from .faults import line_of, merge_remarks, place_of, structure_faults, validation_faults
+from .faults import line_of, merge_remarks, structure_faults, validation_faults
 from .rounded_axes import align_rounded_axes
 from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand
@@ -136,7 +137,7 @@ def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
         text, origin = _source(robot)
         document, node = parse(text, origin, RobotFileError, "a mapping")
         in_file = _expanded(document, node, origin).in_file
-        fields = [".".join(map(str, in_file(place_of(fault.field)))) for fault in error.faults]
+        fields = [dotted(in_file(place_of(fault.field))) for fault in error.faults]
         faults = [
             replace(fault, field=field, line=fault.line or line_of(field, node))
             for field, fault in zip(fields, error.faults, strict=True)
@@ -337,9 +338,9 @@ def _expanded(document: dict[str, Any], node: Any, origin: str) -> Expanded:
     except ShortFormError as error:
         location, form = error.location, error.form
         if isinstance(error.problem, ValidationError) and form is not None:
-            faults = validation_faults(error.problem, document, node, lambda place, whole: form, above=location)
+            faults = validation_faults(error.problem, error.value, node, form, lambda place: location + place)
         else:
-            field = ".".join(map(str, location))
+            field = dotted(location)
             faults = [Fault(field, str(error.problem), line_of(field, node))]
         raise RobotFileError(origin, faults) from error
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..description.paths import Location, dotted, put
 from ..description.quantities import ROUNDING
-from .schema import Location
 
 _EXACT = 1e-12
 """How far the length of a direction with all its digits may be from one; turns below are not worth a word."""
@@ -46,9 +46,9 @@ def align_rounded_axes(document: dict[str, Any]) -> tuple[dict[str, Any], list[s
             along = axis.along
         else:
             changed = copy.deepcopy(document) if changed is document else changed
-            _put(changed, axis.place, along)
-            how = f"parallel to {_path(same.place)}" if same is not None else "perpendicular to axes before it"
-            remarks.append(f"{_path(axis.place)} by {np.degrees(turned):.2g} deg ({how})")
+            put(changed, axis.place, along.tolist())
+            how = f"parallel to {dotted(same.place)}" if same is not None else "perpendicular to axes before it"
+            remarks.append(f"{dotted(axis.place)} by {np.degrees(turned):.2g} deg ({how})")
         if same is None:
             known.append(_Axis(axis.place, along, axis.open))
     return changed, remarks
@@ -118,14 +118,3 @@ def _squared(axis: _Axis, known: list[_Axis]) -> Array:
 def _off(a: Array, b: Array) -> float:
     """Angle [rad] between two lines."""
     return float(np.arcsin(min(float(np.linalg.norm(np.cross(a, b))), 1.0)))
-
-
-def _put(document: dict[str, Any], place: Location, along: Array) -> None:
-    part: Any = document
-    for step in place[:-1]:
-        part = part[step]
-    part[place[-1]] = along.tolist()
-
-
-def _path(place: Location) -> str:
-    return ".".join(map(str, place))

@@ -14,6 +14,7 @@ import numpy as np
 from ..description.body import Body
 from ..description.flexible import FlexiblePlatform, PlateData
 from ..description.leg import Friction
+from ..description.paths import walk
 from ..description.robot import Robot
 from ..legs import Leg
 from .faults import merge_remarks
@@ -214,7 +215,8 @@ def extreme_numbers(robot: Robot) -> Iterator[tuple[str, str]]:
         if not isinstance(body, FlexiblePlatform) and body.check != "none":
             yield from _density(path, body, robot.farthest)
     for leg in robot.legs:
-        yield from _extreme_fields(leg.name, leg.model_dump(), robot.farthest)
+        for path, value, _ in walk(leg, leg.name):
+            yield from _extreme_value(path, value, robot.farthest)
 
 
 def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
@@ -233,22 +235,16 @@ def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
         )
 
 
-def _extreme_fields(path: str, value: Any, size: float) -> Iterator[tuple[str, str]]:
-    """Field and remark of every extreme number of a leg's data, at any depth."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
-    for key, item in items:
-        here = f"{path}.{key}"
-        if not isinstance(item, float):
-            yield from _extreme_fields(here, item, size)
-        elif key in _FIELDS and abs(item) > _FIELDS[key].value:
-            largest = _FIELDS[key]
-            yield (
-                here,
-                f"got {item:g} {largest.unit}; {largest.usual}, never more than {largest.value:g}; check its unit",
-            )
-        elif key == "cross_inertia" and item > 0.4 * DENSEST * _BALL * size**5:
-            ball = f"a solid ball of the robot's size ({size:.4g} m) of any material"
-            yield here, f"got {item:g} kg m^2, more than {ball}; check its unit"
-    length = value.get("length") if isinstance(value, dict) else None
-    if isinstance(length, (list, tuple)) and len(length) == 2 and length[0] < 0.0:
-        yield f"{path}.length", (f"from {length[0]:g} m; a leg's length cannot be negative: write 0 for no lower limit")
+def _extreme_value(path: str, value: Any, size: float) -> Iterator[tuple[str, str]]:
+    """Field and remark of an extreme number of a leg."""
+    field = path.rpartition(".")[2]
+    if field == "length" and isinstance(value, tuple) and len(value) == 2 and value[0] < 0.0:
+        yield path, f"from {value[0]:g} m; a leg's length cannot be negative: write 0 for no lower limit"
+    elif not isinstance(value, float):
+        return
+    elif field in _FIELDS and abs(value) > _FIELDS[field].value:
+        largest = _FIELDS[field]
+        yield path, f"got {value:g} {largest.unit}; {largest.usual}, never more than {largest.value:g}; check its unit"
+    elif field == "cross_inertia" and value > 0.4 * DENSEST * _BALL * size**5:
+        ball = f"a solid ball of the robot's size ({size:.4g} m) of any material"
+        yield path, f"got {value:g} kg m^2, more than {ball}; check its unit"

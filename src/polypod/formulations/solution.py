@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import casadi as ca
 
 from ..mechanism import Mechanism
 from ..platforms import Inputs
+from ..symbols.bounded import nearest_within
 from ..symbols.expression import Port
 from ..symbols.linear import Solution, solve_general, solve_least_norm
 
@@ -17,11 +18,12 @@ class ForceDistribution:
     """How more actuators than degrees of freedom share their work: near to preferred forces, in a weighted norm.
 
     f minimises sum w_i (f_i - p_i)^2 among the forces, friction of the actuated joints included, that move the robot
-    as asked.
+    as asked; of a mechanism with ``bounded_forces`` among those from ``low`` to ``high``, NaN if there are none.
     """
 
     weights: Port
     preferred: Port
+    bounds: tuple[Port, ...] = ()
 
     @staticmethod
     def of(mechanism: Mechanism) -> ForceDistribution | None:
@@ -30,12 +32,14 @@ class ForceDistribution:
             return None
         n = len(mechanism.actuators)
         weights, preferred = ca.SX.sym("weights", n), ca.SX.sym("preload", n)
-        return ForceDistribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)))
+        names = ("low", "high") if mechanism.bounded_forces else ()
+        bounds = tuple(Port(name, ca.SX.sym(name, n), (n,)) for name in names)
+        return ForceDistribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)), bounds)
 
     @property
     def ports(self) -> tuple[Port, ...]:
         """The inputs it adds to a function."""
-        return (self.weights, self.preferred)
+        return (self.weights, self.preferred, *self.bounds)
 
 
 def motion_inputs(x: Inputs, distribution: ForceDistribution | None, loads: tuple[Port, ...]) -> tuple[Port, ...]:
@@ -48,4 +52,9 @@ def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: ForceDistributio
     in the actuated joints (n), which is what actuators apply, is nearest to the preferred forces."""
     if distribution is None:
         return solve_general(jacobian.T, need)
-    return solve_least_norm(jacobian, need, distribution.weights.symbols, distribution.preferred.symbols - friction)
+    weights = distribution.weights.symbols
+    nearest = solve_least_norm(jacobian, need, weights, distribution.preferred.symbols - friction)
+    if not distribution.bounds:
+        return nearest
+    low, high = (bound.symbols - friction for bound in distribution.bounds)
+    return replace(nearest, x=nearest_within(nearest.x, jacobian, weights, low, high))

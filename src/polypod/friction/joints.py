@@ -14,8 +14,8 @@ from typing import Any
 
 import casadi as ca
 
+from ..description.paths import get
 from ..legs import Joint
-from ..legs.contract import field_at
 from ..mechanism import LegAtState, LegModel, Mechanism
 from ..mechanism.free_bodies import JointWrench
 from ..mechanism.leg import PlacedLeg
@@ -136,7 +136,7 @@ def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
     actuators = leg.placement.actuators
     for whole in leg.placement.joints:
         for joint in whole.motions if whole.friction else ():
-            data = field_at(leg.leg, joint.friction)
+            data = get(leg.leg, joint.friction)
             friction = Coefficients(data.viscous, data.coulomb, data.drag, data.static, data.stribeck_speed)
             unit = "m" if joint.kind == "prismatic" else "rad"
             driven = [

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
+from ..description.paths import get, spoken
 from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError
 from ..kernels import Kernel
@@ -25,7 +26,7 @@ from ..lazy import lazy
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
-from ..parameters.paths import known_paths, value_at
+from ..parameters.paths import known_paths
 from ..platforms.degrees_of_freedom import DegreesOfFreedom
 from ..platforms.rigid import RigidPlatform
 from ..symbols.expression import Expression, Iteration, port
@@ -104,13 +105,8 @@ f"{', '.join(known[:8])}, ...")  # fmt: skip
         return [path for path in known if any(fnmatchcase(path, pattern) for pattern in patterns)]
 
     def _add(self, path: str) -> None:
-        value = np.array(value_at(self.robot, path), dtype=float)
-        parts = path.split(".")
-        leg = self.robot.legs[int(parts[1])].name
-        rest = parts[2:]
-        if rest[0] == "joints":
-            rest = [value_at(self.robot, ".".join(parts[:4])).name, *rest[2:]]
-        name = " ".join([leg, *rest]).replace("_", " ")
+        value = np.array(get(self.robot, path), dtype=float)
+        name = spoken(self.robot, path)
         start = len(self.numbers)
         if _kind(self.robot, path) == "1":
             basis = np.linalg.svd(value.reshape(1, 3))[2][1:].T
@@ -128,7 +124,7 @@ f"{', '.join(known[:8])}, ...")  # fmt: skip
 
     def _unit_of(self, path: str) -> str:
         """Unit of the actuator whose joint states an offset."""
-        joint = value_at(self.robot, path.rpartition(".")[0])
+        joint = get(self.robot, path.rpartition(".")[0])
         return "rad" if joint.kind == "revolute" else "m"
 
     def _add_offsets(self) -> None:
@@ -138,7 +134,7 @@ f"{', '.join(known[:8])}, ...")  # fmt: skip
                 stated = any(
                     path.startswith(f"legs.{k}.joints.")
                     and path.endswith(".offset")
-                    and value_at(self.robot, path.rpartition(".")[0]).name == name
+                    and get(self.robot, path.rpartition(".")[0]).name == name
                     for path in self.paths
                 )
                 actuator = self.model.actuators[number]
@@ -153,7 +149,7 @@ f"{', '.join(known[:8])}, ...")  # fmt: skip
         """Values of the file's numbers by path, for steps p (count,) from those of the file."""
         found = {}
         for path, where, basis in self._blocks:
-            value = np.array(value_at(self.robot, path), dtype=float)
+            value = np.array(get(self.robot, path), dtype=float)
             moved = value + (basis @ p[where]).reshape(value.shape)
             found[path] = moved / np.linalg.norm(moved) if _kind(self.robot, path) == "1" else moved
         return found
@@ -171,7 +167,7 @@ f"{', '.join(known[:8])}, ...")  # fmt: skip
         """What follows from new values of the file's numbers: bodies that spin between joints stay on their line."""
         found: dict[str, Array] = {}
         for path, moments in moments_between_moved_joints(self.mechanism, values).items():
-            fields = body_fields(value_at(self.robot, path), moments)
+            fields = body_fields(get(self.robot, path), moments)
             found |= {f"{path}.{name}": fields[name] for name in ("com", "inertia")}
         return found
 
@@ -205,7 +201,7 @@ f"{', '.join(known[:8])}, ...")  # fmt: skip
             size = len(self._places[path])
             turn = basis
             if _kind(self.robot, path) == "1":
-                value = np.array(value_at(self.robot, path)) + basis @ p[where]
+                value = np.array(get(self.robot, path)) + basis @ p[where]
                 length = np.linalg.norm(value)
                 turn = (np.eye(3) - np.outer(value, value) / length**2) @ basis / length
             columns.append(derivatives[:, :, start : start + size] @ turn)
@@ -280,7 +276,7 @@ def _solved(matrix: Array, right: Array) -> Array:
 def _kind(robot: Any, path: str) -> str:
     """``m`` for a point or length, ``1`` for a direction, ``q`` for an actuator's offset, else empty."""
     owner, _, field = path.rpartition(".")
-    parent = value_at(robot, owner)
+    parent = get(robot, owner)
     fields = getattr(type(parent), "model_fields", {})
     if field not in fields or field in ("com", "range", "travel", "stroke", "guide_normal"):
         return ""

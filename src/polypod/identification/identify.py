@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
+from ..description.paths import get
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
-from ..parameters.paths import value_at
-from ..parameters.vector import MOMENTS
+from ..parameters.vector import MOMENTS, Parameter
 from .base import BaseParameters, base_parameters, listed
 from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
 from .linear_model import LinearModel, rest_of
@@ -522,7 +522,7 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
             continue
         if path.startswith("elements."):
             owner, _, field = path.rpartition(".")
-            stands = field == "preload" and value_at(linear.model.robot, owner).preload is None
+            stands = field == "preload" and get(linear.model.robot, owner).preload is None
             change = _rest_change(linear, owner, *found) if stands else _field_change(linear, path, *found)
             changes.append(change)
             continue
@@ -533,7 +533,7 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
             unit = next((n.unit for n in linear.numbers if n.path == path), "")
             changes.append(Change(path, unit, file_value(linear.robot, path), np.array(entries[k]), np.array(half)))
             continue
-        body = value_at(linear.robot, path)
+        body = get(linear.robot, path)
         slots, places = [MOMENTS.index(m) for m, _ in own], [k for _, k in own]
         old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
         old[slots], new[slots] = before[places], entries[places]
@@ -552,28 +552,35 @@ def _field_change(linear: LinearModel, path: str, entries: Array, covariance: Ar
     after, half = before.copy(), np.zeros(before.shape)
     for k, entry in enumerate(linear.entries):
         if entry.path == path:
-            after[entry.index], half[entry.index] = entries[k], Z95 * np.sqrt(max(covariance[k, k], 0.0))
+            index = _index(entry)
+            after[index], half[index] = entries[k], Z95 * np.sqrt(max(covariance[k, k], 0.0))
     units = dict.fromkeys(n.unit for n in linear.numbers if n.path == path or n.path.startswith(f"{path}."))
     return Change(path, " or ".join(units), before, after, half)
 
 
+def _index(entry: Parameter) -> tuple[int, ...]:
+    """Index of a number of an element in its field; moments, which have names, are of bodies."""
+    assert not isinstance(entry.index, str)
+    return entry.index
+
+
 def _rest_change(linear: LinearModel, owner: str, entries: Array, covariance: Array) -> Change:
     """The rest of a spring, for which its preload stands; its interval by derivatives."""
-    spring = value_at(linear.model.robot, owner)
+    spring = get(linear.model.robot, owner)
     own = [k for k, e in enumerate(linear.entries) if e.path in (f"{owner}.stiffness", f"{owner}.preload")]
 
     def rest(values: Array) -> Array:
         fields = {name: file_value(linear.robot, f"{owner}.{name}") for name in ("stiffness", "preload")}
         for k in own:
-            fields[linear.entries[k].path.rpartition(".")[2]][linear.entries[k].index] = values[k]
+            fields[linear.entries[k].path.rpartition(".")[2]][_index(linear.entries[k])] = values[k]
         return rest_of(spring, linear.robot, fields["stiffness"], fields["preload"])
 
-    slopes = []
+    derivatives = []
     for k in own:
         step = np.zeros(len(entries))
         step[k] = 1e-6 * max(abs(float(entries[k])), float(np.sqrt(covariance[k, k])))
-        slopes.append((rest(entries + step) - rest(entries - step)) / (2 * step[k] or 1.0))
-    variance = np.einsum("i...,ij,j...->...", slopes, covariance[np.ix_(own, own)], slopes)
+        derivatives.append((rest(entries + step) - rest(entries - step)) / (2 * step[k] or 1.0))
+    variance = np.einsum("i...,ij,j...->...", derivatives, covariance[np.ix_(own, own)], derivatives)
     name = "length" if spring.length is not None else "rest"
     turns = bool(spring.joint) and spring.axes_of(linear.robot.legs) != ("translation",)
     half = np.asarray(Z95 * np.sqrt(np.maximum(variance, 0.0)))

@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..description import Robot
+from ..description.paths import get, spoken
 from ..elements import Spring
 from ..errors import AS_RIGID, InputError
 from ..formulations import derivatives as formulas
@@ -29,7 +30,6 @@ from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..model import Model
 from ..parameters.linear import is_linear_of_element
-from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS, Parameter
 from ..symbols.inertia import SECOND_MOMENTS
 
@@ -126,9 +126,9 @@ class LinearModel:
 
         def is_free(entry: Parameter) -> bool:
             if isinstance(entry.index, str):
-                return value_at(self.robot, entry.path).mass > 0
+                return get(self.robot, entry.path).mass > 0
             owner, _, field = entry.path.rpartition(".")
-            return open_(entry.path) or (field == "preload" and isinstance(value_at(self.robot, owner), Spring))
+            return open_(entry.path) or (field == "preload" and isinstance(get(self.robot, owner), Spring))
 
         self.mechanism = Mechanism(self.robot, model.simplify, is_free)
         if self.redundant and self.loaded:
@@ -408,7 +408,7 @@ class Naming:
                 column = np.zeros(len(self.entries))
                 column[place[e.path, e.index]] = 1.0
                 if _is_matrix(e):
-                    column[place[e.path, e.index[::-1]]] = 1.0  # type: ignore[index]
+                    column[place[e.path, e.index[::-1]]] = 1.0
                 columns.append(column)
         to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
         if not self.same_legs:
@@ -426,7 +426,7 @@ class Naming:
         if path.startswith("elements."):
             return self._of_element(path, value)
         owner, _, field = path.rpartition(".")
-        where = self._spoken(path if moment else owner)
+        where = spoken(self.robot, path if moment else owner, "every leg" if self.same_legs else "")
         if moment:
             return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
         unit = _field_unit(self._kinds(owner), field)
@@ -449,22 +449,11 @@ class Naming:
         """Kinds of the joints that a friction or a joint of the file at a path stands for."""
         if ".joints." in owner:
             joint, _, motion = owner.partition(".frictions.")
-            return {MOTIONS[motion] if motion else str(value_at(self.robot, joint.removesuffix(".friction")).kind)}
+            return {MOTIONS[motion] if motion else str(get(self.robot, joint.removesuffix(".friction")).kind)}
         leg = owner.rpartition(".")[0]
         if leg not in self._joints:
-            self._joints[leg] = value_at(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}
+            self._joints[leg] = get(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}
         return self._joints[leg].get(owner.rpartition(".")[2], set())
-
-    def _spoken(self, path: str) -> str:
-        """A path as people say it: ``legs.0.prismatic_friction`` is ``leg1 prismatic friction``."""
-        parts = path.split(".")
-        if parts[0] == "legs":
-            leg = self.robot.legs[int(parts[1])]
-            parts = ["every leg" if self.same_legs else leg.name, *parts[2:]]
-            if "joints" in parts:
-                joint = value_at(self.robot, ".".join(path.split(".")[:4]))
-                parts[1:3] = [joint.name]
-        return " ".join(part.replace("_", " ") for part in parts if part != "bodies")
 
     def _shared(
         self, numbers: list[LinearNumber], to_entries: Array, rods: Container[str]
@@ -649,7 +638,7 @@ def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array])
         new = [joints.get(f"legs.{number}.joints.{order.index(n)}.at", o) for n, o in zip(names, old, strict=True)]
         if all(np.array_equal(a, b) for a, b in zip(old, new, strict=True)):
             continue
-        body: Any = value_at(robot, path)
+        body: Any = get(robot, path)
         com = np.array(body.com)
         before, after = old[1] - old[0], new[1] - new[0]
         part = float((com - old[0]) @ before / (before @ before))

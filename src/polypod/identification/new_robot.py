@@ -11,8 +11,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Robot
+from ..description.paths import get, put
 from ..errors import InputError
-from ..parameters.paths import value_at
 from .linear_model import LinearModel, parts_of
 
 
@@ -72,9 +72,9 @@ def with_changes(robot: Robot, changes: list[Change], note: str, follows: Mappin
     sources = dict(robot.sources)
     fresh: dict[str, str] = {}
     for path, value in (follows or {}).items():
-        _set(data, path, np.asarray(value).tolist())
+        put(data, path, np.asarray(value).tolist())
     for change in changes:
-        _set(data, change.path, np.asarray(change.after).tolist())
+        put(data, change.path, np.asarray(change.after).tolist())
         unit = f" {change.unit}" if change.unit else ""
         fresh[change.path] = f"{note}: ± {_digits(change.half)}{unit} (95 %)"
     # the first pattern that fits counts: new sources stand first, old ones for these numbers go
@@ -91,16 +91,9 @@ def _digits(half: Array) -> str:
     return "[" + ", ".join(f"{float(x):.3g}" for x in flat) + "]"
 
 
-def _set(data: Any, path: str, value: Any) -> None:
-    *way, last = path.split(".")
-    for part in way:
-        data = data[int(part)] if isinstance(data, list) else data.setdefault(part, {})
-    data[int(last) if isinstance(data, list) else last] = value
-
-
 def file_value(robot: Robot, path: str) -> Array:
     """The file's value at a path as an array."""
-    return np.array(value_at(robot, path), dtype=float)
+    return np.array(get(robot, path), dtype=float)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -161,7 +154,7 @@ def _of_source(linear: LinearModel, path: str, moment: str) -> float | None:
         if found is None:
             return None
         half, percent = found
-        value = np.abs(np.array(value_at(robot, one), dtype=float)).max()
+        value = np.abs(np.array(get(robot, one), dtype=float)).max()
         parts.append(float(half.max() / (100.0 if percent else max(value, 1e-300))) / Z95)
     return float(np.linalg.norm(parts))
 
@@ -193,7 +186,7 @@ def _element_scale(path: str, value: float, linear: LinearModel) -> float:
 
 def _arm(linear: LinearModel, path: str) -> tuple[float, float]:
     """A body's mass and its radius of gyration about the origin, at least a tenth of the robot's size."""
-    body: Any = value_at(linear.robot, path)
+    body: Any = get(linear.robot, path)
     assert isinstance(body, Body)
     arm = np.sqrt(max(np.trace(body.second_moment) / body.mass, 0.0)) if body.mass else 0.0
     return float(body.mass), max(float(arm), 0.1 * linear.model.size)

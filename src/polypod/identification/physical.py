@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..description import Body
+from ..description.paths import get
 from ..errors import InputError
 from ..files.suspected_unit_errors import densest_radius
-from ..parameters.paths import value_at
 from ..parameters.vector import MOMENTS
 from ..symbols.inertia import SECOND_MOMENTS
 from .base import BaseParameters
@@ -251,7 +251,7 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
     place = {n.key: k for k, n in enumerate(linear.numbers)}
     bodies = dict.fromkeys(n.path for n in linear.numbers if n.moment)
     for path in bodies:
-        body: Any = value_at(linear.robot, path)
+        body: Any = get(linear.robot, path)
         assert isinstance(body, Body)
         if body.check == "none":
             continue

@@ -23,13 +23,6 @@ from ..symbols.vectors import Frame
 SMALLEST_MARGIN = 1e-7
 
 
-def field_at(data: Any, path: str) -> Any:
-    """A field of data by its path, numbers for items of lists: ``joints.0.friction``."""
-    for part in path.split("."):
-        data = data[int(part)] if part.isdigit() else getattr(data, part)
-    return data
-
-
 @dataclass(frozen=True)
 class PlacedBody:
     """A body of a leg: its frame in the base and its inertia in that frame.

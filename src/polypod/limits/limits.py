@@ -205,6 +205,11 @@ class RobotLimits:
         held = self.bounds("motor torque") * self.numbers["ratio"] * self.numbers["efficiency"]
         return np.minimum(found, held)
 
+    @property
+    def force_range_at_rest(self) -> tuple[Array, Array]:
+        """Lowest and highest forces (n,) at rest, infinite where a drive has no limit."""
+        return -self.forces_at_rest, self.forces_at_rest
+
     def stated(self, **bounds: float) -> RobotLimits:
         """With limits that a study or a command states: ``condition_number`` at most, ``distance_to_singularity`` at
         least."""

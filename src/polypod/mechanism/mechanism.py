@@ -38,7 +38,8 @@ class Mechanism(Kept):
 
     With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
     for robots that are not quite the one described. With ``moving_base`` the motion of the base is an input of its
-    functions, ``base``; all else stays relative to the base. With ``single`` its functions are computed in single
+    functions, ``base``; all else stays relative to the base. With ``bounded_forces`` redundant actuators share their
+    work within bounds, which are inputs. With ``single`` its functions are computed in single
     precision: iterations have tolerances that such numbers reach.
     """
 
@@ -51,10 +52,11 @@ class Mechanism(Kept):
         free: bool = False,
         single: bool = False,
         moving_base: bool = False,
+        bounded_forces: bool = False,
     ) -> None:
         super().__init__()
         self._choices = robot, simplify, is_free, specialise, free, single
-        self.single = single
+        self.single, self.bounded_forces = single, bounded_forces
         self.robot, self.simplify = robot, simplify
         for leg in robot.legs:
             if not isinstance(leg, Leg):
@@ -78,7 +80,12 @@ class Mechanism(Kept):
     @lazy
     def on_moving_base(self) -> Mechanism:
         """The same robot on a base that moves: ``base`` are its inputs then."""
-        return Mechanism(*self._choices, moving_base=True)
+        return Mechanism(*self._choices, moving_base=True, bounded_forces=self.bounded_forces)
+
+    @lazy
+    def with_bounds(self) -> Mechanism:
+        """The same robot, whose redundant actuators share their work within bounds."""
+        return Mechanism(*self._choices, bounded_forces=True)
 
     def tolerance(self, double: float) -> float:
         """A tolerance of an iteration, given as that of double precision, in the precision of the functions."""

@@ -27,6 +27,7 @@ from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.design import Design
 from ..platforms import DegreesOfFreedom
+from .actuators import actuators_of
 from .arguments import (
     OPTIONAL,
     Argument,
@@ -39,7 +40,7 @@ from .arguments import (
     is_given,
     takes_wrench,
 )  # fmt: skip
-from .diagnosis import TOO_STRONG, Errors, check_policy, reasons, report, unconverged_reasons
+from .diagnosis import OVERFLOWS, TOO_STRONG, Errors, bounds_reason, check_policy, reasons, report, unconverged_reasons
 from .generalized_coordinates import GeneralizedCoordinates, generalized_coordinates
 from .kernels import Functions, Kernels, OpenedKernels, RowKernels
 from .results import DIAGNOSTICS
@@ -54,17 +55,16 @@ Result = TypeVar("Result")
 first: Callable[[list[Array]], Array] = itemgetter(0)
 """The first of a function's results."""
 NOT_ALLOWED = Reason("the design's legs do not allow this pose or motion", "not_admissible")
-_OVERFLOWS = Reason("the result overflows", "overflow")
 
 
 class Function:
     """A function that calls name by itself, not by what it says: its kernel's name, and the inputs given, in order."""
 
-    __slots__ = ("inputs", "moving_base", "name")
+    __slots__ = ("bounded", "inputs", "moving_base", "name")
 
     def __init__(self, name: str, *inputs: str) -> None:
         self.name, self.inputs = name, inputs
-        self.moving_base = "base_twist" in inputs
+        self.moving_base, self.bounded = "base_twist" in inputs, "low" in inputs
 
     def with_inputs(self, *more: str) -> Function:
         """The same function with more inputs, always the same object."""
@@ -86,7 +86,7 @@ class States:
         self._calls, self.names, self.given, self.designs = calls, tuple(names), given, designs
         self.shape: tuple[int, ...] = given.shape if designs is None else designs.broadcast(given.shape)
         self.failures: Failures = []
-        self._direct = False
+        self._direct, self.friction = False, False
         self.outputs: dict[str, Array] = {}
 
     @property
@@ -179,6 +179,10 @@ class States:
         unclosed = ~bad & ~(quality > SMALLEST_MARGIN)
         self.note(unclosed, self.margin_text)
         bad |= unclosed
+        if "low" in self.names:
+            lost = ~bad & ~np.isfinite(outputs["force"]).all(axis=-1)
+            self.note(lost, self._bounds_text)
+            bad |= lost
         if converged is not None:
             self.note(~bad & (converged == 0.0), TOO_STRONG)
             bad |= converged == 0.0
@@ -186,7 +190,7 @@ class States:
         for result in found[2:] if name == "reactions" else found:
             if not np.isfinite(result).all():
                 huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
-                self.note(huge, _OVERFLOWS)
+                self.note(huge, OVERFLOWS)
                 bad |= huge
         self._direct = name == "direct_dynamics"
         return self.finalise(name, found, errors, answer)
@@ -211,9 +215,23 @@ class States:
         """Which legs do not close in a state, and by how much."""
         ask = self.functions.at(np.array([state])).get("margins")
         margins = ask(*(np.ascontiguousarray(self.rows[p.name][state : state + 1]) for p in ask.inputs))
-        return self.margins_told(np.asarray(margins))
+        return self.margin_message(np.asarray(margins))
 
-    def margins_told(self, margins: Array) -> str:
+    def _bounds_text(self, state: int) -> str:
+        """Which actuators keep all forces of a state from being within their bounds, and by how much."""
+        if self.mechanism.platform.elastic:
+            return Reason("no forces within their bounds", "bounds")
+        functions = self.functions.at(np.array([state]))
+        given = {name: np.ascontiguousarray(row[state : state + 1]) for name, row in self.rows.items()}
+        plain = functions.get("inverse_dynamics", self.friction, moving_base="base_twist" in given)
+        force, matrix = (
+            np.asarray(kernel(*(given[p.name] for p in kernel.inputs))[0])
+            for kernel in (plain, functions.get("jacobian"))
+        )
+        free = np.linalg.svd(matrix)[0][..., matrix.shape[-1] :]
+        return bounds_reason(actuators_of(self.mechanism), force, free, given["low"][0], given["high"][0])
+
+    def margin_message(self, margins: Array) -> str:
         """The same from the margins and excesses (1, k, 2) of the legs' conditions."""
         return reasons(self.mechanism, margins)[0]
 
@@ -315,7 +333,8 @@ class Calls:
             self.refuse_elastic(name, given)
         designs = None if parameters is None else self.designs(parameters)
         functions = self.kernels if designs is None else designs.kernels
-        kernel = functions.get(name, friction, formulation, verdict=True, moving_base=function.moving_base)
+        more = {"moving_base": function.moving_base, "bounded": function.bounded}
+        kernel = functions.get(name, friction, formulation, verdict=True, **more)
         known = functions.plain.known
         if key not in known:
             known[key] = self._plain(kernel, names)
@@ -324,7 +343,11 @@ class Calls:
             results = known[key](values)
         elif not designs.shape and not self._moves_otherwise(designs) and not designs.impossible:
             results = known[key](values, designs.numbers[0])
-        return self.run(kernel, given, designs).results(name, errors, answer) if results is None else answer(results)
+        if results is not None:
+            return answer(results)
+        states = self.run(kernel, given, designs)
+        states.friction = friction
+        return states.results(name, errors, answer)
 
     def _plain(self, kernel: Kernel, names: tuple[str, ...]) -> PlainCall:
         """The short way into a function with these inputs given; wrenches that must be looked at are not."""

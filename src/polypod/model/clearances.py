@@ -13,7 +13,7 @@ from ..clearance import ClearanceFunction
 from ..fingerprint import fingerprint
 from ..kernels import Kernel
 from ..lazy import lazy
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from .calls import Calls, DesignBatch, Parameters, Result, States, first
 from .diagnosis import Errors
 

@@ -14,7 +14,7 @@ from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mobility.numeric_leg import least_gap
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from .calls import NOT_ALLOWED, Calls, Parameters, States
 from .results import Closure, ClosureStatus
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..description.paths import get
 from ..errors import InputError, UnknownNameError
 from ..formulations import derivatives as formulas
 from ..kernels import Kernel
@@ -19,7 +20,7 @@ from ..mechanism.verdict import with_verdict
 from ..parameters import Parameter
 from ..parameters.design import Design
 from ..parameters.linear import is_linear_of_element
-from ..parameters.paths import matching_paths, value_at
+from ..parameters.paths import matching_paths
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike, check_wrench, takes_wrench
@@ -265,7 +266,7 @@ class DerivativeFunctions:
         apart = np.abs(broken).max(axis=-2, initial=0.0) > _BROKEN
         start = 0
         for path in parametric.paths:
-            stop = start + np.size(value_at(self._robot, path))
+            stop = start + np.size(get(self._robot, path))
             if apart[..., start:stop].all() and apart.size:
                 raise InputError(
                     f"derivatives: by {path}: {self._robot.name!r} is overconstrained, and with this alone changed its "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -18,12 +18,18 @@ from ..friction.solutions import CELLS, FEW_CELLS, LARGEST_LOAD, FrictionSolutio
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
+from ..symbols.bounded import UNLIMITED
+from .actuators import ActuatorInfo
 from .kernels import Functions
+from .least_use import least_use
 
 Errors = Literal["raise", "warn", "nan"]
 NOT_CONVERGED = "the friction iteration did not converge: "
 TOO_STRONG = Reason(NOT_CONVERGED + "friction coefficients too large for this pose", "friction")
 _HUGE = Reason("input values overflow", "overflow")
+_FAR = 1e3
+"""Where an end of a range that has none is taken to be, over the largest force."""
+OVERFLOWS = Reason("the result overflows", "overflow")
 _SINGULAR = Reason("the pose is singular: actuator forces or motion are not determined there", "singular")
 
 
@@ -45,6 +51,24 @@ def reasons(mechanism: Mechanism, margins: Array) -> list[str]:
                 lost.setdefault(leg, f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})")
         sentences.append(Reason("; ".join(lost.values()), "leg") if lost else _SINGULAR)
     return sentences
+
+
+def bounds_reason(actuators: Sequence[ActuatorInfo], force: Array, free: Array, low: Array, high: Array) -> str:
+    """Why no forces force + free y (1, n) are within bounds: the actuators of those that exceed them least."""
+    finite = np.abs(np.r_[low, high, force[0]])
+    far = _FAR * finite[finite < UNLIMITED].max(initial=1e-300)
+    middle, half = 0.5 * (low.clip(-far) + high.clip(None, far)), 0.5 * (high.clip(None, far) - low.clip(-far))
+    best = least_use(force, free, half, middle)[0]
+    over = np.maximum(low - best, best - high) / np.maximum(half, far / _FAR**2)
+    limiting = [k for k in np.argsort(-over, kind="stable").tolist() if over[k] > 0 and over[k] > 0.999 * over.max()]
+    if not limiting:
+        return OVERFLOWS
+    parts = [
+        f"{actuators[k].name} needs {best[k]:.6g} {actuators[k].force_unit} "
+        + (f"(at least {low[k]:.6g})" if best[k] < low[k] else f"(at most {high[k]:.6g})")
+        for k in limiting
+    ]
+    return Reason(f"no forces within their bounds: at best {', '.join(parts)}", "bounds")
 
 
 def report(

@@ -69,4 +69,4 @@ def _no_shape(states: States, state: int) -> str:
     margins = np.asarray(kernel(*(pose if p.name == "pose" else flat for p in kernel.inputs)))
     if (margins[0, :, 0] > SMALLEST_MARGIN).all():
         return _TOO_SOFT
-    return states.margins_told(margins)
+    return states.margin_message(margins)

@@ -83,6 +83,7 @@ class _Key(NamedTuple):
     formulation: str
     verdict: bool
     moving_base: bool = False
+    bounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -118,13 +119,15 @@ class Kernels:
         formulation: str = "virtual-power",
         verdict: bool = False,
         moving_base: bool = False,
+        bounded: bool = False,
     ) -> Kernel:
         """The kernel of a function with the robot's numbers; ``friction`` and ``formulation`` where it takes them.
 
         With ``verdict`` its outputs end with the verdict on each state (``polypod.mechanism.verdict``); with
-        ``moving_base`` its inputs end with the motion of the base.
+        ``moving_base`` its inputs end with the motion of the base; with ``bounded`` redundant actuators share their
+        work within bounds ``low`` and ``high``, which are inputs.
         """
-        key = self._key(name, friction, formulation, verdict, moving_base)
+        key = self._key(name, friction, formulation, verdict, moving_base, bounded)
         if key in self._known:
             return self._known[key]
         with COMPILING:
@@ -208,7 +211,15 @@ class Kernels:
         function = symbolic.merged([*(self._bare(mechanism, key) for key in keys), *others])
         return closed(mechanism, with_verdict(mechanism, function) if verdict else function)
 
-    def _key(self, name: str, friction: bool, formulation: str, verdict: bool, moving_base: bool = False) -> _Key:
+    def _key(
+        self,
+        name: str,
+        friction: bool,
+        formulation: str,
+        verdict: bool,
+        moving_base: bool = False,
+        bounded: bool = False,
+    ) -> _Key:
         if name not in FUNCTIONS:
             raise UnknownNameError("kernel", name, FUNCTIONS)
         if formulation not in FORMULATIONS:
@@ -221,7 +232,7 @@ class Kernels:
         formulation = formulation if name == "inverse_dynamics" else ""
         if name == "base_wrench" and not self.robot.flexible:
             friction = False  # a force inside the robot
-        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base)
+        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict, moving_base, bounded)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
         """The compiled function, from this process if another robot of the same topology has it."""
@@ -284,6 +295,8 @@ class Kernels:
         return free_bodies and not mechanism.platform.elastic and not newton_euler.has_closed_form(mechanism)
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
+        if key.bounded:
+            mechanism = mechanism.with_bounds
         if key.moving_base:
             mechanism = mechanism.on_moving_base
         function = self._bare(mechanism, key)
@@ -330,9 +343,10 @@ class OpenedKernels:
         formulation: str = "virtual-power",
         verdict: bool = False,
         moving_base: bool = False,
+        bounded: bool = False,
     ) -> Kernel:
         """The kernel of a function, as ``Kernels.get`` names it."""
-        key = self.kernels._key(name, friction, formulation, verdict, moving_base)
+        key = self.kernels._key(name, friction, formulation, verdict, moving_base, bounded)
         if key not in self._known:
             self._known[key] = self.kernels._shared(self.mechanism, key)
         return self._known[key]
@@ -364,9 +378,10 @@ class RowKernels:
         formulation: str = "virtual-power",
         verdict: bool = False,
         moving_base: bool = False,
+        bounded: bool = False,
     ) -> Kernel:
         """The kernel of a function for the n rows, as ``Kernels.get`` names it."""
-        return self._bound(self._kernels.get(name, friction, formulation, verdict, moving_base))
+        return self._bound(self._kernels.get(name, friction, formulation, verdict, moving_base, bounded))
 
     def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere of the symbols of ``mechanism``, as ``Kernels.custom``."""

@@ -22,19 +22,21 @@ _EXACT = 1e-9
 """How far the largest use may be above the least one; beyond it a choice of actuators was degenerate."""
 
 
-def least_use(force: Array, free: Array, limits: Array) -> Array:
+def least_use(force: Array, free: Array, limits: Array, middle: Array | float = 0.0) -> Array:
     """Forces (k, n) whose largest share of the limits (n,) is least, from any forces (k, n) that hold the same load.
 
-    ``free`` (k, n, r) is the null space of J^T, orthonormal. Rows that are not numbers stay so.
+    Limits count from ``middle`` (n,) to both sides. ``free`` (k, n, r) is the null space of J^T, orthonormal. Rows that
+    are not numbers stay so.
     """
     count, n, r = free.shape
     if r == 0 or not count:
         return force
     finite = np.isfinite(limits)
     size = np.where(finite, limits, _UNLIMITED * limits[finite].max(initial=1e-300))
+    size = np.maximum(size, limits[finite].max(initial=0.0) / _UNLIMITED)  # a given force has a range of zero
     given = np.isfinite(force).all(axis=1) & np.isfinite(free).all(axis=(1, 2))
     result = force.copy()
-    start, moves = force[given] / size, free[given] / size[:, None]
+    start, moves = (force[given] - middle) / size, free[given] / size[:, None]
     best, chosen = np.full(len(start), -1.0), np.zeros((len(start), r + 1), dtype=np.int64)
     signs = np.zeros((len(start), r + 1))
     for numbers in combinations(range(n), r + 1):
@@ -51,7 +53,7 @@ def least_use(force: Array, free: Array, limits: Array) -> Array:
     used = start + (moves @ amounts)[..., 0]
     for k in np.flatnonzero(np.abs(used).max(axis=1, initial=0.0) > best * (1 + _EXACT) + 1e-300).tolist():
         used[k] = _by_programming(start[k], moves[k])
-    result[given] = used * size
+    result[given] = used * size + middle
     return result
 
 

@@ -39,15 +39,16 @@ from ..friction.static_force_range import StaticForceRange
 from ..kernels import Iteration, Kernel
 from ..lazy import Kept, lazy
 from ..legs.contract import SMALLEST_MARGIN
-from ..limits import LimitReport, RobotLimits, judge
+from ..limits import KINDS, LimitReport, RobotLimits, judge
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.acting_elements import has_elements, placed_elements
 from ..mechanism.joint_motion import joint_names
 from ..mechanism.kinematics import body_names
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.changed_robots import with_numbers
+from ..parameters.design import with_numbers
 from ..parameters.paths import parameter_values
 from ..platforms import DegreesOfFreedom
+from ..symbols.bounded import MOST_FREE, UNLIMITED
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import Argument, PoseLike, batch, pose_matrix
 from .bounds import ErrorBound, error_bound
@@ -56,6 +57,7 @@ from .clearances import Clearances
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
+from .distribution import CRITERIA, force_bounds
 from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
@@ -106,7 +108,6 @@ _REST = np.zeros(6)
 _POSE = ("pose", "elastic")
 _VELOCITY = ("pose", "twist", "elastic", "elastic_rate")
 _MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate")
-_SHARES = ("weights", "preload")
 _BASE = ("base_twist", "base_acceleration")
 _INVERSE_KINEMATICS = Function("inverse_kinematics", *_POSE)
 _JACOBIAN = Function("jacobian", *_POSE)
@@ -1375,7 +1376,8 @@ class Model(Kept):
         called = _INVERSE_DYNAMICS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+            shares = self.distribution_inputs(distribution)
+            called, values = called.with_inputs(*shares), (*values, *shares.values())
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _inverse_dynamics if full_output else first
@@ -1793,7 +1795,8 @@ class Model(Kept):
         called = _REACTIONS
         values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
         if distribution is not None:
-            called, values = called.with_inputs(*_SHARES), (*values, *self._shares(distribution))
+            shares = self.distribution_inputs(distribution)
+            called, values = called.with_inputs(*shares), (*values, *shares.values())
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         found = self._calls.call(called, values, errors, parameters, friction, _PLAIN, by_name)
@@ -2050,8 +2053,23 @@ class Model(Kept):
     @lazy
     def _assembly(self) -> Assembly:
         return Assembly(
-            self._kernels, self._dof, self.size, self._calls.own, lambda q: self.forward_kinematics(q, errors="nan")
+            self._kernels,
+            self._dof,
+            self.size,
+            self._calls.own,
+            lambda q: self.forward_kinematics(q, errors="nan"),
+            self._within,
         )
+
+    def _within(self, pose: Array) -> NDArray[np.bool_]:
+        """Whether poses (n, 4, 4), of other assembly modes too, keep ranges, cones and clearances (n,)."""
+        own = self.robot_limits.only(lambda one: set(KINDS[one.kind].needs) <= {"limited", "clearance"})
+        pose = np.ascontiguousarray(pose)
+        mechanism = self._kernels.mechanism
+        given = {"limited": LimitReport.of(mechanism, self._kernels.get("limited")(pose)[:, 1:]).value}
+        if "clearance" in own.kinds:
+            given["clearance"] = self.clearances.kernel()(pose)[0]
+        return own.evaluate(given).inside.all(axis=-1)
 
     # -- flexible platforms --------------------------------------------------------------------------------------------
 
@@ -2373,9 +2391,21 @@ class Model(Kept):
 
     # -- what a robot must be ------------------------------------------------------------------------------------------
 
-    def _shares(self, distribution: Distribution) -> tuple[Any, Any]:
-        """Weights and preload of a distribution, checked."""
-        if len(self.actuators) == self._dof.count:
+    def distribution_inputs(self, distribution: Distribution) -> dict[str, Any]:
+        """Inputs of functions that a distribution gives, checked: what ``inverse_dynamics`` does with it.
+
+        Parameters
+        ----------
+        distribution : Distribution
+            How redundant actuators share the load.
+
+        Returns
+        -------
+        dict of str to array_like
+            ``weights`` and ``preload`` (None: the default), ``low`` and ``high`` if it has bounds.
+        """
+        count = len(self.actuators)
+        if count == self._dof.count:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as degrees of freedom, so its forces "
                 "are unique; leave it out",
@@ -2383,16 +2413,39 @@ class Model(Kept):
             )
         if not isinstance(distribution, Distribution):
             raise InputError(
-                "distribution: expected polypod.model.Distribution(weights=..., preload=...), got "
+                "distribution: expected pp.Distribution(weights=..., preload=..., bounds=...), got "
                 f"{short_repr(distribution)}"
             )
-        weights = distribution.weights
-        if weights is not None and (batch([Argument("weights", weights, (len(self.actuators),))]).rows[0] <= 0).any():
+        weights, preload, bounds, criterion = distribution
+        if weights is not None and (batch([Argument("weights", weights, (count,))]).rows[0] <= 0).any():
             raise InputError(
                 f"distribution: weights must be positive, got {short_repr(weights)}; an actuator with a small "
                 "weight carries more"
             )
-        return weights, distribution.preload
+        if criterion not in CRITERIA:
+            raise UnknownNameError("criterion", criterion, CRITERIA)
+        if bounds is None:
+            if criterion != CRITERIA[0]:
+                raise InputError(f"distribution: criterion {criterion!r} needs bounds=(low, high) or bounds='drives'")
+            return {"weights": weights, "preload": preload}
+        low, high = force_bounds(self.robot_limits, bounds)
+        if count - self._dof.count > MOST_FREE:
+            raise InputError(
+                f"distribution: bounds are for at most {MOST_FREE} more actuators than degrees of freedom, and "
+                f"{self.robot.name!r} has {count - self._dof.count} more; leave bounds out",
+                code="redundancy",
+            )
+        if criterion != CRITERIA[0]:
+            if preload is not None:
+                raise InputError(f"distribution: criterion {criterion!r} replaces the preload; give one of them")
+            preload = {"middle": 0.5 * (low + high), "lowest": low, "highest": high}[criterion]
+            if (np.abs(preload) >= 0.1 * UNLIMITED).any():
+                raise InputError(
+                    f"distribution: criterion {criterion!r} needs finite bounds of all actuators, got "
+                    f"{short_repr(bounds)}",
+                    code="bounds",
+                )
+        return {"weights": weights, "preload": preload, "low": low, "high": high}
 
     def _needs_dof(self, name: str) -> None:
         if self._dof.full:

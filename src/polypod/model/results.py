@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..friction import friction_pairs
@@ -110,7 +110,10 @@ class Equilibrium(NamedTuple):
 
 
 class Distribution(NamedTuple):
-    """How redundant actuators share the load: forces f minimise sum w_i (f_i - p_i)^2.
+    """How redundant actuators share the load: forces f minimise sum w_i (f_i - p_i)^2, within bounds if given.
+
+    Forces within bounds are exact and continuous along a motion. States without any have no answer; the error or
+    warning (code ``bounds``) names the limiting actuators.
 
     Attributes
     ----------
@@ -118,10 +121,30 @@ class Distribution(NamedTuple):
         Positive weights w; an actuator with a small one carries more. Default: one.
     preload : array_like, shape (..., n), optional
         Forces p that f stays near [N or N m]. Default: zero.
+    bounds : "drives" or pair of array_like, shape (..., n), optional
+        Lowest and highest forces, friction of the actuated joints included [N or N m]; an infinite one is none.
+        ``drives``: those that the robot file states (``max_force``, ``force_speed`` and ``max_motor_torque`` at
+        rest). Default: no bounds.
+    criterion : str, optional
+        Which forces p the others stay near: ``least norm`` (zero, or ``preload``), ``middle``, ``lowest`` or
+        ``highest`` of the bounds. Default: ``least norm``.
+
+    Examples
+    --------
+    >>> import numpy as np, polypod as pp
+    >>> model = pp.Model("planar-4-rrr")
+    >>> home, rest = model.robot.home.matrix, np.zeros(6)
+    >>> plain = model.inverse_dynamics(home, rest, rest)
+    >>> most = 0.99 * abs(plain).max()
+    >>> within = pp.Distribution(bounds=(-most, most))
+    >>> bool(abs(model.inverse_dynamics(home, rest, rest, distribution=within)).max() <= most)
+    True
     """
 
-    weights: Array | None = None
-    preload: Array | None = None
+    weights: ArrayLike | None = None
+    preload: ArrayLike | None = None
+    bounds: Literal["drives"] | tuple[ArrayLike, ArrayLike] | None = None
+    criterion: Literal["least norm", "middle", "lowest", "highest"] = "least norm"
 
 
 class PlatformMotion(NamedTuple):

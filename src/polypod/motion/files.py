@@ -23,7 +23,7 @@ from ..files.faults import line_of, validated
 from ..yaml12 import to_yaml
 from .checks import ROUNDING
 from .contract import Motion, Trajectory
-from .kinds import Kind, model_at
+from .kinds import Kind
 from .moving_base import ROBOTS_PART, MovingBase
 from .moving_base import moving_base as sampled_base
 from .sampling import DEFAULT_RATE, sample_times
@@ -88,9 +88,7 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
     >>> loads_motion(text).trajectory.path.at([0.0, 1.0, 2.0]).x
     array([0.  , 0.05, 0.1 ])
     """
-    return validated(
-        MotionFile, text, origin, MotionFileError, lambda place, whole: model_at(place, whole, MotionFile), folder
-    )
+    return validated(MotionFile, text, origin, MotionFileError, folder)
 
 
 def dumps_motion(motion: MotionFile) -> str:

@@ -6,17 +6,17 @@ line ``kind: Literal["name"] = "name"``, which puts it on the list of its family
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError, ValidationInfo, WithJsonSchema, model_validator
 from pydantic_core import PydanticUndefined
 
 from ..description.quantities import Data
 from ..errors import InputError, UnknownNameError, short_repr
-from ..files.faults import Location, validation_faults
+from ..files.faults import validation_faults
 
 _FAMILIES: dict[str, dict[str, type[Any]]] = {}
 
@@ -42,10 +42,11 @@ class Kind(Data):
         try:
             self.__pydantic_validator__.validate_python(fields, self_instance=self)
         except ValidationError as error:
-            faults = validation_faults(error, fields, None, lambda place, _: model_at(place, fields, type(self)))
+            faults = validation_faults(error, fields, None, type(self))
             raise InputError("; ".join(map(str, faults))) from error
 
-    # validation of files must not come through here: it tells faults with their places
+    # Marks an __init__ that only validates, as pydantic's own: without it pydantic calls this one for every part of a
+    # file, and a fault of a part loses its place in the file, and the folder that relative names start from.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @classmethod
@@ -110,6 +111,13 @@ class Family:
             raise ValueError(f"kind: {kind} is {belongs}" if belongs else f"kind: {unknown}")
         return self.base.registry[kind].model_validate(value, context=info.context)
 
+    def class_of(self, value: Any) -> type[Data] | None:
+        """The kind that a mapping names, None if there is none; the base of all kinds if it is no mapping."""
+        try:
+            return self.base.registry.get(str(self.read(value).get("kind")))
+        except (ValueError, AttributeError):
+            return self.base
+
 
 def same_parts(one: Any, other: Any) -> bool:
     """Whether two parts of motions are surely the same: one object, or equal fields; what a program can change is not.
@@ -133,34 +141,3 @@ def _immutable(value: Any, tables: bool) -> bool:
 def any_of(family: Family) -> Any:
     """What makes a field hold any kind of a family: goes into its annotation."""
     return BeforeValidator(family.parse), family, WithJsonSchema({"form": family.base.what})
-
-
-def model_at(location: Location, document: dict[str, Any], root: type[Data]) -> type[Data]:
-    """The data class of the mapping at a place of a document of class ``root``."""
-    model: type[Data] = root
-    value: Any = document
-    annotations: list[Any] = []
-    for part in location:
-        value = value[part]
-        if isinstance(part, str):
-            field = model.model_fields[part]
-            annotations = [*field.metadata, field.annotation]
-        if isinstance(value, dict):
-            model = _class_of(annotations, value) or model
-    return model
-
-
-def _class_of(annotations: Iterable[Any], value: dict[str, Any]) -> type[Data] | None:
-    """The data class that one of several annotations, or of what they are made of, gives a mapping."""
-    for part in annotations:
-        if isinstance(part, Family):
-            try:
-                return part.base.registry.get(str(part.read(value).get("kind")))
-            except ValueError:  # no short form of any: what all have in common
-                return part.base
-        if isinstance(part, type) and issubclass(part, Data):
-            return part
-        found = _class_of((*getattr(part, "__metadata__", ()), *get_args(part)), value)
-        if found is not None:
-            return found
-    return None

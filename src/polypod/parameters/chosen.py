@@ -15,9 +15,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Robot
+from ..description.paths import get, unit_at
 from ..lazy import lazy
 from ..symbols.expression import Port
-from .paths import BODY_FIELDS, bodies_of, is_direction, parameter_values, unit_at, value_at
+from .paths import BODY_FIELDS, bodies_of, is_direction, parameter_values
 from .vector import MOMENTS, Parameter, ParameterVector, symbolic_moments
 
 ALL = "all"
@@ -77,11 +78,11 @@ class ChosenNumbers:
         for path, symbols in self._symbols.items():
             if path.rpartition(".")[0] not in self.bodies:
                 value = _directions(symbols) if is_direction(self.robot, path) else symbols
-                shape = np.shape(value_at(self.robot, path))
+                shape = np.shape(get(self.robot, path))
                 for index in np.ndindex(shape):
                     found[_place(path, index, shape)] = value[int(np.ravel_multi_index(index, shape)) if shape else 0]
         for path in self.bodies:
-            moments = symbolic_moments(value_at(self.robot, path), *self.body_fields(path))
+            moments = symbolic_moments(get(self.robot, path), *self.body_fields(path))
             found |= {(path, name): moment for name, moment in zip(MOMENTS, moments, strict=True)}
         return found
 
@@ -103,7 +104,7 @@ class ChosenNumbers:
         symbols = self._symbols.get(f"{path}.{field}")
         if symbols is not None:
             return symbols
-        return ca.SX(ca.DM(np.array(value_at(self.robot, f"{path}.{field}"), dtype=np.float64).ravel()))
+        return ca.SX(ca.DM(np.array(get(self.robot, f"{path}.{field}"), dtype=np.float64).ravel()))
 
 
 def _place(path: str, index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:

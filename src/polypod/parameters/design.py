@@ -7,6 +7,7 @@ function of them, whose exact derivatives are the Jacobian of the port.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,13 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..description import Robot
-from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data
+from ..description.paths import get, replaced, unit_at
+from ..description.quantities import LARGEST_NUMBER, SQUARE, SYMMETRIC, Data, FrozenDict
 from ..description.units import argument_in_si
 from ..errors import InputError, short_repr
+from ..files import dumps, loads
 from ..lazy import lazy
 from ..symbols.expression import Mapped
 from .chosen import ChosenNumbers
-from .paths import is_direction, matching_paths, unit_at, value_at
+from .paths import is_direction, matching_paths
 from .vector import MOMENTS, Parameter, ParameterVector, central_tensor
 
 Place = tuple[str, tuple[int, ...] | str]
@@ -119,7 +122,7 @@ class ParameterMap:
                     else ca.SX(1)
                 )
         for path in self._chosen.bodies:
-            body = value_at(self.robot, path)
+            body = get(self.robot, path)
             if body.check == "physical":
                 mass, com, tensor = self._chosen.body_fields(path)
                 good.append(mass >= 0)
@@ -225,7 +228,7 @@ class ParameterMap:
                 yield from _direction_faults(path, value.reshape(len(rows), -1, 3))
 
     def _body_faults(self, path: str, rows: Array) -> Any:
-        body, (mass, com, tensor) = value_at(self.robot, path), self._chosen.body_fields(path)
+        body, (mass, com, tensor) = get(self.robot, path), self._chosen.body_fields(path)
         parts = Mapped([self._inputs], [mass, tensor, central_tensor(body, mass, com, tensor)])(rows)
         own, (masses, central) = parts[1], (parts[0][:, 0, 0], parts[2])
         # which half of an uneven tensor is meant nobody knows, whatever a body may be
@@ -299,7 +302,7 @@ class Design:
     def flat(self, path: str) -> Array:
         """Values at a path (D, ...), or the robot's own (1, ...)."""
         if path not in self.values:
-            return np.array(value_at(self.robot, path), dtype=np.float64)[None]
+            return np.array(get(self.robot, path), dtype=np.float64)[None]
         core = self.map.cores[path]
         return np.broadcast_to(self.values[path], (*self.shape, *core)).reshape(self.count, *core)
 
@@ -349,7 +352,7 @@ def check_mapping(given: object) -> None:
 def _limits_at(robot: Robot, path: str) -> list[tuple[str, float]]:
     """Limits of a number by the schema of files: names of comparisons and what is compared with."""
     owner, _, name = path.rpartition(".")
-    kind = type(value_at(robot, owner)) if owner else type(robot)
+    kind = type(get(robot, owner)) if owner else type(robot)
     asked = kind.model_fields[name].metadata if issubclass(kind, Data) else []
     return [(how, getattr(limit, how)) for limit in asked for how in _COMPARISONS if hasattr(limit, how)]
 
@@ -366,3 +369,13 @@ def _checked(path: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
         wanted = ", ".join(["...", *map(str, core)])
         raise InputError(f"parameters: {path}: shape ({wanted}) is needed, got {array.shape}")
     return array
+
+
+def with_numbers(robot: Robot, numbers: Mapping[str, ArrayLike], name: str | None = None) -> Robot:
+    """The robot with other numbers by path, checked as if its file gave them."""
+    for path, value in numbers.items():
+        robot = replaced(robot, path, np.asarray(value, dtype=np.float64).tolist())
+    robot = robot.model_copy(update={"name": name or robot.name, "title": robot.title, "sources": FrozenDict()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever read the robot was warned
+        return loads(dumps(robot), f"robot {robot.name!r}")

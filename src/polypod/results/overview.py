@@ -83,24 +83,22 @@ def mobility(robot: Robot) -> dict[str, Any]:
 def _parameter(robot: Robot, path: str, friction_joints: list[dict[str, set[str]]]) -> Parameter:
     """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
     from ..description import Friction
+    from ..description.paths import steps
     from ..description.quantities import Range, unit_of
 
     ordered = next(part for part in get_args(Range) if isinstance(part, AfterValidator))
     value: Any = robot
     unit, given, is_range = "", True, False
     parts = path.split(".")
-    for part in parts:
-        if isinstance(value, BaseModel):
-            field = type(value).model_fields[part]
+    for owner, part, value in steps(robot, path):  # noqa: B007  the last is the parameter
+        if isinstance(owner, BaseModel):
+            field = type(owner).model_fields[part]
             unit, is_range = unit_of(field), ordered in (*field.metadata, *_annotation_metadata(field.annotation))
-            given = given and part in value.model_fields_set
-            if isinstance(value, Friction) and parts[0] == "legs":
+            given = given and part in owner.model_fields_set
+            if isinstance(owner, Friction) and parts[0] == "legs":
                 kinds = friction_joints[int(parts[1])].get(parts[2], set())
                 both = "prismatic" in kinds and len(kinds) > 1
                 unit = _FRICTION_UNITS[part]["prismatic" not in kinds] if kinds and not both else unit
-            value = getattr(value, part)
-        else:
-            value = value[int(part)] if isinstance(value, tuple) else value[part]
     return Parameter(path, value, "" if unit == "1" else unit, robot.source_of(path) or "", given, is_range)
 
 

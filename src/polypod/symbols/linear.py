@@ -424,7 +424,7 @@ def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
     numbers = []
     for k in range(m):
         if n - k > 1:
-            reflect = _Reflection([rows[i][k] for i in range(k, n)])
+            reflect = Reflection([rows[i][k] for i in range(k, n)])
             numbers.append(reflect.length)
             for j in range(k + 1, m):
                 for i, value in zip(range(k, n), reflect([rows[i][j] for i in range(k, n)]), strict=True):
@@ -434,7 +434,7 @@ def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
         if k == m - 1:
             break
         if m - k > 2:
-            reflect = _Reflection(rows[k][k + 1 :])
+            reflect = Reflection(rows[k][k + 1 :])
             numbers.append(reflect.length)
             for i in range(k + 1, n):
                 rows[i][k + 1 :] = reflect(rows[i][k + 1 :])
@@ -443,20 +443,22 @@ def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
     return numbers
 
 
-class _Reflection:
+class Reflection:
     """Householder's reflection that takes a vector to its length times the first axis, but for the sign."""
 
     def __init__(self, vector: list[ca.SX]) -> None:
-        self.length = ca.sqrt(_dot(vector, vector))
+        self.length = ca.sqrt(dot_of(vector, vector))
         self._v = [vector[0] + ca.if_else(vector[0] < 0, -self.length, self.length), *vector[1:]]
         self._factor = 1 / ca.fmax(self.length * (self.length + ca.fabs(vector[0])), _TINY)
 
     def __call__(self, vector: list[ca.SX]) -> list[ca.SX]:
-        along = self._factor * _dot(self._v, vector)
+        """A vector, reflected."""
+        along = self._factor * dot_of(self._v, vector)
         return [x - along * v for x, v in zip(vector, self._v, strict=True)]
 
 
-def _dot(a: list[ca.SX], b: list[ca.SX]) -> ca.SX:
+def dot_of(a: list[ca.SX], b: list[ca.SX]) -> ca.SX:
+    """Inner product of two lists of numbers."""
     return sum((x * y for x, y in zip(a, b, strict=True)), ca.SX(0))
 
 

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...description.paths import get
 from ...description.poses import displace, displacement
 from ...errors import InputError
 from ...model import Model
 from ...model.arguments import PoseLike
-from ...parameters.paths import value_at
 from ..tolerances import Tolerances
 from .sources import Solver, closures_of, pose_batch, sources_of
 
@@ -79,7 +79,7 @@ def scatter(
         errors = source.tolerance.sample(draw, (samples, source.columns.shape[2]))
         goal[:, :n] += errors @ source.at_actuators.T
         for path, scale in source.scales.items():
-            value = np.array(value_at(model.robot, path), dtype=np.float64)
+            value = np.array(get(model.robot, path), dtype=np.float64)
             old = changed.get(path, np.broadcast_to(value, (samples, *value.shape)))
             changed[path] = old + (errors @ scale.T).reshape(samples, *value.shape)
     at = np.tile(poses[0], (samples, 1, 1))

@@ -21,16 +21,17 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...description import Robot
+from ...description.paths import get
 from ...errors import AS_RIGID, InputError, StateError
 from ...kernels import Kernel
-from ...legs import Chain
+from ...legs.chain.data import ChainJoint
 from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
 from ...model.arguments import Argument, PoseLike, batch
 from ...parameters.design import ParameterMap, port_jacobian
-from ...parameters.paths import matching_paths, value_at
+from ...parameters.paths import matching_paths
 from ...symbols.expression import Expression, port
 from ..tolerances import Tolerance, Tolerances
 
@@ -103,7 +104,7 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
     q = np.asarray(model.inverse_kinematics(poses))
     for growth in tolerances.growth:
         grown = [path for pattern in growth.numbers for path in matching_paths(model.robot, pattern)]
-        scales = {p: growth.expansion * np.ravel(value_at(model.robot, p))[:, None] for p in grown}
+        scales = {p: growth.expansion * np.ravel(get(model.robot, p))[:, None] for p in grown}
         columns = np.zeros((k, size, 1))
         for path, scale in scales.items():
             columns = columns - derivatives[path] @ scale
@@ -119,10 +120,8 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
 
 def _felt(robot: Robot, path: str, size: int) -> Array:
     """What errors (size) of a number do to it, (size, size): the place of a hinge along its own axis means nothing."""
-    *of, name = path.split(".")
-    leg = robot.legs[int(of[1])] if len(of) == 4 and name == "at" else None
-    joint = leg.joints[int(of[3])] if isinstance(leg, Chain) else None
-    if joint is None or joint.kind not in ("revolute", "cylindrical"):
+    joint = get(robot, path.rpartition(".")[0]) if path.endswith(".at") else None
+    if not isinstance(joint, ChainJoint) or joint.kind not in ("revolute", "cylindrical"):
         return np.eye(size)
     assert joint.axis is not None
     return np.eye(size) - np.outer(joint.axis, joint.axis)
@@ -216,7 +215,7 @@ class Closures:
         """F_p (k, N, size) of every path at poses (k, 4, 4), exact by differentiation, compiled."""
         if not self.paths:
             return {}
-        sizes = [int(np.size(value_at(self.robot, path))) for path in self.paths]
+        sizes = [int(np.size(get(self.robot, path))) for path in self.paths]
         entries = self._mechanism.numbers.entries
         places = [row for e in entries if (row := self._entries.get((e.path, e.index))) is not None]
         if places:

@@ -9,13 +9,13 @@ import numpy as np
 
 from ...arrays import Array
 from ...description import Robot
+from ...description.paths import get
 from ...errors import InputError, StateError
 from ...legs import Chain
 from ...mechanism import Mechanism
 from ...model import Model
 from ...model.arguments import PoseLike
 from ...parameters.design import port_jacobian
-from ...parameters.paths import value_at
 from ...symbols.expression import port
 from ...symbols.graph import Graph
 from ..certified.equations import leg_equations
@@ -132,7 +132,7 @@ class _Derivatives:
         if not held.good.all():
             raise StateError("worst_case: no answer: the pose is out of reach")
         self.basis = np.eye(6) if free else model.mobility.basis
-        sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
+        sizes = {path: np.size(get(model.robot, path)) for source in sources for path in source.scales}
         chain, entries = port_jacobian(robot, list(sizes))
         mechanism = Mechanism(robot, model.simplify, lambda entry: (entry.path, entry.index) in entries, free=free)
         kept = kept_equations(mechanism) if free else list(range(n))

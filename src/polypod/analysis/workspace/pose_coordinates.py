@@ -260,6 +260,12 @@ class WorkspaceTest:
         return found
 
     @property
+    def not_proven(self) -> dict[str, str]:
+        """Limits of the robot file that proofs over boxes of poses leave out, and why."""
+        apart = dict.fromkeys(self._apart.quantities, "distances of bodies are not bounded over boxes of poses")
+        return self.left_out | apart
+
+    @property
     def sharing(self) -> str:
         """Which of many possible forces are judged; empty where they are unique, or not judged."""
         return BEST_SHARING if self.requirements.forces and self.space.model.robot_limits.redundant else ""

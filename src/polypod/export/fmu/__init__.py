@@ -16,9 +16,10 @@ from importlib import resources
 from pathlib import Path
 from typing import NamedTuple
 
+from ...description.paths import get
 from ...errors import AS_RIGID, InputError, UnknownNameError
 from ...model import Model
-from ...parameters.paths import known_paths, value_at
+from ...parameters.paths import known_paths
 from ..code import identifier
 from ..text import file_name
 from .build import Build
@@ -152,7 +153,7 @@ def usual_parameters(model: Model) -> tuple[str, ...]:
     known = set(known_paths(robot))
     stated = [path for path in wanted if path in known]
     # friction that the robot does not have would only cost time
-    return tuple(path for path in stated if not path.endswith(("viscous", "coulomb")) or value_at(robot, path))
+    return tuple(path for path in stated if not path.endswith(("viscous", "coulomb")) or get(robot, path))
 
 
 def _zipped(files: dict[str, bytes]) -> bytes:

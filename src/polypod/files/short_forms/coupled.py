@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...couplings import Coupling
+from ...description.paths import Location
 from ...errors import UnknownNameError, short_repr
-from ..schema import Location
 from .forms import ShortFormError
 
 _OWN = ("kind", "name", "joints", "factors")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...description.body import Body
+from ...description.paths import Location
 from ...errors import UnknownNameError, short_repr
 from ...legs.chain import ChainJoint
 from ...legs.chain.machine import WITHIN
-from ..schema import Location
 from .coupled import distributed
 from .forms import (
     SHARED,

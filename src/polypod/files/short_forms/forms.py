@@ -9,13 +9,13 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from ...arrays import Array
 from ...description.leg import LegData
+from ...description.paths import Location
 from ...description.poses import Pose
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
 from ...description.robot import Robot
 from ...description.shapes import Shapes
 from ...errors import short_repr
 from ...legs.chain import Chain
-from ..schema import Location
 
 
 def _not_zero(value: Triple) -> Triple:
@@ -129,11 +129,16 @@ def short_fields(model: type[Data]) -> tuple[str, ...]:
 
 
 class ShortFormError(ValueError):
-    """A short form that cannot be written out; ``location`` is its place in the document."""
+    """A short form that cannot be written out; ``location`` is its place in the document.
 
-    def __init__(self, location: Location, problem: str | ValidationError, form: type[Data] | None = None) -> None:
+    ``form`` is what ``value`` should be if it failed that validation.
+    """
+
+    def __init__(
+        self, location: Location, problem: str | ValidationError, form: type[Data] | None = None, value: Any = None
+    ) -> None:
         super().__init__(str(problem))
-        self.location, self.problem, self.form = location, problem, form
+        self.location, self.problem, self.form, self.value = location, problem, form, value
 
 
 Form = TypeVar("Form", bound=Data)
@@ -146,7 +151,7 @@ def read_form(form: type[Form], value: Any, location: Location) -> Form:
     try:
         return form.model_validate(value)
     except ValidationError as error:
-        raise ShortFormError(location, error, form) from error
+        raise ShortFormError(location, error, form, value) from error
 
 
 def home_matrix(document: dict[str, Any]) -> Array | None:

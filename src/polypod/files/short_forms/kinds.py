@@ -16,9 +16,9 @@ from pydantic import Field, model_validator
 
 from ...arrays import Array
 from ...description.leg import SHORT_KINDS, LegData
+from ...description.paths import Location
 from ...description.quantities import Data, Length, Position
 from ...errors import UnknownNameError
-from ..schema import Location
 from .forms import AnyDirection, home_matrix, read_form
 
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...description.leg import LegData, parse_leg
+from ...description.paths import Location
 from ...description.shapes import mapped
 from ...errors import UnknownNameError, short_repr
-from ..schema import Location
 from .forms import (
     Copies,
     Cylinder,
