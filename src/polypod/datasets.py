@@ -106,6 +106,8 @@ QUANTITIES = {
     "work_actuators": Quantity(("time",), "work of the actuators", "J"),
     "work_external": Quantity(("time",), "work of the external wrench", "J"),
     "work_friction": Quantity(("time",), "energy lost in friction and damping", "J"),
+    "end_time": Quantity((), "time at which the run ended", "s"),
+    "end_reason": Quantity((), "why the run ended, in words", ""),
     "event_time": Quantity(("event",), "time of the event", "s"),
     "event_kind": Quantity(("event",), "kind of the event", ""),
     "event_leg": Quantity(("event",), "leg or actuator of the event", ""),
@@ -120,6 +122,7 @@ def dataset(
     values: Mapping[str, ArrayLike],
     labels: Mapping[str, tuple[str, ArrayLike]] | None = None,
     about: Mapping[str, Any] | None = None,
+    lead: tuple[str, ...] = (),
 ) -> xr.Dataset:
     """A labelled result: variables of ``QUANTITIES`` over time, with units.
 
@@ -138,6 +141,8 @@ def dataset(
         Dimension and values of further labels, by name.
     about : mapping of str to value, optional
         Further attributes.
+    lead : tuple of str, optional
+        Dimensions of a batch, which come first; variables without these axes are those of all.
 
     Returns
     -------
@@ -152,7 +157,8 @@ def dataset(
     for name, value in values.items():
         known = QUANTITIES[name]
         unit = known.unit.format(q=q, f=force, limit=limit)
-        variables[name] = (known.dims, value, {"long_name": known.text, **({"units": unit} if unit else {})})
+        dims = (*lead, *known.dims) if np.ndim(value) > len(known.dims) else known.dims
+        variables[name] = (dims, value, {"long_name": known.text, **({"units": unit} if unit else {})})
     used = {dim for dims, _, _ in variables.values() for dim in dims}
     actuators = model.actuators
     coordinates: dict[str, Any] = {

@@ -281,7 +281,7 @@ class StateError(PolypodError, ArithmeticError):
     ----------
     code : str
         Kind of the first reason: ``singular``, ``leg`` (out of reach, or itself singular), ``overflow``, ``friction``
-        (its iteration did not converge), ``not_converged`` and other names of
+        (its iteration did not converge), ``bounds`` (no forces within theirs), ``not_converged`` and other names of
         ``polypod.model.ForwardKinematicsStatus``.
     index : ndarray of int
         Positions of these states in the flattened batch.

@@ -17,7 +17,7 @@ import pytest
 import polypod as pp
 from polypod.errors import UnknownNameError
 from polypod.export import EXPORTS, export_c
-from polypod.export.code import available_functions
+from polypod.export.code import available_functions, named_expression
 from polypod.export.header import ABOUT, INPUTS, OUTPUTS
 from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
@@ -141,6 +141,27 @@ def test_c_of_more_actuators_than_dof_shares_their_work(tmp_path):
 
 
 @needs_compiler
+def test_c_of_forces_within_bounds(tmp_path):
+    """As the model does; not numbers where there are no such forces."""
+    model = model_of("planar-4-rrr")
+    c_function = compiled(tmp_path, *export_c(model, "bounded_inverse_dynamics"))
+    motion, wrench = model.motion(*0.01 * np.random.default_rng(2).normal(size=(3, 3))), np.zeros(6)
+    plain = model.inverse_dynamics(*motion, wrench)
+    largest = plain == plain.max()
+    for low, high, exists in (
+        (np.full(4, -1e3), np.where(largest, 0.9 * plain.max(), 1e3), True),
+        (np.full(4, -1e-3), np.full(4, 1e-3), False),
+    ):
+        arrays = [np.ascontiguousarray(a) for a in (*motion, wrench, np.ones(4), np.zeros(4), low, high)]
+        force, _ = call(c_function, arrays, [(4,), ()])
+        within = pp.Distribution(bounds=(low, high))
+        wanted = model.inverse_dynamics(*motion, wrench, distribution=within, errors="nan")
+        assert np.isfinite(wanted).all() == exists
+        np.testing.assert_allclose(force, wanted, rtol=0, atol=ROUNDING * np.abs(plain).max())
+    assert "bounded_inverse_dynamics" not in available_functions(model_of("kim-ryu"))
+
+
+@needs_compiler
 def test_a_function_with_an_empty_output_compiles_without_warnings(tmp_path):
     """Stiffness of a robot that states no compliances of legs and joints."""
     compiled(tmp_path, *export_c(model_of("planar-4-rrr"), "stiffness"))
@@ -225,7 +246,7 @@ def test_header_explains_every_array_of_every_function():
             with pytest.raises(UnknownNameError):
                 export_c(model, function, friction)
             continue
-        kernel = model.kernels.expression(model.kernels.mechanism, function, friction)
+        _, kernel = named_expression(model, function, friction)
         name, header, _ = export_c(model, function, friction)
         inputs |= {port.name for port in kernel.inputs}
         outputs |= {port.name for port in kernel.outputs}
@@ -238,7 +259,7 @@ def test_header_explains_every_array_of_every_function():
             assert label.endswith(f"[{prod(port.shape)}]")
             if len(port.shape) > 1:
                 assert f"{'x'.join(map(str, port.shape))} by rows: " in notes[label]
-            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if|units of the modes", notes[label]), (
+            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if|units of the mode", notes[label]), (
                 function,
                 label,
             )
@@ -246,8 +267,9 @@ def test_header_explains_every_array_of_every_function():
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
     # no text without an array, no array without a text; more actuators than degrees of freedom have two inputs beside
     # these, and JavaScript may have the robot's numbers
-    assert about | {"elements"} == set(ABOUT) - {"control_step", "limits"} == set(FUNCTIONS)  # tests of their own
-    assert inputs == set(INPUTS) - {"weights", "preload", "parameters"}
+    own = {"control_step", "limits", "clearance", "bounded_inverse_dynamics"}  # tests of their own
+    assert about | {"elements"} == set(ABOUT) - own == set(FUNCTIONS)
+    assert inputs == set(INPUTS) - {"weights", "preload", "low", "high", "parameters"}
     assert outputs == set(OUTPUTS)
 
 

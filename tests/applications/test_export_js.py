@@ -15,7 +15,7 @@ import polypod as pp
 from polypod.errors import UnknownNameError
 from polypod.export import export_js
 from polypod.export.code import ports
-from polypod.export.js import js_function
+from polypod.export.js import MAX_ITERATIONS, js_function
 from support.browser import BROWSER, Browser
 from support.refusals import refused
 from test_export_c import states
@@ -144,7 +144,7 @@ def test_an_iteration_that_never_ends_is_stopped(tmp_path):
     )  # fmt: skip
     program = js_function("endless", endless)
     script = "const y = new Float64Array(1); endless(Float64Array.of(2), y); return JSON.stringify(y[0]);"
-    assert json.loads(evaluated(f"{program} function main() {{ {script} }}", tmp_path)) == 1002
+    assert json.loads(evaluated(f"{program} function main() {{ {script} }}", tmp_path)) == MAX_ITERATIONS + 2
 
 
 def test_numbers_of_the_robot_are_exported_with_their_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from scipy.optimize import linprog
 
 import polypod as pp
 from polypod.analysis.workspace.pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
+from polypod.errors import InputError
 from polypod.model.least_use import least_use
+from support.refusals import refused
 
 Array = NDArray[np.float64]
 
@@ -76,3 +79,36 @@ def test_a_redundant_robot_holds_what_its_best_distribution_holds(model_of: Call
     plain = WorkspaceTest(PoseCoordinates(model))(x).inside
     assert (judged.inside == (held & plain)).all()
     assert (judged.inside.sum(), (np.abs(force).max(axis=1) <= most).sum()) == (41, 27)
+
+
+def test_a_wrench_feasible_workspace_holds_every_corner_of_the_box(model_of: Callable[[str], pp.Model]) -> None:
+    """Poses where forces from -2.5 to 3 N m hold a box of forces, by linear programming at its corners."""
+    model, low, high, box = model_of("planar-4-rrr"), np.full(4, -2.5), np.full(4, 3.0), (2.0, 1.0, 0, 0, 0, 0)
+    ends = np.linspace(-1, 1, 5)
+    x = np.array([(a, b, 0.0) for a in 0.06 * ends for b in 0.06 * ends])
+    asked = Requirements(force_range=(-2.5, 3.0), wrench_box=box)
+    judged, plain = WorkspaceTest(PoseCoordinates(model), asked)(x), WorkspaceTest(PoseCoordinates(model))(x).inside
+    pose, still = model.motion(x).pose, np.zeros(6)
+    corners = np.array([(a * box[0], b * box[1], 0, 0, 0, 0) for a in (-1, 1) for b in (-1, 1)])
+    force = model.inverse_dynamics(pose[:, None], still, still, corners, friction=False) - 0.5 * (low + high)
+    free, half = model.null_space(pose), 0.5 * (high - low)
+    held = np.array(
+        [all(least_largest_use(f, n, half) <= 1 for f in corner) for corner, n in zip(force, free, strict=True)]
+    )
+    assert (judged.inside == (held & plain)).all()
+    assert 0 < judged.inside.sum() < plain.sum()
+    binding = [WorkspaceTest(PoseCoordinates(model), asked).limits[k][0] for k in judged.binding[plain & ~held]]
+    assert set(binding) <= {actuator.name for actuator in model.actuators}
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"wrench_box": (1.0, 0, 0, 0, 0, 0)}, "max_force"),
+        ({"max_force": 2.0, "wrench_box": (1.0, -1.0, 0, 0, 0, 0)}, "wrench_box -1"),
+        ({"max_force": 2.0, "force_range": (-1.0, 1.0)}, "force_range max_force"),
+    ],
+)
+def test_requirements_of_wrenches_that_are_none(given: dict[str, Any], named: str) -> None:
+    with refused(InputError, named):
+        Requirements(**given)

@@ -363,11 +363,35 @@ def in_fastest(model, task, result):
     return {one.quantity for one in own.limits if one.kind in HELD}, not_held(model)
 
 
-def in_model(model, task, result):
-    """What excite, and fastest when it is done, ask."""
-    motion = task.motion
-    found = model.limits(motion.pose, motion.twist, motion.acceleration, task.wrench, time=task.time)
-    return set(found.quantities), found.left_out
+def in_fastest_motion(model, task, result):
+    """A motion that is found: held within what can be held, judged by all."""
+    from polypod.fastest.limits import HELD
+    from polypod.fastest.solve import fastest, judged, limits_text
+
+    report = judged(model, fastest(model, points=20))
+    held = [use for use, kind in zip(report.use.max(axis=0), report.kinds, strict=True) if kind in HELD]
+    assert 0.99 < max(held) <= 1.001
+    assert f"{len(report.names)} limits" in limits_text(model, report) or report.use.max() > 1.001
+    return set(report.quantities), report.left_out
+
+
+def in_excitation(model, task, result):
+    """A motion that is found keeps all limits, by the verdict."""
+    from polypod.identification import excite
+
+    found = excite(model, tries=2)
+    said = verdict(study(model, make_task(model, found.motion, 100.0), certify=False))
+    assert said.ok
+    assert f"within all {len(said.uses)} limits" in found.limits
+    return {one.quantity for one in said.uses}, said.left_out
+
+
+def in_comparison(model, task, result):
+    from polypod.results.compare import compare
+
+    one, other = compare({"one": result, "other": result}).verdicts
+    assert one.uses == other.uses == verdict(result).uses
+    return {use.quantity for use in one.uses}, one.left_out
 
 
 def in_studies(model, task, result):
@@ -378,11 +402,45 @@ def in_studies(model, task, result):
     return {one.limits[0].quantity for one in evaluator.judged.values()}, evaluator.left_out
 
 
+def moved_about(model, count=60):
+    """Poses about home that the robot can take, some beyond its limits."""
+    from polypod.analysis.workspace import PoseCoordinates
+
+    space = PoseCoordinates(model)
+    reach = np.where(space.turns, 0.5, 0.3 * model.size)
+    poses = space.poses(reach * np.random.default_rng(3).uniform(-1, 1, (count, len(space.names))))
+    return poses[np.isfinite(model.inverse_kinematics(poses, errors="nan")).all(axis=-1)]
+
+
+def test_margins_of_workspaces_are_what_the_judge_leaves(rich):
+    """1 - use of ranges; of cones the same by cosines, which maps take since an arc cosine takes longer."""
+    from polypod.analysis.workspace.quantities import margins
+
+    poses = moved_about(rich)
+    found, judged = margins(rich, poses).limits, rich.joint_ranges(poses)
+    assert len(poses) > 20
+    assert (~judged.inside).any()
+    for k, kind in enumerate(judged.kinds):
+        left, wide = 1 - judged.use[:, k], judged.high[k]
+        if kind == "cone":
+            left = (np.cos(judged.use[:, k] * wide) - np.cos(wide)) / (1 - np.cos(wide))
+        np.testing.assert_allclose(found[:, k], left, rtol=EQUAL, atol=EQUAL)
+        np.testing.assert_array_equal(found[:, k] >= 0, judged.inside[:, k])
+
+
 def in_workspace(model, task, result):
     from polypod.analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
 
-    left = WorkspaceTest(PoseCoordinates(model), Requirements(drives=True)).left_out
-    return set(model.robot_limits.quantities) - set(left), left
+    test = WorkspaceTest(PoseCoordinates(model), Requirements(drives=True))
+    poses = np.concatenate([task.motion.pose[:: len(task.time) // 40], moved_about(model)])
+    still, own = np.zeros(6), model.robot_limits
+    said = model.limits(poses, still, still, friction=False)
+    asked = [q not in test.left_out for q in said.quantities]
+    np.testing.assert_array_equal(
+        test.poses(poses).inside, (said.inside[:, asked]).all(axis=1) & test.poses(poses).kept
+    )
+    assert {said.quantities[k] for k in np.flatnonzero(asked)} == set(own.quantities) - set(test.left_out)
+    return set(own.quantities) - set(test.left_out), test.left_out
 
 
 def in_events(model, task, result):
@@ -412,12 +470,17 @@ def in_c(model, task, result):
 
 
 CONSUMERS = {
-    "verdict": in_verdict, "bounds": in_bounds, "fastest": in_fastest, "excite": in_model, "compare": in_verdict,
+    "verdict": in_verdict, "bounds": in_bounds, "fastest": in_fastest, "compare": in_comparison,
     "sweep, optimise": in_studies, "workspace": in_workspace, "simulate": in_events, "page": in_page, "C": in_c,
+    "a fastest motion": in_fastest_motion, "excite": in_excitation,
 }  # fmt: skip
+SLOW = ("a fastest motion", "excite")
+"""Searches, which compile for half a minute; quick tests ask them of a plain hexapod below."""
 
 
-@pytest.mark.parametrize("consumer", CONSUMERS)
+@pytest.mark.parametrize(
+    "consumer", [pytest.param(name, marks=[pytest.mark.long] if name in SLOW else []) for name in CONSUMERS]
+)
 def test_every_kind_is_judged_by_every_consumer_or_named_with_the_reason(
     consumer, rich, studied, tmp_path, monkeypatch
 ):

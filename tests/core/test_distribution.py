@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import polypod as pp
+from polypod.control import ComputedTorque, JointComputedTorque, Measurement, Reference
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
+from polypod.motion import Poses
 from polypod.symbols.bounded import nearest_within
-from tests.support.refusals import refused, warned
+from support.refusals import refused, warned
 
 Array = NDArray[np.float64]
 HIGHS = 1e-7
@@ -240,3 +242,86 @@ def test_bounds_that_are_none_are_refused(model_of: Callable[[str], pp.Model]) -
         ask(bounds=(-4.0, 4.0), criterion="middle", preload=np.ones(4))
     with refused(UnknownNameError, "criterion"):
         ask(bounds=(-4.0, 4.0), criterion="best")
+
+
+@pytest.mark.parametrize("controller", [ComputedTorque, JointComputedTorque])
+def test_controllers_share_within_bounds(model_of: Callable[[str], pp.Model], controller: type) -> None:
+    """At rest on its reference a controller asks for the forces that hold the robot; without any it says why."""
+    model = model_of("planar-4-rrr")
+    pose, still = model.motion([0.02, 0.01, 0.1]).pose, np.zeros(6)
+    plain, q = model.inverse_dynamics(pose, still, still), model.inverse_kinematics(pose)
+    reference = Reference(Poses.through([pose, pose], [0.0, 1.0]))
+    seen = Measurement(q, np.zeros(4), pose, still, np.zeros(0), np.zeros(0))
+    share = pp.Distribution(bounds=(-0.99 * np.abs(plain).max(), 0.99 * np.abs(plain).max()))
+
+    def force(given: pp.Distribution) -> Array:
+        law = controller(model, reference, distribution=given)
+        return np.asarray(law.step(law.start(0.0, seen), 0.0, seen)[0] if hasattr(law, "step") else law(0.0, seen))
+
+    wanted = model.inverse_dynamics(pose, still, still, distribution=share)
+    np.testing.assert_allclose(force(share), wanted, atol=1e-9 * np.abs(plain).max())
+    with refused(StateError, "inverse_dynamics", code="bounds"):
+        force(pp.Distribution(bounds=(-1e-3, 1e-3)))
+
+
+@pytest.mark.parametrize("name", ["planar-4-rrr", "eight struts", "hexapod"])
+def test_margins_of_wrench_boxes_are_those_of_their_corners(model_of: Callable[[str], pp.Model], name: str) -> None:
+    """The zonotope is convex: a box is inside if its corners are, and the margin is the smallest of theirs (HiGHS)."""
+    model, rng, poses = eight_struts() if name == "eight struts" else model_of(name), np.random.default_rng(3), 6
+    if model.mobility.count == 6:
+        pose = np.tile(model.robot.home.matrix, (poses, 1, 1))
+        pose[:, :3, 3] += 0.01 * rng.normal(size=(poses, 3))
+    else:
+        pose = model.motion(0.02 * rng.normal(size=(poses, 3))).pose
+    still = np.zeros(6)
+    plain, free = model.inverse_dynamics(pose, still, still, friction=False), model.null_space(pose)
+    size = np.abs(plain).max()
+    half, wrench = size * np.array([0.2, 0.1, 0, 0, 0, 0.05]), size * np.array([0.1, 0, 0, 0, 0, 0.02])
+    low, high = plain.min(axis=0) - 0.3 * size, plain.max(axis=0) + rng.uniform(0.1, 0.5, plain.shape[1]) * size
+    high[-1] = np.inf
+    found = pp.analysis.wrench_feasible(model, pose, half, wrench, bounds=(low, high))
+    corners = np.array(list(product(*((-h, h) if h else (0.0,) for h in half)))) + wrench
+    held = model.inverse_dynamics(pose[:, None], still, still, corners, friction=False)
+    for k in range(poses):
+        margins = [margin_by_programming(f, free[k], low, np.minimum(high, 1e4 * size)) for f in held[k]]
+        assert found.margin[k] == pytest.approx(min(margins), rel=1e-6, abs=HIGHS * size)
+    assert (found.limiting >= 0).all()
+    one = pp.analysis.wrench_feasible(model, pose[0], half, wrench, bounds=(low, high))
+    assert one.margin == pytest.approx(found.margin[0], rel=1e-12)
+
+
+def test_wrench_boxes_that_are_none_are_refused(model_of: Callable[[str], pp.Model]) -> None:
+    model = model_of("planar-4-rrr")
+    with refused(InputError, "box -1"):
+        pp.analysis.wrench_feasible(model, box=[-1, 0, 0, 0, 0, 0], bounds=(-5, 5))
+    with refused(InputError, "bounds 5 -5", code="bounds"):
+        pp.analysis.wrench_feasible(model, bounds=(5, -5))
+    away = model.robot.home.matrix.copy()
+    away[0, 3] += 5.0
+    found = pp.analysis.wrench_feasible(model, away, bounds=(-5, 5), errors="nan")
+    assert np.isnan(found.margin)
+    assert (found.limiting, found.feasible) == (-1, False)
+
+
+def test_eight_cables_are_struts_without_mass_that_pull() -> None:
+    """A box hung in its middle: lower cables at 20 N, the upper ones carry these and the weight, by its balance."""
+    anchors = np.array([(x, y, z) for z in (-2.0, 2.0) for x, y in ((-3, -3), (3, -3), (3, 3), (-3, 3))])
+    points = np.sign(anchors) * [0.2, 0.3, -0.2]
+    none = {"mass": 0.0, "com": (0, 0, 0), "inertia": (0, 0, 0)}
+    legs = [
+        {"kind": "UPS", "name": f"cable{k + 1}", "base": tuple(a), "platform": tuple(p), "axis": (0.0, 0.0, 1.0)}
+        for k, (a, p) in enumerate(zip(anchors.tolist(), points.tolist(), strict=True))
+    ]
+    platform = {"mass": 10.0, "inertia": (0.5, 0.5, 0.5)}
+    home = {"position": (0.0, 0.0, 0.0)}
+    legs = [{**leg, "lower": none, "upper": none} for leg in legs]
+    model = pp.Model(pp.Robot.model_validate({"name": "cables", "platform": platform, "home": home, "legs": legs}))
+    pose, still = model.robot.home.matrix, np.zeros(6)
+    force = model.inverse_dynamics(pose, still, still, distribution=pp.Distribution(bounds=(-400, -20)))
+    rise = abs((anchors - points)[0, 2]) / np.linalg.norm((anchors - points)[0])
+    weight = 10.0 * abs(model.robot.gravity[2])
+    np.testing.assert_allclose(force, -np.repeat([20.0, 20.0 + weight / (4 * rise)], 4), rtol=1e-12)
+    with refused(StateError, "-20", code="bounds"):
+        # pulled upwards by twice the most that four cables hold
+        lift = [0, 0, 2 * 4 * 400 * rise, 0, 0, 0]
+        model.inverse_dynamics(pose, still, still, lift, distribution=pp.Distribution(bounds=(-400, -20)))

@@ -28,6 +28,7 @@ from .workspace import (
     travel,
     workspace_map,
 )
+from .wrenches import WrenchFeasibility, wrench_feasible
 
 __all__ = [
     "Architecture",
@@ -50,6 +51,7 @@ __all__ = [
     "Tolerance",
     "Tolerances",
     "Worst",
+    "WrenchFeasibility",
     "architecture",
     "bound_motion",
     "budget",
@@ -75,6 +77,7 @@ __all__ = [
     "travel",
     "workspace_map",
     "worst_case",
+    "wrench_feasible",
 ]
 
 

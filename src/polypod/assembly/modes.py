@@ -62,8 +62,10 @@ class Assembly:
         size: float,
         own: Motions,
         from_home: Callable[[Array], Array],
+        within: Callable[[Array], Flags],
     ) -> None:
         self._kernels, self._dof, self.size, self.own, self._from_home = functions, dof, size, own, from_home
+        self._within = within
         self.robot = functions.robot
         units = [a.unit for leg in functions.mechanism.placed for a in leg.placement.actuators]
         self._turning = np.array([unit == "rad" for unit in units])
@@ -110,11 +112,7 @@ class Assembly:
             own[rows] = (np.abs(difference) <= _SAME * scale).all(axis=1) & (quality > 0)
         rows = np.flatnonzero(own)
         if len(rows):
-            values, ranges = (
-                self._kernels.get("limited")(np.ascontiguousarray(pose[rows])),
-                self._kernels.mechanism.limit_ranges,
-            )
-            inside[rows] = ((values[:, 1:] >= ranges[:, 0]) & (values[:, 1:] <= ranges[:, 1])).all(axis=1)
+            inside[rows] = self._within(pose[rows])
         return own, inside
 
     def _multistart(self, q: Array) -> Solutions:

@@ -52,7 +52,7 @@ class AssemblyModes(NamedTuple):
     own_branch : ndarray of bool, shape (..., k)
         Whether the legs are in the working mode of the robot's file; the model's functions do not apply to other poses.
     within_limits : ndarray of bool, shape (..., k)
-        Whether poses of the own branch are within the robot's limits.
+        Whether poses of the own branch are within the robot's limits of poses: ranges, cones and clearances.
     reachable : ndarray of int, shape (..., k)
         A ``Reachability``.
     complete : ndarray of int, shape (...)

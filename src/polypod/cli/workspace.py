@@ -46,6 +46,14 @@ def workspace(
     drives: Annotated[
         bool, typer.Option("--drives", help="Forces at rest within max_force and force_speed of the drives.")
     ] = False,
+    force_range: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Lowest and highest actuator force at rest (cables: negative).", **measured("N", "N m")),
+    ] = None,
+    wrench_box: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        typer.Option(help="Half widths of a box of wrenches to hold: forces in N, moments in N m."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     force: Replace = False,
     settings: Settings = None,
@@ -63,7 +71,8 @@ def workspace(
             raise InputError(f"--{option}: at least 2 are needed, got {count}")
     if out is not None:
         check_target(out, force, WORKSPACE_FILES)
-    asked = Requirements(distance, max_force, None if payload is None else (payload, (0.0, 0.0, 0.0)), drives=drives)
+    load = None if payload is None else (payload, (0.0, 0.0, 0.0))
+    asked = Requirements(distance, max_force, load, None, drives, force_range, wrench_box)
     with working("workspace") as progress:
         progress("compiling the robot")
         meant = with_overrides(robot, settings)

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..model.results import Distribution
 from ..motion import Trajectory
 from .contract import Measurement
 from .law import ComputedTorqueLaw, PlatformMeasured
@@ -34,6 +35,8 @@ class ComputedTorque:
         Whether friction is compensated.
     wrench : array_like, shape (6,), optional
         External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
+    distribution : Distribution, optional
+        How redundant actuators share the load, such as ``pp.Distribution(bounds="drives")``. Default: least norm.
     rate : float, optional
         Sampling rate of the controller [Hz].
     """
@@ -47,6 +50,7 @@ class ComputedTorque:
         *,
         friction: bool = True,
         wrench: ArrayLike | None = None,
+        distribution: Distribution | None = None,
         rate: float = 1000.0,
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [1/s^2], ``kd`` [1/s] numbers or (6,).
@@ -55,7 +59,9 @@ class ComputedTorque:
         expects, ``rate`` the rate of control (see ``Reference``).
         """
         self.reference = reference_of(reference, rate)
-        self._law = ComputedTorqueLaw(model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench)
+        self._law = ComputedTorqueLaw(
+            model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench, distribution
+        )
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
         """Actuator forces (n,); a ``polypod.errors.StateError`` where the model has none."""

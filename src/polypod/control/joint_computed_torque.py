@@ -7,6 +7,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..model.results import Distribution
 from ..motion import Trajectory
 from .contract import Measurement
 from .law import ActuatorMemory, ActuatorsMeasured, ComputedTorqueLaw
@@ -35,6 +36,8 @@ class JointComputedTorque:
         Whether friction is compensated.
     wrench : array_like, shape (6,), optional
         External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
+    distribution : Distribution, optional
+        How redundant actuators share the load, such as ``pp.Distribution(bounds="drives")``. Default: least norm.
     guess : array_like, shape (4, 4), optional
         Pose from which the first forward kinematics starts. Default: start of the reference.
     rate : float, optional
@@ -51,6 +54,7 @@ class JointComputedTorque:
         velocity: Literal["measured", "differences"] = "measured",
         friction: bool = True,
         wrench: ArrayLike | None = None,
+        distribution: Distribution | None = None,
         guess: ArrayLike | None = None,
         rate: float = 1000.0,
     ) -> None:
@@ -61,7 +65,7 @@ class JointComputedTorque:
         """
         self.reference = reference_of(reference, rate)
         measured = ActuatorsMeasured(model, self.reference, kp, kd, velocity, guess)
-        self._law = ComputedTorqueLaw(model, measured, friction, wrench)
+        self._law = ComputedTorqueLaw(model, measured, friction, wrench, distribution)
 
     def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
         """Memory before the first sample.

@@ -18,10 +18,11 @@ from ..errors import InputError, Reason, StateError
 from ..kernels import Call, Expression, Kernel, Port, port
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.arguments import default_value
+from ..model.results import Distribution
 from ..platforms import DegreesOfFreedom
 from ..platforms.motion import frame_of
 from ..symbols.vectors import axial
-from .checked import check_rigid, checked_call
+from .checked import CheckedFunction, batch_results, check_rigid
 from .contract import Measurement, gain
 from .reference import Reference, Tabulated
 
@@ -30,23 +31,37 @@ class ComputedTorqueLaw:
     """Forces from a measurement through a measurement map, and the map's memory for the next sample."""
 
     def __init__(
-        self, model: Any, measured: MeasurementMap, friction: bool = True, wrench: ArrayLike | None = None
+        self,
+        model: Any,
+        measured: MeasurementMap,
+        friction: bool = True,
+        wrench: ArrayLike | None = None,
+        distribution: Distribution | None = None,
     ) -> None:
-        """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected."""
+        """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected,
+        ``distribution`` how redundant actuators share their work (least norm unless given)."""
         self.measured = measured
         self._wrench: Array = np.zeros(6) if wrench is None else np.array(wrench, dtype=np.float64)
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
-        self._dynamics = checked_call(model, "inverse_dynamics", friction)
-        inputs = model.kernel("inverse_dynamics", friction).inputs
+        share = {} if distribution is None else model.distribution_inputs(distribution)
+        bounded = "low" in share
+        self._dynamics = CheckedFunction(model, "inverse_dynamics", friction, bounded)
+        inputs = model.kernels.get("inverse_dynamics", friction, bounded=bounded).inputs
         given = (*MeasuredState._fields, "acceleration", "wrench")
-        # how more actuators than dof share their work is not given: forces are those of the least norm
-        self._shares = tuple(default_value(p.name, p.shape) for p in inputs if p.name not in given)
+        self._shares = tuple(
+            default_value(p.name, p.shape) if share.get(p.name) is None else _one_state(p, share[p.name])
+            for p in inputs
+            if p.name not in given
+        )
         known = (*given, *(p.name for p in inputs if p.name not in given))
         self._order = [known.index(p.name) for p in inputs]
 
     def step(self, memory: Any, time: float, measurement: Measurement) -> tuple[Array, Any]:
-        """Actuator forces (n,) and the new memory; a ``polypod.errors.StateError`` where there are none."""
+        """Actuator forces (n,) and the new memory; a ``polypod.errors.StateError`` where there are none.
+
+        Of a batch of measurements forces (..., n), NaN where there are none.
+        """
         try:
             state, acceleration, memory = self.measured.read(memory, time, measurement)
             given = (*state, acceleration, self._wrench, *self._shares)
@@ -54,6 +69,14 @@ class ComputedTorqueLaw:
         except StateError as error:
             error.time = time
             raise
+
+
+def _one_state(port: Port, value: ArrayLike) -> Array:
+    """Weights, preload or bounds (n,) of a controller."""
+    found = np.asarray(value, dtype=np.float64)
+    if found.ndim > 1 or not np.isfinite(found).all():
+        raise InputError(f"distribution: a controller needs one {port.name} for each actuator, got shape {found.shape}")
+    return np.broadcast_to(found, port.shape).copy()
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -98,7 +121,7 @@ class PlatformMeasured:
         dof, follows = DegreesOfFreedom(model.robot), model.kernels.mechanism.platform.is_constrained
         fixed = not (dof.full or follows)
         self._allowed: Array | None = dof.basis @ dof.inverse if fixed else None
-        self._follow = checked_call(model, "follow") if follows else None
+        self._follow = CheckedFunction(model, "follow") if follows else None
 
     def start(self, time: float, measurement: Measurement) -> None:
         """No state is kept between steps."""
@@ -106,11 +129,13 @@ class PlatformMeasured:
     def read(self, memory: None, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, None]:
         """The state as measured; the part of the acceleration that the robot can make."""
         state = MeasuredState(*measurement[2:])
-        acceleration = self._feedback(state.pose, state.twist, *self._reference.at(time), *self._gains)[0]
+        given = (state.pose, state.twist, *self._reference.at(time), *self._gains)
+        acceleration = (self._feedback(*given) if state.pose.ndim == 2 else batch_results(feedback_kernel(), *given))[0]
         if self._follow is not None:
             acceleration = self._follow(state.pose, state.twist, acceleration)[1].copy()
         elif self._allowed is not None:
-            acceleration = self._allowed @ acceleration
+            # sums row by row, the same for one state and in a batch
+            acceleration = (self._allowed * acceleration[..., None, :]).sum(axis=-1)
         return state, acceleration, None
 
 
@@ -157,8 +182,9 @@ class ActuatorsMeasured:
         count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
-        self._forward = Call(model.kernel("forward_kinematics"))
-        self._twist, self._acceleration = checked_call(model, "twist"), checked_call(model, "acceleration")
+        self._forward_kernel = model.kernel("forward_kinematics")
+        self._forward = Call(self._forward_kernel)
+        self._twist, self._acceleration = CheckedFunction(model, "twist"), CheckedFunction(model, "acceleration")
 
         def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
@@ -184,6 +210,10 @@ class ActuatorsMeasured:
 
     def _pose(self, q: Array, guess: Array) -> Array:
         """The pose (4, 4) near the last one with coordinates q."""
+        if q.ndim > 1:
+            poses, residuals, *_ = batch_results(self._forward_kernel, q, guess)
+            near = residuals <= _CLOSED * (1 + np.abs(q).max(axis=-1))
+            return np.where(near[..., None, None], poses, np.nan)
         pose, residual, _, quality = self._forward(q, guess)
         if not (residual[0] <= _CLOSED * (1 + np.abs(q).max()) and quality[0] > SMALLEST_MARGIN):
             reason = Reason(f"forward kinematics found no pose near the last one for q = {q.tolist()}", "not_converged")

@@ -210,10 +210,13 @@ class Evaluator:
         """Limits of the robot file that the study does not judge, by their quantity, and why."""
         if not self.study.robot_limits:
             return dict.fromkeys(self.own.quantities, "the study says robot_limits: false")
+        found = {}
+        if "workspace volume" in self.study.quantities and "clearance" in self.own.kinds:
+            found["clearance in workspace volume"] = "volumes are those within ranges and cones"
         if any(not case.within for case in self.load_cases):
-            return {}
+            return found
         reason = "workspaces are poses at rest; give motions"
-        return {one.label: reason for one in self.judged.values() if one.of_motion}
+        return found | {one.label: reason for one in self.judged.values() if one.of_motion}
 
     def _limit(self, name: str, value: Any) -> float:
         limit = in_unit(value, self.quantity_unit(name), f"limits.{name}")

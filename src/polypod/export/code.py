@@ -26,10 +26,11 @@ from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
 from ..platforms import DegreesOfFreedom
+from ..symbols.bounded import MOST_FREE
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
-LIMITS, CLEARANCE = "limits", "clearance"
+LIMITS, CLEARANCE, BOUNDED = "limits", "clearance", "bounded_inverse_dynamics"
 """The use of every limit of a state, and distances between bodies, which are no kernels of the model."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
@@ -122,6 +123,8 @@ def _expression(
         return uses_expression(kernels, mechanism, model.robot_limits, friction, model.clearances)
     if function == CLEARANCE:
         return closed(mechanism, model.clearances.function.constant_expression(mechanism))
+    if function == BOUNDED:
+        return kernels.expression(mechanism.with_bounds, "inverse_dynamics", friction)
     lower = not DegreesOfFreedom(mechanism.robot).full
     if function == "motion" and lower:
         return closed(mechanism, motion_with_actuators(mechanism))
@@ -154,7 +157,7 @@ def function_name(model: Model, function: str, friction: bool) -> str:
 def takes_friction(function: str) -> bool:
     """Whether friction in the joints is an option of a function: as its method of the model says."""
     method = getattr(Model, function, None)
-    return method is not None and "friction" in signature(method).parameters
+    return function == BOUNDED or (method is not None and "friction" in signature(method).parameters)
 
 
 def available_functions(model: Model) -> tuple[str, ...]:
@@ -173,6 +176,8 @@ def available_functions(model: Model) -> tuple[str, ...]:
     if not model.kernels.mechanism.coordinate_joints:
         missing += ("joint_coordinates",)
     own = () if model.robot.flexible else (LIMITS, *([CLEARANCE] if model.clearances.function.pairs else []))
+    if 0 < len(model.actuators) - model.mobility.count <= MOST_FREE:
+        own += (BOUNDED,)
     return (*(name for name in FUNCTIONS if name not in missing), *own)
 
 

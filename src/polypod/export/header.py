@@ -162,6 +162,9 @@ def _value(model: Model, port: Port) -> Any:
         return np.broadcast_to(home, port.shape)
     if port.name == "q":
         return model.inverse_kinematics(home)
+    if port.name in ("low", "high"):
+        low, high = model.robot_limits.force_range_at_rest
+        return np.clip(low if port.name == "low" else high, -_WIDE, _WIDE)
     return np.ones(port.shape) if port.name == "weights" else np.zeros(port.shape)
 
 
@@ -169,6 +172,8 @@ def _value(model: Model, port: Port) -> Any:
 # The comment of an exported function: what it computes, every array with unit and sign, how to use it.
 
 _WIDTH = 110
+_WIDE = 1e6
+"""Bound of a force in an example where the robot file has none."""
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
@@ -199,6 +204,8 @@ ABOUT = {
     "bias": "generalized bias force: all terms without acceleration",
     "direct_dynamics": "acceleration of the platform from actuator forces",
     "inverse_dynamics": "actuator forces for a motion of the platform",
+    "bounded_inverse_dynamics": "actuator forces within bounds for a motion of the platform; not numbers where there "
+    "are none",
     "base_wrench": "wrench of the robot on its base for a motion of the platform",
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
     "twist": "twist of the platform from the rates of the actuators",
@@ -221,6 +228,8 @@ INPUTS = {
     "qddot": "accelerations of the actuated coordinates [{q}/s^2]",
     "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal weights",
     "preload": "preload forces p [{f}]; zeros for none",
+    "low": "lowest forces [{f}] of the actuators",
+    "high": "highest forces [{f}] of the actuators",
     "parameters": "parameters of the robot (geometry [m], directions [1], inertial parameters [kg, kg m, kg m^2] and "
     "so on); those of the file, with their names, are listed below",
     "drive": "stiffness of every actuator [{f}/{q}]; infinite if rigid",

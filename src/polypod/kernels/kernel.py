@@ -706,12 +706,19 @@ class CheckedCall(Call):
     """A call that gives an answer or an error: no number where the kernel reports that there is none.
 
     An answer has a ``quality`` above ``least_quality``, an iteration that ``converged`` (where the kernel has such
-    outputs), and finite results. ``explain`` says in words why the quality is lost, from the call's own values.
+    outputs), and finite results. ``explain`` says in words why the quality is lost, from the call's own values, and
+    ``infinite`` why results are not finite, if another reason than their size is possible.
     """
 
-    def __init__(self, kernel: Kernel, least_quality: float, explain: Callable[..., str]) -> None:
+    def __init__(
+        self,
+        kernel: Kernel,
+        least_quality: float,
+        explain: Callable[..., str],
+        infinite: Callable[..., str] | None = None,
+    ) -> None:
         super().__init__(kernel)
-        self._name, self._least, self._explain = kernel.name, least_quality, explain
+        self._name, self._least, self._explain, self._infinite = kernel.name, least_quality, explain, infinite
         by_name = dict(zip((p.name for p in kernel.outputs), self._results, strict=True))
         always = np.full(1, np.inf)
         self._quality, self._converged = by_name.get("quality", always), by_name.get("converged", always)
@@ -738,7 +745,8 @@ class CheckedCall(Call):
                 "the friction iteration did not converge: friction coefficients too large for this state", "friction"
             )
         else:
-            reason = Reason("the result overflows", "overflow")
+            overflow = Reason("the result overflows", "overflow")
+            reason = overflow if self._infinite is None else self._infinite(*values)
         raise StateError(f"{self._name}: no answer. {reason}", np.array([0]), [reason])
 
 

@@ -12,6 +12,7 @@ from ..mechanism import Mechanism
 from ..symbols.expression import Expression, Iteration, Port, port
 from .kinds import KINDS
 from .limits import NEEDS, NEEDS_MOTION, Limit, RobotLimits
+from .report import ROUNDING
 
 OUTPUTS = {
     "q": "inverse_kinematics.q", "qdot": "rates.qdot", "qddot": "accelerations.qddot",
@@ -40,6 +41,28 @@ def range_uses(mechanism: Mechanism, values: ca.SX) -> ca.SX:
         else:
             uses.append(ca.fabs(value - 0.5 * (low + high)) / (0.5 * (high - low)))
     return ca.vertcat(*uses, ca.SX(0, 1))
+
+
+def range_margin(value: ca.SX, low: ca.SX, high: ca.SX, angle: bool) -> ca.SX:
+    """What is left of a range: 1 - use, min(v - low, high - v) over half of the range, exactly zero at its ends.
+
+    Of a cone, whose cosines are v and ``low`` (``angle``), (v - low)/(1 - low): it has the sign of 1 - use and takes no
+    arc cosine, for maps of millions of poses.
+    """
+    if angle:
+        return (value - low) / (1 - low)
+    return ca.fmin(value - low, high - value) / (0.5 * (high - low))
+
+
+def range_holds(value: ca.SX, low: ca.SX, high: ca.SX, angle: bool) -> ca.SX:
+    """Whether a quantity is in its range, or the cosine ``value`` of an ``angle`` in its cone: use <= 1."""
+    above = value >= low
+    return above if angle else ca.logic_and(above, value <= high)
+
+
+def clearances_hold(distances: ca.SX, bound: float) -> list[ca.SX]:
+    """Whether each of the least distances (G) is a clearance of ``bound``: use <= 1, but for rounding."""
+    return [distances[k] >= bound * (1 - ROUNDING) for k in range(distances.numel())]
 
 
 def state_limits(limits: RobotLimits) -> tuple[RobotLimits, dict[str, str]]:

@@ -135,9 +135,9 @@ class Distribution(NamedTuple):
     >>> model = pp.Model("planar-4-rrr")
     >>> home, rest = model.robot.home.matrix, np.zeros(6)
     >>> plain = model.inverse_dynamics(home, rest, rest)
-    >>> most = 0.99 * abs(plain).max()
-    >>> within = pp.Distribution(bounds=(-most, most))
-    >>> bool(abs(model.inverse_dynamics(home, rest, rest, distribution=within)).max() <= most)
+    >>> most = 0.98 * plain.max()
+    >>> within = pp.Distribution(bounds=(-np.inf, most))
+    >>> bool(model.inverse_dynamics(home, rest, rest, distribution=within).max() <= most)
     True
     """
 

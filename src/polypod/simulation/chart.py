@@ -139,6 +139,11 @@ class Snapshot:
         self.margin, self.limit_margin, self.singularity_bound, self.determinant = row[-4:].tolist()
 
     @property
+    def legs(self) -> Array:
+        """Jacobian by rows, then the limited quantities."""
+        return self._legs
+
+    @property
     def state(self) -> Array:
         """x (S,)."""
         return self.row[: self._layout.state_size]

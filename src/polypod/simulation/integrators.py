@@ -7,11 +7,10 @@ with tolerances, and start anew where the platform has turned by about a radian,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,7 @@ _MAX_CAYLEY = 0.546
 """Cayley parameters |a| = tan(angle/2) of 1 rad, past which a chart is given up."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """From one accepted time to the next: its end, and the state at any time within (until the next step)."""
 
     start: float
@@ -196,9 +194,7 @@ class Integrator:
         if acting is None:
             yield from self._fixed(stepper, applied, start, end, x)
             return
-        parts = -(-self._count(end - start) // MAX_STEPS_PER_CALL)
-        ends = [start + (end - start) * k / parts for k in range(1, parts)]
-        for now, then in pairwise((start, *ends, end)):
+        for now, then in self.spans(start, end):
             try:
                 step = self._period(stepper, applied, acting, now, then, x)
             except StateError:  # again in single steps, which say when, at which leg and why
@@ -207,7 +203,16 @@ class Integrator:
             yield step
             x = step.snapshot
 
-    def _count(self, span: float) -> int:
+    def spans(self, start: float, end: float) -> Iterator[tuple[float, float]]:
+        """Parts of a span for one compiled call each."""
+        parts = -(-self.count(end - start) // MAX_STEPS_PER_CALL)
+        if parts == 1:
+            return iter(((start, end),))
+        ends = [start + (end - start) * k / parts for k in range(1, parts)]
+        return pairwise((start, *ends, end))
+
+    def count(self, span: float) -> int:
+        """How many steps of RK4 a span takes."""
         return max(1, ceil(span / self.step * (1 - 1e-9)))
 
     def _period(
@@ -222,7 +227,7 @@ class Integrator:
         """The whole span by the compiled kernel."""
 
         def reached(time: float) -> Snapshot:
-            count = self._count(time - start)
+            count = self.count(time - start)
             return stepper.period(x, *acting, (time - start) / count, count)
 
         def within(time: float) -> Snapshot:
@@ -238,7 +243,7 @@ class Integrator:
 
     def _fixed(self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Iterator[Step]:
         """RK4 step by step; force and wrench that are not constant are evaluated at every stage."""
-        count = self._count(end - start)
+        count = self.count(end - start)
         for k in range(count):
             now, then = (start + (end - start) * part / count for part in (k, k + 1))
 

@@ -79,16 +79,30 @@ def energy_fault(result: xr.Dataset) -> str:
     """
     if not len(result.time):
         return ""
-    moved = sum(float(np.ptp(result[f"energy_{name}"].values)) for name in ("kinetic", "potential", "elastic"))
-    moved += sum(float(np.abs(result[f"work_{name}"].values).max()) for name in ("actuators", "external", "friction"))
-    level = max(float(np.abs(result[f"energy_{name}"].values).max()) for name in ("kinetic", "potential", "elastic"))
-    lost = float(np.abs(result["energy_residual"].values).max())
-    if lost <= LOST_ENERGY * moved + 1e-12 * level + MIN_ENERGY:
+    energies = [_rows(result, f"energy_{name}") for name in ("kinetic", "potential", "elastic")]
+    works = [_rows(result, f"work_{name}") for name in ("actuators", "external", "friction")]
+    moved = sum(np.ptp(part, axis=1) for part in energies) + sum(np.abs(part).max(axis=1) for part in works)
+    level = np.max([np.abs(part).max(axis=1) for part in energies], axis=0)
+    lost = np.abs(_rows(result, "energy_residual")).max(axis=1)
+    off = ~(lost <= LOST_ENERGY * moved + 1e-12 * level + MIN_ENERGY)
+    if not off.any():
         return ""
+    worst = int(np.argmax(np.where(off, lost, -1.0)))
+    many = f" of {int(off.sum())} of {len(off)} runs" if result["energy_residual"].ndim > 1 else ""
     return (
-        f"energy balance off by {lost:.3g} J of {moved:.3g} J exchanged: the step is too large. Do not "
-        "trust the result; use a shorter step, a higher rate, or another method"
+        f"energy balance{many} off by {'up to ' if many else ''}{lost[worst]:.3g} J of {moved[worst]:.3g} J exchanged: "
+        "the step is too large. Do not trust the result; use a shorter step, a higher rate, or another method"
     )
+
+
+def _rows(result: xr.Dataset, name: str) -> Array:
+    """A quantity (runs, times) without what follows the end of a run, where the last number is repeated."""
+    values: Array = result[name].values.reshape(-1, len(result.time))
+    ended = np.isnan(values)
+    if not ended.any():
+        return values
+    last = np.maximum((~ended).sum(axis=1) - 1, 0)
+    return np.nan_to_num(np.where(ended, values[np.arange(len(values)), last][:, None], values))
 
 
 def pose_errors(wanted: Array, pose: Array) -> Array:

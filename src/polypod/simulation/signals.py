@@ -61,6 +61,19 @@ class Function(Signal):
     def at(self, time: float, measurement: Measurement) -> Array:
         """The value at a time, checked."""
         name, count = self._name, len(self._labels)
+        array = self._numbers(time, measurement)
+        if array.shape != (count,):
+            raise SimulationError(f"{name}: shape ({count},) is needed, got {array.shape} at t = {time:.6g} s", time)
+        if not all(map(isfinite, array.tolist())):  # of a few numbers faster than np.isfinite(...).all()
+            raise SimulationError(self.not_finite(time, array), time)
+        try:
+            self._check(array[None])
+        except InputError as error:
+            raise SimulationError(f"{error} (at t = {time:.6g} s)", time) from error
+        return array
+
+    def _numbers(self, time: float, measurement: Measurement) -> Array:
+        name, count = self._name, len(self._labels)
         try:
             value = self._answer(time, measurement)
         except Exception as error:  # whatever a user's function does, what was simulated so far must not be lost
@@ -68,23 +81,28 @@ class Function(Signal):
             code = error.code if isinstance(error, PolypodError) else ""
             raise SimulationError(f"{name}: failed at t = {time:.6g} s: {kind}{error}", time, code=code) from error
         try:
-            array = _real(value)
+            return _real(value)
         except (TypeError, ValueError) as error:
             raise SimulationError(
                 f"{name}: numbers ({count},) are needed, got {value!r} at t = {time:.6g} s", time
             ) from error
-        if array.shape != (count,):
-            raise SimulationError(f"{name}: shape ({count},) is needed, got {array.shape} at t = {time:.6g} s", time)
-        if not all(map(isfinite, array.tolist())):  # of a few numbers faster than np.isfinite(...).all()
-            bad = int(np.argmin(np.isfinite(array)))
-            raise SimulationError(
-                f"{name}: got {array[bad]} for {self._labels[bad]} at t = {time:.6g} s; finite numbers are needed", time
-            )
+
+    def at_batch(self, time: float, measurement: Measurement) -> Array:
+        """The value (..., n) at a time for a batch of measurements; rows may be not finite."""
+        array, wanted = self._numbers(time, measurement), (*measurement.q.shape[:-1], len(self._labels))
         try:
-            self._check(array[None])
-        except InputError as error:
-            raise SimulationError(f"{error} (at t = {time:.6g} s)", time) from error
-        return array
+            return np.broadcast_to(array, wanted)
+        except ValueError as error:
+            raise SimulationError(
+                f"{self._name}: shape {wanted}, a row for each run, or one that broadcasts to it is needed, got "
+                f"{array.shape} at t = {time:.6g} s",
+                time,
+            ) from error
+
+    def not_finite(self, time: float, row: Array) -> str:
+        """What to say of a row that is not finite."""
+        bad = int(np.argmin(np.isfinite(row)))
+        return f"{self._name}: got {row[bad]} for {self._labels[bad]} at t = {time:.6g} s; finite numbers are needed"
 
     def _answer(self, time: float, measurement: Measurement) -> ArrayLike:
         if not self.has_memory:
@@ -199,12 +217,12 @@ class Actuators:
         return self._drives is not None
 
     def saturated(self, force: Array, rate: Array) -> Array:
-        """The force that actuators give for a command, at rates (n,) of their coordinates."""
+        """The force (..., n) that actuators give for a command, at rates (..., n) of their coordinates."""
         if self._unbounded:
             return force
         if self._drives is None:
             return np.clip(force, self.low, self.high)
-        most = np.array([force_at(drive, speed) for drive, speed in zip(self._drives, rate, strict=True)])
+        most = np.stack([force_at(drive, rate[..., k]) for k, drive in enumerate(self._drives)], axis=-1)
         return np.clip(force, -most, most)
 
     def start_from(self, force: Array) -> None:

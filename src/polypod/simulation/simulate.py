@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,8 +14,8 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..control import controller as controller_of
 from ..control import default_controller, scaled_masses
-from ..control.contract import Controller
-from ..control.reference import Reference, reference_of
+from ..control.contract import Controller, ControllerWithMemory
+from ..control.reference import Reference
 from ..datasets import COMPONENTS
 from ..description import Robot
 from ..errors import InputError, StateError
@@ -26,10 +23,11 @@ from ..limits import left_out_text
 from ..model import Model
 from ..model.arguments import PoseLike, check_wrench, exact_poses, pose_matrix
 from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
-from ..symbols.integration import MAX_PHASE, MAX_STABLE
+from .arguments import STEP, Timing, longest_step, progress_bar, wanted_motion
+from .batch import simulate_batch
 from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, Event, EventDetector, make_watches, watched_limits
+from .events import Action, Event, EventDetector, make_watches, start_fault, watched_limits
 from .integrators import FIXED, Integrator, Step, no_answer
 from .result import Record, Sample, annotate, energy_fault, external_wrench, needed_force, result_dataset
 from .signals import Actuators, AppliedForces, ConstantSignal, Saturated, Signal, SignalLike, finite_numbers, signal
@@ -37,11 +35,6 @@ from .system import Stepper, System
 
 if TYPE_CHECKING:
     import xarray as xr
-
-
-# More rows than these are a slip of a digit rather than a wish.
-MAX_SAMPLES = 20_000_000
-STEP = 1e-3
 
 
 def simulate(
@@ -67,32 +60,35 @@ def simulate(
     breaks: Sequence[float] = (),
     output: float | None = None,
     reference: Reference | Trajectory | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
     progress: bool | None = None,
     observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
     """Simulate a robot from an initial state under actuator forces and an external wrench, or along a motion.
 
-    Integrates M udot = J^T f + w_ext - bias, where udot comes from direct dynamics.
+    Integrates M udot = J^T f + w_ext - bias, where udot comes from direct dynamics. Leading axes of states, forces,
+    wrenches and parameters, which broadcast, are a batch of runs: all in one call, RK4 in compiled periods.
 
     Parameters
     ----------
     model : Model, Robot, str or Path
         Model of the robot, or what ``polypod.Model`` takes.
     force : array_like, callable, controller or motion, optional
-        Actuator forces (n,) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
+        Actuator forces (..., n) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
         ``polypod.control``. Default: zero. A motion (its name, its file, a trajectory, a task) stands for the robot's
         default controller that follows it at 1 kHz, as ``polypod simulate``; ``simulation.simulate_tracking`` has more
         options.
     duration : float, optional
         Simulated time [s], from 0. Default: that of the motion.
-    pose : array_like or RigidTransform, shape (4, 4), optional
+    pose : array_like or RigidTransform, shape (..., 4, 4), optional
         Initial pose of {P} in {B}. Default: start of the controller's reference if it has one, else home.
-    twist : array_like, shape (6,), optional
+    twist : array_like, shape (..., 6), optional
         Initial twist [v; omega] of the origin of {P}, base axes. Default: that of the reference, else zero.
-    elastic, elastic_rate : array_like, shape (N,), optional
+    elastic, elastic_rate : array_like, shape (..., N), optional
         Initial state of a flexible platform. Default: static equilibrium, at rest.
     wrench : array_like, callable, optional
-        External wrench (6,) on the platform at the origin of {P}, base axes, given like ``force``. Default: zero.
+        External wrench (..., 6) on the platform at the origin of {P}, base axes, given like ``force``; in a batch it
+        is constant. Default: zero.
     rate : float, optional
         Sampling rate [Hz] at which the force is computed and then held, as on a machine. Default: at every instant.
     method : str, optional
@@ -122,6 +118,8 @@ def simulate(
         Interval [s] of the rows of the result. Default: every sample, or every accepted step.
     reference : Reference or Trajectory, optional
         Desired motion, for the tracking error. Default: that of the controller.
+    parameters : mapping of str to array_like, optional
+        Values that replace parameters of the robot, by path; leading axes are a batch of designs.
     progress : bool, optional
         Whether to show a progress bar. Default: on a terminal only.
     observe : callable, optional
@@ -131,7 +129,8 @@ def simulate(
     -------
     xarray.Dataset
         State, forces, energies and events over time, with units. A run interrupted from the keyboard warns and returns
-        what it has.
+        what it has. Of a batch the dimension ``run`` (``run_1``, ``run_2``, ... if it has several axes) comes first;
+        ``end_time`` and ``end_reason`` say how each run ended, and what follows its end is NaN.
 
     Raises
     ------
@@ -140,6 +139,10 @@ def simulate(
 
     Notes
     -----
+    In a batch a function or controller is asked once a sample for all runs: its measurement has the batch's axes, and
+    runs that have ended keep their last state there. A run that reaches a limit or a singularity, has no start, or has
+    a design that can be no robot is marked, and the others go on. Every run is, to the bit, what it is alone.
+
     An energy balance that is off by more than 1e-4 of the energy exchanged is an ``EnergyWarning``: the steps are too
     long.
     """
@@ -150,6 +153,7 @@ def simulate(
             "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
             "wrench": wrench, "method": method, "step": step, "rtol": rtol, "atol": atol, "events": events,
             "singularity": singularity, "breaks": breaks, "output": output, "reference": reference, "observe": observe,
+            "parameters": parameters,
         }  # fmt: skip
         return simulate_tracking(
             model,
@@ -163,29 +167,32 @@ def simulate(
         )
     if duration is None:
         raise InputError("duration: the simulated time [s] is needed, such as duration=1.0, or a motion to follow")
-    timing = _Timing(duration, rate, breaks, output)
+    numbers = {"pose": 2, "twist": 1, "force": 1, "wrench": 1, "elastic": 1, "elastic_rate": 1}
+    states = dict(zip(numbers, (pose, twist, force, wrench, elastic, elastic_rate), strict=True))
+    if parameters is not None or any(_axes(states[name]) > axes for name, axes in numbers.items()):
+        refused = [name for name, given in (("observe", observe is not None), ("breaks", len(breaks) > 0)) if given]
+        return simulate_batch(
+            model, states, parameters, duration=duration, rate=rate, method=method, step=step, friction=friction,
+            saturation=saturation, delay=delay, events=events, singularity=singularity, output=output,
+            reference=reference, progress=progress, refused=refused,
+        )  # fmt: skip
+    timing = Timing(duration, rate, breaks, output)
     system = System(model, friction)
     stepper = Stepper(system)
     actuators = Actuators(system.actuators, saturation, delay)
-    wanted = _reference(reference, force, rate)
+    wanted = wanted_motion(reference, force, rate)
     start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
-    longest = _step(step, system, start) if how == FIXED else STEP if step is None else step
+    longest = longest_step(step, system, start) if how == FIXED else STEP if step is None else step
     integrator = Integrator(how, longest, rtol, atol)
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
-    _check_sampling(forces, wrenches, rate, delay)
+    check_sampling(forces, wrenches, rate, delay)
     size = model.robot.platform_size
     watches = make_watches(events, system, friction, singularity, start)
-    for watch in watches:
-        if watch.once:
-            continue
-        values = watch.values(start)
-        if watch.kind != "contact" and watch.falling and (~(values > 0)).any():
-            leg, text = watch.describe(int(np.argmin(values > 0)), start)
-            raise InputError(
-                f"pose: the start violates the robot's limits: {f'{leg}: ' if leg else ''}{text}", code="limits"
-            )
+    fault = start_fault(watches, start)
+    if fault:
+        raise InputError(f"pose: {fault}", code="limits")
     record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
@@ -357,64 +364,18 @@ def simulate_tracking(
     return whole(result)
 
 
-class _Timing:
-    """Times of a simulation, checked."""
-
-    def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
-        for name, value in (("duration", duration), ("rate", rate), ("output", output)):
-            if value is None and name != "duration":
-                continue
-            real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-            if value is None or not (real and np.isfinite(value) and value > 0):
-                raise InputError(f"{name}: a number greater than 0 is needed, got {value!r}")
-        self.duration = float(duration)
-        density = max(1 / output if output else 0.0, rate or 0.0)
-        if duration * density > MAX_SAMPLES:
-            raise InputError(
-                f"duration: {duration:g} s give {duration * density:.3g} samples; the limit is {MAX_SAMPLES}"
-            )
-        times = np.asarray(list(breaks), dtype=np.float64)
-        if times.size and not ((times >= 0) & (times <= duration)).all():
-            raise InputError(f"breaks: must be times in [0, {duration:g}] s, got {times.tolist()}")
-        if times.size and rate is not None:
-            raise InputError("breaks: with a rate the integrator restarts at every sample; leave breaks out")
-        self.ends = sorted({*times[(times > 0) & (times < duration)].tolist(), self.duration})
-        self.every = 1
-        if output is not None and rate is not None:
-            self.every = round(output * rate)
-            if self.every < 1 or abs(output * rate - self.every) > 1e-6:
-                raise InputError(
-                    f"output: must be a multiple of {1 / rate:g} s at {rate:g} samples per second, got {output}"
-                )
+def _axes(value: Any) -> int:
+    """How many axes numbers have; 0 of what is none."""
+    if value is None or callable(value) or isinstance(value, (Signal, ControllerWithMemory)):
+        return 0
+    try:
+        return np.ndim(value.as_matrix() if hasattr(value, "as_matrix") else value)
+    except ValueError:  # rows of different lengths
+        return 0
 
 
-def _step(step: float | None, system: System, start: Snapshot) -> float:
-    """The step of RK4; one at which a flexible platform's fastest mode would blow up is refused."""
-    if not system.modes:
-        return STEP if step is None else step
-    mode = system.fastest_rate(start.pose, start["elastic"])
-    if step is None:
-        return min(STEP, MAX_PHASE / mode)
-    if mode * step > MAX_STABLE:
-        raise InputError(
-            f"step: got {step:g} s, but the platform's fastest mode ({mode:.4g} 1/s) needs at most "
-            f"{MAX_STABLE / mode:.3g} s with RK4; leave step out"
-        )
-    return step
-
-
-def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
-    if reference is not None and not isinstance(reference, (Reference, Trajectory)):
-        raise InputError(
-            "reference: a polypod.motion.Trajectory or a polypod.control.Reference is needed, got "
-            f"{type(reference).__name__}"
-        )
-    found = getattr(force, "reference", None) if reference is None else reference
-    # a function of a program's own may have something else by that name
-    return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
-
-
-def _check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
+def check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
+    """Raise for what needs samples and has none."""
     if wrench.has_memory:
         raise InputError("wrench: must be a function (time, measurement), got a controller with memory")
     if rate is None and force.has_memory:
@@ -495,6 +456,8 @@ class SimulationRun:
 
     def _acting(self, time: float, snapshot: Snapshot) -> tuple[Array, Array]:
         """Actuator forces and external wrench that act at a time and state."""
+        if self.wrench.constant is not None and not self._continuous:
+            return self._force_acting, self.wrench.constant
         seen = snapshot.measurement()
         force = self._force_acting
         if self._continuous:
@@ -504,14 +467,17 @@ class SimulationRun:
     def run_sampled(self, duration: float, rate: float, every: int) -> None:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""
         count = int(np.ceil(duration * rate * (1 - 1e-12)))
+        force, wrench = self.force.constant, self.wrench.constant
         for k in range(count):
             start, end = k / rate, min((k + 1) / rate, duration)
-            seen = self.snapshot.measurement()
-            self._commanded = self.force.at(start, seen)
-            self.actuators.command(start, self._commanded, seen.qdot)
+            if force is not None and wrench is not None:  # nobody measures
+                self._commanded, self._wrench_acting = force, wrench
+            else:
+                seen = self.snapshot.measurement()
+                self._commanded, self._wrench_acting = self.force.at(start, seen), self.wrench.at(start, seen)
+            self.actuators.command(start, self._commanded, self.snapshot["qdot"])
             pieces = self.actuators.pieces(start, end)
             self._force_acting = pieces[0][2]
-            self._wrench_acting = self.wrench.at(start, seen)
             if k % every == 0:
                 self.record.add(start, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
             for a, b, applied in pieces:
@@ -578,32 +544,3 @@ class SimulationRun:
     @property
     def _unrecorded(self) -> bool:
         return self.time > self.record.last_time + 1e-12 * max(1.0, self.time)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# A progress bar on a terminal, nothing elsewhere.
-
-_EVERY = 0.1  # s between updates: drawing costs more than simulating
-
-
-@contextmanager
-def progress_bar(duration: float, wanted: bool | None) -> Iterator[Callable[[float], None]]:
-    """A function to call with the simulated time; None shows the bar on a terminal only."""
-    if not (sys.stderr.isatty() if wanted is None else wanted):
-        yield lambda time: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("simulating"), BarColumn(), TextColumn("{task.completed:.3g} s"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("simulating", total=duration)
-        last = monotonic()
-
-        def update(time: float) -> None:
-            nonlocal last
-            if monotonic() - last > _EVERY:
-                last = monotonic()
-                bar.update(task, completed=time)
-
-        yield update

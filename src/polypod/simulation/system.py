@@ -37,35 +37,50 @@ Derived = TypeVar("Derived")
 
 
 class CompiledDynamics:
-    """A robot's dynamics in symbols, functions compiled from them, safe in threads."""
+    """A robot's dynamics in symbols, functions compiled from them, safe in threads.
 
-    def __init__(self, kernels: Kernels, friction: bool) -> None:
+    ``mechanism`` is the robot with numbers of designs as inputs; by default it is the robot as it is.
+    """
+
+    def __init__(self, kernels: Kernels, friction: bool, mechanism: Mechanism | None = None) -> None:
         self._model_kernels, self._friction = kernels, friction
+        self._mechanism = mechanism
         self._kernels: dict[Graph, Kernel] = {}
+        self._bound: dict[Graph, Kernel] = {}
         self._derived: dict[Any, Any] = {}
 
     @lazy
     def dynamics(self) -> Dynamics:
         """The robot in symbols."""
         if self._friction:
-            check_rotations(self._model_kernels.mechanism)
-        return Dynamics(self._model_kernels.mechanism, self._model_kernels.options.dry, self._friction)
+            check_rotations(self.mechanism)
+        return Dynamics(self.mechanism, self._model_kernels.options.dry, self._friction)
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot in symbols."""
+        return self._mechanism or self._model_kernels.mechanism
 
     def kernel(self, graph: Graph) -> Kernel:
-        """The compiled form of a function of the dynamics, made by a function of a module."""
+        """The compiled form of a function of the dynamics with the robot's numbers."""
+        with COMPILING:
+            if graph not in self._bound:
+                kernel = self.without_numbers(graph)
+                self._bound[graph] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
+            return self._bound[graph]
+
+    def without_numbers(self, graph: Graph) -> Kernel:
+        """The compiled form of a function of the dynamics, made by a function of a module, without its numbers."""
         with COMPILING:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
-                origin = self._model_kernels.cache_key(name)
+                origin = self._model_kernels.cache_key(name, self._mechanism)
                 cache_key = (
                     None
                     if origin is None
                     else origin + fingerprint(str(sys.modules[graph.__module__].__file__), *_SOURCES)
                 )
-                kernel = self._model_kernels.shared(partial(self._build, graph), cache_key)
-                self._kernels[graph] = (
-                    kernel.at(self._model_kernels.mechanism.numbers.values) if kernel.parameters else kernel
-                )
+                self._kernels[graph] = self._model_kernels.shared(partial(self._build, graph), cache_key)
             return self._kernels[graph]
 
     def derived(self, make: Callable[[Dynamics], Derived]) -> Derived:
@@ -97,6 +112,16 @@ class System:
     def mechanism(self) -> Mechanism:
         """The robot in symbols, made when first needed."""
         return self.model.kernels.mechanism
+
+    @property
+    def limit_ranges(self) -> Array:
+        """Lowest and highest values (k, 2) of the limited quantities."""
+        return self.mechanism.limit_ranges
+
+    @property
+    def explained(self) -> Any:
+        """Who says why a state has no answer."""
+        return self.model
 
     def _elastic(self, **given: Array) -> dict[str, Any]:
         """Keywords of a flexible robot's calls; none for a rigid one."""
@@ -166,11 +191,11 @@ class Stepper:
 
     def _why(self, base: Array, y: Array, *_: Array) -> str:
         """Which leg fails at a chart."""
-        return why_no_answer(self.system.model, self._pose_and_shape(base, y))
+        return why_no_answer(self.system.explained, self._pose_and_shape(base, y))
 
     def nearest_loss(self, base: Array, y: Array) -> str:
         """Which leg is nearest to failing at a chart."""
-        return nearest_loss(self.system.model, self._pose_and_shape(base, y))
+        return nearest_loss(self.system.explained, self._pose_and_shape(base, y))
 
     def _pose_and_shape(self, base: Array, y: Array) -> dict[str, Array]:
         parts = self.layout.chart

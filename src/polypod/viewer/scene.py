@@ -126,6 +126,7 @@ def _limits(model: Model) -> list[dict[str, Any]]:
 def _uses(model: Model) -> list[dict[str, Any]]:
     """Limits of a state in the order of the page's uses: of drives with their number, of the platform without."""
     judged, _ = state_limits(model.robot_limits)
+    legs = {leg.name: number for number, leg in enumerate(model.robot.legs)}
     found = []
     for one in judged.limits:
         kind = KINDS[one.kind]
@@ -137,6 +138,7 @@ def _uses(model: Model) -> list[dict[str, Any]]:
                 "range": kind.of == "range",
                 "pair": one.index if kind.of == "pair" else None,
                 "low": one.low if kind.of == "pair" else None,
+                "legs": [legs[who] for who in one.where.split(" against ") if kind.of == "pair" and who in legs],
                 "changes": bool({"qddot", "acceleration"} & set(kind.needs)),
                 "force": "force" in kind.needs,
             }

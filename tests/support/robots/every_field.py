@@ -13,7 +13,7 @@ _DRIVE = {
     "max_force": 900.5, "rms_force": 300.25, "max_speed": 0.7, "max_acceleration": 9.5, "max_power": 510.0,
     "force_speed": [[0.0, 900.0], [0.2, 300.0], [0.5, 0.0]], "max_stroke": 0.31, "gear": 1.5, "rotor_inertia": 1.1e-5,
     "torque_constant": 0.07, "efficiency": 0.8, "max_motor_torque": 2.5, "rms_motor_torque": 0.9,
-    "max_motor_speed": 950.0,
+    "max_motor_speed": 950.0, "drive_spring": "servo loop",
 }  # fmt: skip
 _FRICTION = {"viscous": 1.5, "coulomb": 0.01, "drag": 0.7, "static": 1.3, "stribeck_speed": 0.02}
 _RATING = {

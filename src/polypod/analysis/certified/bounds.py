@@ -49,8 +49,9 @@ _FIRST, _MOST, _AT_ONCE = 2_000, 16_000, 2_000
 _ITERATIONS, _TIGHTEN = 8, 3
 """Rounds of cutting: to decide a limit, and only to tighten bounds towards what is reached."""
 _CLOSE, _SHARE = 1.01, 0.005
-_BUDGETED = 250
-"""Intervals gone through at once where the time is limited."""
+_BUDGETED, _WORK = 250, 20_000_000
+"""Intervals gone through at once where the time is limited: so few at least, and so many times the operations of one
+at most, about a second's."""
 _PARTS, _TOGETHER = (4, 64), 1_000
 """Parts that an interval is cut into: more where few are left, as long as they make up so many intervals together."""
 _REACHED = 1e-9
@@ -232,7 +233,9 @@ class _MotionBounder:
 
     def rows(self, low: Array, high: Array) -> _TimeIntervals:
         """Bounds over intervals (n,)."""
-        parts, at_once = [], _AT_ONCE if self.budget.seconds is None else _BUDGETED
+        parts, at_once = [], _AT_ONCE
+        if self.budget.seconds is not None:
+            at_once = int(np.clip(_WORK // self.models.operations, _BUDGETED, _AT_ONCE))
         for k in range(0, max(len(low), 1), at_once):
             if k:
                 self.progress(f"between the samples, {k} of {len(low)} intervals")
@@ -497,7 +500,7 @@ class MotionModels:
         given = [p.symbols for p in (x.pose, x.twist, x.acceleration, x.wrench, port)]
         given += [ca.vertcat(*symbols, ca.SX(0, 1)), mechanism.numbers.symbols]
         graph = Graph.of(ca.Function("along", given, ca.cse([ca.densify(part) for part in (*parts, *reactions)])))
-        count = len(parts)
+        self.operations, count = graph.count, len(parts)
         ranges = range(2), range(2, count), range(count, count + len(reactions))
         self._rates, self._rest, self._reactions = (graph.only(of) for of in ranges)
         self._numbers = [Affine.exact(value, (0.0,)) for value in mechanism.numbers.values]

@@ -31,6 +31,8 @@ class CertifiedBox(NamedTuple):
         Whether a box of that size contains a pose outside the workspace; otherwise the effort was too small.
     boxes : int
         Number of boxes examined.
+    left_out : mapping of str to str
+        Limits of the robot file that are not judged, and why.
     """
 
     low: Array
@@ -38,6 +40,7 @@ class CertifiedBox(NamedTuple):
     beyond: Array
     beyond_outside: bool
     boxes: int
+    left_out: Mapping[str, str]
 
 
 class Boxes(NamedTuple):
@@ -110,6 +113,7 @@ def certified_box(
 ) -> CertifiedBox:
     """The largest box around a pose in which the robot provably keeps all limits and meets no singularity.
 
+    Limits are ranges and cones; ``left_out`` of the result names others, clearances among them, that are not proven.
     The largest multiple of the proportions that is certified is found, then each side is moved out as far as possible
     while the others stay.
 
@@ -170,4 +174,4 @@ def certified_box(
                 boxes += taken
                 grown, too_far = (trial, too_far) if sure else (grown, trial)
             end[k] = grown
-    return CertifiedBox(low, high, bad * shape, outside_, boxes)
+    return CertifiedBox(low, high, bad * shape, outside_, boxes, test.not_proven)

@@ -74,6 +74,8 @@ class CertifiedVolume(NamedTuple):
         Number of boxes still undecided at the end.
     seconds : float
         Computing time [s].
+    left_out : mapping of str to str
+        Limits of the robot file that are not judged, and why.
     """
 
     low: float
@@ -84,6 +86,7 @@ class CertifiedVolume(NamedTuple):
     boxes: int
     open: int
     seconds: float
+    left_out: Mapping[str, str]
 
 
 def certified_volume(
@@ -97,10 +100,11 @@ def certified_volume(
 ) -> CertifiedVolume:
     """Volume of the workspace between guaranteed bounds, by bisection of undecided boxes.
 
-    Inside are poses that keep all limits, close the legs and have the sign of det J that home has; rounding is
-    accounted for. Parts that are not connected with home count too. For robots on six telescopic legs, over z and other
-    coordinates, the volume within a box is bounded by the mean length of its columns along z (half of them for a
-    mirror-symmetric robot); for other robots a box is inside, outside or undecided.
+    Inside are poses that keep all ranges and cones, close the legs and have the sign of det J that home has; rounding
+    is accounted for. ``left_out`` of the result names limits that are not judged, such as clearances: with them the
+    volume may be smaller. Parts that are not connected with home count too. For robots on six telescopic legs, over z
+    and other coordinates, the volume within a box is bounded by the mean length of its columns along z (half of them
+    for a mirror-symmetric robot); for other robots a box is inside, outside or undecided.
 
     Parameters
     ----------
@@ -141,7 +145,8 @@ def certified_volume(
         work.refine(gap, began + seconds)
     low, high = times * work.low * (1 - _SUMS), times * work.high * (1 + _SUMS)
     rest = (high - low) / high if high else 0.0
-    return CertifiedVolume(low, high, rest, names, box, work.taken, len(work.boxes.low), monotonic() - began)
+    taken = work.taken, len(work.boxes.low), monotonic() - began
+    return CertifiedVolume(low, high, rest, names, box, *taken, test.not_proven)
 
 
 def _span(test: WorkspaceTest, names: Sequence[str], span: Mapping[str, tuple[float, float]], at: Array) -> Array:

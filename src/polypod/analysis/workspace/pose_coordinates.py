@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,9 @@ from ...arrays import Array
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
 from ...limits import BEST_SHARING, KINDS
 from ...model import Model
+from ...model.distribution import force_bounds
 from ...model.least_use import least_use
+from ..wrenches import wrench_feasible
 from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY, limit_names, margins
 
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
@@ -152,6 +154,12 @@ class Requirements:
         External wrench (6,) on the platform at the origin of {P}, base axes [N, N m].
     drives : bool
         Whether to take limits from the robot file: the smaller of max_force and the force at zero speed of force_speed.
+    force_range : (float or tuple of float, float or tuple of float), optional
+        Lowest and highest actuator force at rest [N or N m], one number or one per actuator: (-400, -20) for cables
+        that pull with 20 to 400 N, on legs whose coordinate is their length.
+    wrench_box : tuple of float, optional
+        Half widths (6,) of a box of wrenches about ``wrench`` [N, N m], each of which must be held (wrench-feasible
+        workspace); tested exactly, as by ``pp.analysis.wrench_feasible``.
     """
 
     distance: float = 0.0
@@ -159,14 +167,25 @@ class Requirements:
     payload: tuple[float, tuple[float, float, float]] | None = None
     wrench: tuple[float, ...] | None = None
     drives: bool = False
+    force_range: tuple[Any, Any] | None = None
+    wrench_box: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.distance) and self.distance >= 0):
             raise InputError(f"distance: must be at least 0, got {self.distance!r}")
         if self.drives and self.max_force is not None:
             raise InputError("max_force: give max_force or use the limits of the drives, not both")
-        if self.max_force is None and not self.drives and (self.payload is not None or self.wrench is not None):
-            raise InputError("payload: is compared with the largest forces; pass max_force= or drives=True too")
+        if self.force_range is not None and (self.drives or self.max_force is not None):
+            raise InputError("force_range: give force_range, max_force or drives, not several of them")
+        loads = self.payload, self.wrench, self.wrench_box
+        if not self.forces and any(load is not None for load in loads):
+            raise InputError(
+                "payload: is compared with the largest forces; pass max_force=, force_range= or drives=True too"
+            )
+        if self.wrench_box is not None and not (_finite(self.wrench_box, 6) and min(self.wrench_box) >= 0):
+            raise InputError(
+                f"wrench_box: must be six finite half widths [N, N m] of at least 0, got {self.wrench_box!r}"
+            )
         if self.max_force is not None and not (np.asarray(self.max_force, dtype=float) > 0).all():
             raise InputError(f"max_force: must be positive, got {self.max_force!r}")
         if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):
@@ -184,7 +203,12 @@ class Requirements:
     @property
     def forces(self) -> bool:
         """Whether forces are limited."""
-        return self.max_force is not None or self.drives
+        return self.max_force is not None or self.drives or self.force_range is not None
+
+    @property
+    def feasibility(self) -> bool:
+        """Whether forces have two bounds, or must hold a set of wrenches."""
+        return self.force_range is not None or self.wrench_box is not None
 
 
 class PoseMargins(NamedTuple):
@@ -227,6 +251,10 @@ class WorkspaceTest:
                     f"drives: no drive of {model.robot.name!r} has max_force, force_speed or max_motor_torque; add one "
                     "of them, or give max_force"
                 )
+        if self.requirements.feasibility:
+            most = np.asarray(self._most, dtype=np.float64) if self._most is not None else 0.0
+            given = self.requirements.force_range or (-most, most)
+            self._range = force_bounds(model.robot_limits, given)
         if self.requirements.max_force is not None:
             count = np.shape(self.requirements.max_force)
             if count not in ((), (len(model.actuators),)):
@@ -237,12 +265,14 @@ class WorkspaceTest:
         """What poses are judged by, in words: every quantity once, and the fields of the file that limit forces."""
         names = dict.fromkeys(name for _, name in self.limits if name != NO_LIMIT)
         if self.requirements.forces:
-            fields = ["max_force as given"]
+            fields = ["max_force as given" if self.requirements.force_range is None else "force_range as given"]
             if self.requirements.drives:
                 drives = [actuator.drive for actuator in self.space.model.actuators]
                 texts = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
                 texts |= {"max_motor_torque": "max_motor_torque with efficiency"}
                 fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
+            if self.requirements.wrench_box is not None:
+                fields.append("for every wrench of the box")
             names = {f"{name} at rest ({', '.join(fields)})" if name == FORCE else name: None for name in names}
         return tuple(names)
 
@@ -258,6 +288,12 @@ class WorkspaceTest:
             elif one.kind not in at_rest and KINDS[one.kind].of not in ("range", "pair"):
                 found[one.quantity] = "poses are at rest"
         return found
+
+    @property
+    def not_proven(self) -> dict[str, str]:
+        """Limits of the robot file that proofs over boxes of poses leave out, and why."""
+        apart = dict.fromkeys(self._apart.quantities, "distances of bodies are not bounded over boxes of poses")
+        return self.left_out | apart
 
     @property
     def sharing(self) -> str:
@@ -306,7 +342,9 @@ class WorkspaceTest:
             distance = np.full((len(poses), 1), np.inf)
             distance[inside, 0] = model.conditioning(poses[inside]).distance
             rows.append(np.minimum(distance / asked.distance - 1.0, 1.0))
-        if asked.forces:
+        if asked.feasibility:
+            rows.append(self._feasible(poses, inside))
+        elif asked.forces:
             left = np.ones((len(poses), len(model.actuators)))
             force = holding_forces(model, poses[inside], asked)
             if len(model.actuators) > model.mobility.count:
@@ -316,15 +354,32 @@ class WorkspaceTest:
             rows.append(np.where(np.isnan(left), -1.0, left))
         return rows
 
+    def _feasible(self, poses: Array, inside: NDArray[np.bool_]) -> Array:
+        """Margins (n, a) of forces that hold all wrenches asked for: that of the limiting actuator, 1 of others."""
+        model, (low, high), asked = self.space.model, self._range, self.requirements
+        where = poses[inside]
+        found = wrench_feasible(
+            model, where, asked.wrench_box, external_wrench(model, where, asked), bounds=(low, high), errors="nan"
+        )
+        left = np.ones((len(poses), len(model.actuators)))
+        part = np.where(np.isnan(found.margin), -1.0, found.margin / (0.5 * (high - low))[found.limiting])
+        left[np.flatnonzero(inside), found.limiting] = part
+        return left
+
 
 def holding_forces(model: Model, poses: Array, asked: Requirements) -> Array:
     """Actuator forces (n, a) that hold the platform, its payload and a wrench at rest, without friction; of least norm
     where there are more actuators than degrees of freedom."""
+    still, wrench = np.zeros((len(poses), 6)), external_wrench(model, poses, asked)
+    return np.asarray(model.inverse_dynamics(poses, still, still, wrench, friction=False, errors="nan"))
+
+
+def external_wrench(model: Model, poses: Array, asked: Requirements) -> Array:
+    """Wrenches (n, 6) of the wrench and the payload asked for."""
     wrench = np.zeros((len(poses), 6)) + (0.0 if asked.wrench is None else np.asarray(asked.wrench, dtype=float))
     if asked.payload is not None:
         mass, place = asked.payload
         weight = mass * np.asarray(model.robot.gravity)
         wrench[:, :3] += weight
         wrench[:, 3:] += np.cross(poses[:, :3, :3] @ np.asarray(place, dtype=float), weight)
-    still = np.zeros((len(poses), 6))
-    return np.asarray(model.inverse_dynamics(poses, still, still, wrench, friction=False, errors="nan"))
+    return wrench

@@ -15,7 +15,7 @@ from ...fingerprint import fingerprint
 from ...kernels import Expression, Iteration, Kernel, Port, port
 from ...kernels.predicate import Conditions, PredicateKernel
 from ...legs.contract import SMALLEST_MARGIN
-from ...limits import ROUNDING
+from ...limits.symbols import clearances_hold, range_holds, range_margin
 from ...mechanism import LegAtState, Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
@@ -47,19 +47,13 @@ class Requirement:
 
     @property
     def margin(self) -> ca.SX:
-        """min(v - low, high - v) over half of the range; of a cosine v the distance from that of the cone over 1 - it.
-
-        It has the sign of what is left everywhere, and no unit, so that limits of different kinds compare.
-        """
-        if self.angle:
-            return (self.value - self.low) / (1 - self.low)
-        return ca.fmin(self.value - self.low, self.high - self.value) / (0.5 * (self.high - self.low))
+        """What is left, by the judge; it has no unit, so that limits of different kinds compare."""
+        return range_margin(self.value, self.low, self.high, self.angle)
 
     @property
     def holds(self) -> ca.SX:
         """Whether the quantity is in its range."""
-        above = self.value >= self.low
-        return above if self.angle else ca.logic_and(above, self.value <= self.high)
+        return range_holds(self.value, self.low, self.high, self.angle)
 
 
 @dataclass(frozen=True)
@@ -152,7 +146,7 @@ def _determinant(n: int) -> ca.Function:
 # ----------------------------------------------------------------------------------------------------------------------
 # The compiled functions of workspaces: margins and det J of single poses, and conditions on whole grids.
 
-_SOURCES = "analysis/workspace/quantities.py", "analysis/workspace/quantities.py"
+_SOURCES = "analysis/workspace/quantities.py", "limits/symbols.py"
 
 
 class Margins(NamedTuple):
@@ -215,9 +209,7 @@ def _conditions(model: Model) -> Conditions:
     if not ca.SX(q.closing).is_constant():
         stages.append(q.closing > SMALLEST_MARGIN)
     if model.robot.clearance is not None:  # what takes longest last
-        bound = model.robot.clearance * (1 - ROUNDING)
-        apart = model.clearances.function.at_pose(pose, q.legs)
-        stages += [apart[k] >= bound for k in range(apart.numel())]
+        stages += clearances_hold(model.clearances.function.at_pose(pose, q.legs), model.robot.clearance)
     stages = stages or [ca.SX(position[0] <= ca.inf)]
     given = ca.vertcat(mechanism.numbers.symbols, rotation, offset, sign)
     stages.append(q.determinant * sign > 0)

@@ -80,6 +80,8 @@ function evaluate(motion) {
   }
   state.used = used(state, motion, values);
   state.uses = scene.actuators.map((_, k) => most(state.used.filter(one => one.actuator === k)));
+  const broken = scene.limits.filter((_, k) => state.limits[k].over).map(limit => limit.leg);
+  state.overLegs = new Set([...broken, ...state.used.filter(one => one.share > 1 + 1e-12).flatMap(one => one.legs)]);
   state.verdict = verdict(state);
   return state;
 }

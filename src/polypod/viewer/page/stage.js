@@ -227,9 +227,7 @@ function makeStage(host, camera) {
     ghost.visible = !state.reachable;
     if (ghost.visible) ghost.matrix.set(...state.pose);
     platformSkin.color.set(state.singular ? RED : 0x9db7c9);
-    const over = new Set(
-      state.reachable ? scene.limits.filter((_, k) => state.limits[k].over).map(l => l.leg) : state.lostLegs,
-    );
+    const over = state.reachable ? state.overLegs : state.lostLegs;
     skins.forEach((skin, leg) => skin.color.set(over.has(leg) ? RED : legColour(leg)));
     if (good) {
       stage.last = good;
