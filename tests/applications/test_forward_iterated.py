@@ -36,7 +36,8 @@ from test_export_js import evaluated, without_words
 from test_forward_side import side_of
 
 FOLDER = Path(__file__).parent.parent / "data" / "machines"
-POSES = json.loads((FOLDER / "poses.json").read_text())
+GOLDEN = FOLDER.parent / "golden" / "machines"
+POSES = {path.stem: json.loads(path.read_text())["states"] for path in sorted(GOLDEN.glob("*.json"))}
 GENERATED = {**ROBOTS, **UNUSUAL, **MACHINES}
 RANGES = {"par4": ((0.15, 0.15, 0.15, 0.6), (0.0, 0.0, 0.0, 0.0)), "ankle-g1": ((0.55, 0.2), (-0.15, 0.0))}
 """Largest displacements of the robot's coordinates and the middle of their range, where these are known."""

@@ -17,7 +17,8 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, Imported, import_robot, linkage_of
-from polypod.exchange.linkage import Linkage, body, combined, dangling_joints, massless
+from polypod.exchange.closing import LoopSolver
+from polypod.exchange.linkage import Linkage, body, checked_joint, combined, dangling_joints, massless
 from polypod.exchange.simplify import _meeting, simplified
 from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.exchange.uncontrolled import uncontrolled_motions
@@ -447,6 +448,36 @@ def lengths_of_bars(robot: pp.Robot) -> list[float]:
     at = {j.name: np.array(j.at) for leg in robot.legs for j in leg.joints}
     pairs = (("motor", "elbow"), ("elbow", "tip"), ("pivot", "tip"), ("motor", "pivot"))
     return [float(np.linalg.norm((at[a] - at[b])[:2])) for a, b in pairs]
+
+
+def test_derivatives_of_loops_are_those_of_their_gaps() -> None:
+    """Of every kind of joint, free and held, by central differences of the residuals, of two positions at once."""
+    kinds = {"revolute": 1, "prismatic": 1, "cylindrical": 1, "spherical": 0, "universal": 2, "fixed": 0}
+    random, joints = np.random.default_rng(5), []
+    for number, (kind, axes) in enumerate(kinds.items()):
+        data = {"name": kind, "kind": kind, "between": ("base" if number % 2 else "other", "body")}
+        given = np.linalg.qr(random.normal(size=(3, 3)))[0].tolist()
+        about = [{}, {"axis": given[0]}, {"axes": given[:2]}][axes]
+        joints.append(data | {"at": random.normal(size=3).tolist()} | about)
+    bodies = {name: body(1.0, np.zeros(3), np.eye(3)) for name in ("base", "body", "other")}
+    solver = LoopSolver(Linkage("all", bodies, tuple(map(checked_joint, joints))))
+    at, values, step = random.normal(size=(2, 2, 6)), {"revolute": 0.3, "prismatic": -0.2}, 1e-6
+
+    def displaced(twists: np.ndarray) -> np.ndarray:
+        found = np.tile(np.eye(4), (2, 1, 1))
+        found[:, :3, :3] = Rotation.from_rotvec(twists[:, 3:]).as_matrix()
+        found[:, :3, 3] = solver.size * twists[:, :3]
+        return found
+
+    for held in ({}, values):
+        start = np.array([displaced(one) for one in at])
+        jacobian, residual = solver.constraints(start, held)
+        assert residual.shape == (2, sum((5, 5, 4, 3, 4, 6)) + len(held))
+        for k, unit in enumerate(np.eye(12).reshape(12, 2, 6)):
+            ends = [solver.constraints(displaced(way * step * unit) @ start, held)[1] for way in (1, -1)]
+            assert np.abs((ends[0] - ends[1]) / (2 * step) - jacobian[..., k]).max() < 1e-8
+        for one, rows in zip(start, jacobian, strict=True):
+            assert np.abs(solver.constraints(one, held)[0] - rows).max() < 1e-15
 
 
 def test_loops_that_close_from_no_start_near_are_closed_from_others(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from scipy.spatial.transform import RigidTransform
 
 import polypod as pp
 from polypod.description import ConeLimit
-from polypod.errors import StateError, StateWarning
+from polypod.errors import ImplausibleWarning, StateError, StateWarning
 from polypod.model import ForwardKinematicsStatus
 from support import states as sample
 from support.refusals import refused, warned
@@ -389,3 +389,34 @@ def test_limits_out_of_reach_are_not_kept(model_of: Any) -> None:
     report = model.limits(displaced(model.robot.home.matrix, np.r_[5.0, 0, 0, 0, 0, 0]))
     assert not report.inside.any()
     assert len(report.violations()) == 6
+
+
+# -- coordinates in millimetres ----------------------------------------------------------------------------------------
+
+
+def test_coordinates_in_millimetres_are_suspected(model_of: Any) -> None:
+    """The pose has them, so it is an answer: the platform is as far away as legs of 485 m, in every form of call."""
+    model = model_of("hexapod")
+    q, high = np.full(6, 485.2), model.robot.home.matrix.copy()
+    near = model.inverse_kinematics(high)
+    high[2, 3] += 9.5 * model.robot.farthest  # high legs, but not yet ten times the size away
+    for given, options in (
+        (q, {}),
+        ([485.2] * 6, {}),
+        (np.array([near, q, near]), {}),
+        (np.tile(q, (2, 40, 1)), {}),
+        (q, {"full_output": True}),
+        (np.array([near, q]), {"along": True}),
+        (q, {"parameters": {"platform.mass": 2.0}}),
+        (q, {"guess": RigidTransform.from_matrix(model.robot.home.matrix)}),
+    ):
+        with warned(ImplausibleWarning, "484.8", "1000") as caught:
+            found = model.forward_kinematics(given, **options)
+        assert caught[0].filename == __file__
+        found = found.pose if hasattr(found, "pose") else found
+        found = found.as_matrix() if isinstance(found, RigidTransform) else found
+        away = np.linalg.norm(found[..., :3, 3], axis=-1).max()
+        assert 484.0 < away < 486.0
+    for pose in (model.robot.home.matrix, high):
+        found = without_warning(lambda pose=pose: model.forward_kinematics(model.inverse_kinematics(pose)))
+        assert np.abs(found - pose).max() < 1e-9

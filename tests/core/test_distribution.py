@@ -301,3 +301,27 @@ def test_wrench_boxes_that_are_none_are_refused(model_of: Callable[[str], pp.Mod
     found = pp.analysis.wrench_feasible(model, away, bounds=(-5, 5), errors="nan")
     assert np.isnan(found.margin)
     assert (found.limiting, found.feasible) == (-1, False)
+
+
+def test_eight_cables_are_struts_without_mass_that_pull() -> None:
+    """A box hung in its middle: lower cables at 20 N, the upper ones carry these and the weight, by its balance."""
+    anchors = np.array([(x, y, z) for z in (-2.0, 2.0) for x, y in ((-3, -3), (3, -3), (3, 3), (-3, 3))])
+    points = np.sign(anchors) * [0.2, 0.3, -0.2]
+    none = {"mass": 0.0, "com": (0, 0, 0), "inertia": (0, 0, 0)}
+    legs = [
+        {"kind": "UPS", "name": f"cable{k + 1}", "base": tuple(a), "platform": tuple(p), "axis": (0.0, 0.0, 1.0)}
+        for k, (a, p) in enumerate(zip(anchors.tolist(), points.tolist(), strict=True))
+    ]
+    platform = {"mass": 10.0, "inertia": (0.5, 0.5, 0.5)}
+    home = {"position": (0.0, 0.0, 0.0)}
+    legs = [{**leg, "lower": none, "upper": none} for leg in legs]
+    model = pp.Model(pp.Robot.model_validate({"name": "cables", "platform": platform, "home": home, "legs": legs}))
+    pose, still = model.robot.home.matrix, np.zeros(6)
+    force = model.inverse_dynamics(pose, still, still, distribution=pp.Distribution(bounds=(-400, -20)))
+    rise = abs((anchors - points)[0, 2]) / np.linalg.norm((anchors - points)[0])
+    weight = 10.0 * abs(model.robot.gravity[2])
+    np.testing.assert_allclose(force, -np.repeat([20.0, 20.0 + weight / (4 * rise)], 4), rtol=1e-12)
+    with refused(StateError, "-20", code="bounds"):
+        # pulled upwards by twice the most that four cables hold
+        lift = [0, 0, 2 * 4 * 400 * rise, 0, 0, 0]
+        model.inverse_dynamics(pose, still, still, lift, distribution=pp.Distribution(bounds=(-400, -20)))

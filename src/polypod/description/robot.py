@@ -25,6 +25,7 @@ from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of, rating
 from .shapes import BaseShape, Floor
 
+_FAR_AWAY = 10.0  # times the size of the robot
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
@@ -441,3 +442,18 @@ class Robot(Data):
             Path, such as ``platform.mass``.
         """
         yield from numbers(self)
+
+
+def implausibly_far(robot: Robot, positions: Array) -> str | None:
+    """How far positions (..., 3) of the platform are from home, in words, where ten times the robot's size is exceeded.
+
+    Millimetres are probably meant then. None where all are plausible; positions that are NaN are passed over.
+    """
+    away = float(np.fmax.reduce(np.linalg.norm(positions - robot.home.position, axis=-1), axis=None, initial=0.0))
+    size = max(robot.farthest, robot.platform_size)
+    if away <= _FAR_AWAY * size:
+        return None
+    return (
+        f"{away:.4g} m from home, but the robot's size is {size:.4g} m; lengths are in metres: divide them by 1000 if "
+        "millimetres are meant"
+    )

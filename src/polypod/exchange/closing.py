@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
@@ -31,8 +32,8 @@ _ROUNDED = 1e-4
 """What rounded numbers may leave open."""
 _UNASKED = 0.02
 """What is closed without being asked for."""
-_STARTS, _ENOUGH = 60, 3
-"""Random positions that are tried, and closed ones that are enough."""
+_STARTS, _TOGETHER, _ENOUGH = 60, 10, 3
+"""Random positions that are tried, so many at once, and closed ones that are enough."""
 _TURNS = ("revolute", "cylindrical")
 
 
@@ -90,6 +91,20 @@ def _open(gap: float, tilt: float) -> str:
     return f"{round(1e3 * gap, 9):.4g} mm and {round(float(np.degrees(tilt)), 9):.4g} deg"
 
 
+class _Listed(NamedTuple):
+    """Constraints of some joints as arrays (k,): numbers of the joints, axes i and j of their halves.
+
+    First those of two axes at a right angle (see ``_constraints_of``), then the gaps along a base axis, then the gaps
+    along an axis of the first half.
+    """
+
+    joint: NDArray[np.int64]
+    i: NDArray[np.int64]
+    j: NDArray[np.int64]
+    squares: int
+    gaps: int
+
+
 class LoopSolver:
     """Constraints of all joints on the displacements (b, 4, 4) of the b bodies from where they are at home."""
 
@@ -99,6 +114,10 @@ class LoopSolver:
         self.seats = [linkage.seats.get(joint.name) or seats_of(joint) for joint in linkage.joints]
         self.size = extent(seat[:3, 3] for pair in self.seats for seat in pair)
         self.still = np.tile(np.eye(4), (len(self.index), 1, 1))
+        last = len(self.index)  # the base comes after the bodies
+        self._ends = np.array([[self.index.get(name, last) for name in joint.between] for joint in linkage.joints])
+        self._halves = np.array(self.seats).reshape(-1, 2, 4, 4)
+        self._lists: dict[Any, _Listed] = {}
         self.tree = JointTree(linkage.joints, self.seats, self.index, self.size, linkage.seats)
 
     def scale(self, name: str) -> float:
@@ -134,18 +153,17 @@ class LoopSolver:
 
     def _from_random(self, values: Mapping[str, float]) -> Array | None:
         """Of closed positions from random ones, the one whose bodies are turned least; None if none was found."""
-        draw, found = np.random.default_rng(0), []
+        draw, found = np.random.default_rng(0), list[Array]()
 
         def beside(displacements: Array) -> tuple[Array, Array]:
             return self.constraints(displacements, values, self.tree.loops)
 
-        for _ in range(_STARTS):
-            end = self.tree.closed(self.tree.moves(values, draw), values, beside)
-            if self._is_closed(end, values):
-                end = self._closed(end, values, _CLOSED)
-                found.append(end)
-                if len(found) == _ENOUGH:
-                    break
+        for _ in range(0, _STARTS, _TOGETHER):
+            starts = np.array([self.tree.moves(values, draw) for _ in range(_TOGETHER)])
+            ends = self.tree.closed(starts, values, beside)
+            found += [self._closed(end, values, _CLOSED) for end in ends if self._is_closed(end, values)]
+            if len(found) >= _ENOUGH:
+                break
         turned = [float(np.trace(end, axis1=1, axis2=2).sum()) for end in found]  # of a rotation 1 + 2 cos, and 1
         return found[int(np.argmax(turned))] if found else None
 
@@ -175,59 +193,92 @@ class LoopSolver:
             if error < tolerance or (error < 1e-7 and error > 0.5 * before):
                 break
             before = error
-            step = np.linalg.lstsq(jacobian, -residual, rcond=1e-10)[0].reshape(-1, 6)
+            step: Array = np.linalg.lstsq(jacobian, -residual, rcond=1e-10)[0].reshape(-1, 6)
             longest = np.abs(step).max(initial=0.0)
             step = step * min(1.0, 0.3 / longest) if longest else step
-            displacements = np.array(
-                [_displacement(t, self.size) @ d for t, d in zip(step, displacements, strict=True)]
-            )
+            displacements = _displacements(step, self.size) @ displacements
         return displacements
 
-    def _seats(self, displacements: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
+    def _seats(self, displacements: Array, number: int) -> tuple[Array, Array]:
         joint = self.linkage.joints[number]
         first, second = (
             seat if name == BASE else displacements[self.index[name]] @ seat
             for name, seat in zip(joint.between, self.seats[number], strict=True)
         )
-        return first if value is None else first @ moved_by(joint, value), second
+        return first, second
 
     def constraints(
         self, displacements: Array, values: Mapping[str, float], only: Sequence[int] | None = None
     ) -> tuple[Array, Array]:
-        """Jacobian (k, 6 b) and residual (k,) of all constraints or those of some joints, lengths over the size.
+        """Jacobian (..., k, 6 b) and residual (..., k) of all constraints or those of some joints.
 
-        The Jacobian is by the bodies' twists about the base's origin, linear parts over the size.
+        Displacements are (..., b, 4, 4). The Jacobian is by the bodies' twists about the base's origin; residuals and
+        linear parts of twists are over the size.
         """
-        rows, residuals, scale = [], [], np.r_[np.ones(3), np.full(3, 1 / self.size)]
-        for number in range(len(self.linkage.joints)) if only is None else only:
-            joint = self.linkage.joints[number]
-            value = values.get(joint.name)
-            first, second = self._seats(displacements, number, value)
-            for kind, i, j in _constraints_of(joint, value is not None):
-                residual, one, two = _constraint(kind, i, j, first, second)
-                row = np.zeros(6 * len(self.index))
-                for name, part in zip(joint.between, (one, two), strict=True):
-                    if name != BASE:
-                        k = 6 * self.index[name]
-                        row[k : k + 6] += part if kind == "square" else part * scale
-                rows.append(row)
-                residuals.append(residual / (1.0 if kind == "square" else self.size))
-        return np.array(rows).reshape(-1, 6 * len(self.index)), np.array(residuals)
+        listed = self._listed(values, only)
+        residual, one, two = self._gradients(displacements, values, listed)
+        one[..., listed.squares :, 3:] /= self.size
+        two[..., listed.squares :, 3:] /= self.size
+        residual[..., listed.squares :] /= self.size
+        count = len(self.index)
+        rows = np.zeros((*residual.shape, count + 1, 6))
+        number, ends = np.arange(len(listed.joint)), self._ends[listed.joint].reshape(-1, 2)
+        rows[..., number, ends[:, 0], :] += one
+        rows[..., number, ends[:, 1], :] += two
+        return rows[..., :count, :].reshape(*residual.shape, 6 * count), residual
+
+    def _listed(self, values: Mapping[str, float], only: Sequence[int] | None = None) -> _Listed:
+        key = frozenset(values), None if only is None else tuple(only)
+        if key not in self._lists:
+            joints = self.linkage.joints
+            found: dict[str, list[tuple[int, int, int]]] = {"square": [], "gap": [], "across": []}
+            for number in range(len(joints)) if only is None else only:
+                for kind, i, j in _constraints_of(joints[number], joints[number].name in values):
+                    found[kind].append((number, i, j))
+            table = np.array([one for kind in found.values() for one in kind], dtype=np.int64).reshape(-1, 3)
+            numbers, ones, others = table.T
+            self._lists[key] = _Listed(numbers, ones, others, len(found["square"]), len(found["gap"]))
+        return self._lists[key]
+
+    def _gradients(
+        self, displacements: Array, values: Mapping[str, float], listed: _Listed
+    ) -> tuple[Array, Array, Array]:
+        """Residuals (..., k), and their gradients (..., k, 6) by the twists (about the base's origin) of the first and
+        the second body; displacements (..., b, 4, 4)."""
+        base = np.broadcast_to(np.eye(4), (*displacements.shape[:-3], 1, 4, 4))
+        at = np.concatenate([displacements, base], axis=-3)
+        first, second = (at[..., self._ends[:, k], :, :] @ self._halves[:, k] for k in (0, 1))
+        for number, joint in enumerate(self.linkage.joints):
+            if joint.name in values:
+                first[..., number, :, :] = first[..., number, :, :] @ moved_by(joint, values[joint.name])
+        columns = [np.swapaxes(half[..., :3, :], -1, -2) for half in (first, second)]  # axes x, y, z and the origin
+        one, two = (half[..., listed.joint, axis, :] for half, axis in zip(columns, listed[1:3], strict=True))
+        p, q = (half[..., listed.joint, 3, :] for half in columns)
+        squares, across = slice(0, listed.squares), slice(listed.squares + listed.gaps, None)
+        one[..., listed.squares : across.start, :] = np.eye(3)[listed.i[listed.squares : across.start]]
+        gap = q - p
+        residual = np.sum(one * gap, axis=-1)
+        of_first, of_second = (np.concatenate([one, _cross(end, one)], axis=-1) for end in (-p, q))
+        of_first[..., :3] *= -1.0
+        of_first[..., across, 3:] += _cross(one[..., across, :], gap[..., across, :])
+        turn = _cross(one[..., squares, :], two[..., squares, :])
+        residual[..., squares] = np.sum(one[..., squares, :] * two[..., squares, :], axis=-1)
+        for gradient, way in ((of_first, 1.0), (of_second, -1.0)):
+            gradient[..., squares, :3], gradient[..., squares, 3:] = 0.0, way * turn
+        return residual, of_first, of_second
 
     def opening(self, displacements: Array, values: Mapping[str, float] | None = None) -> tuple[float, float, str]:
         """Largest gap [m] and angle [rad] between two halves of a joint, and the joint that is open most."""
-        worst = (0.0, 0.0, "")
-        most = -1.0
-        for number, joint in enumerate(self.linkage.joints):
-            value = (values or {}).get(joint.name)
-            first, second = self._seats(displacements, number, value)
-            listed = _constraints_of(joint, value is not None)
-            gaps = [abs(_constraint(k, i, j, first, second)[0]) for k, i, j in listed if k != "square"]
-            turns = [abs(_constraint(k, i, j, first, second)[0]) for k, i, j in listed if k == "square"]
-            gap, turn = float(np.linalg.norm(gaps)), float(np.arcsin(min(1.0, float(np.linalg.norm(turns)))))
-            if max(gap / self.size, turn) > most:
-                most, worst = max(gap / self.size, turn), (gap, turn, joint.name)
-        return worst
+        joints = self.linkage.joints
+        if not joints:
+            return 0.0, 0.0, ""
+        listed = self._listed(values or {})
+        residual, _, _ = self._gradients(displacements, values or {}, listed)
+        parts = slice(0, listed.squares), slice(listed.squares, None)
+        squared = [np.bincount(listed.joint[part], residual[part] ** 2, len(joints)) for part in parts]
+        turn, gap = np.arcsin(np.minimum(1.0, np.sqrt(squared[0]))), np.sqrt(squared[1])
+        worst = int(np.argmax(np.maximum(gap / self.size, turn)))
+        return float(gap[worst]), float(turn[worst]), joints[worst].name
 
     def moved(self, displacements: Array, values: Mapping[str, float]) -> Linkage:
         """The linkage after its bodies were displaced; every joint at the middle of its halves."""
@@ -288,24 +339,10 @@ def _constraints_of(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]
     }[kind]
 
 
-def _constraint(kind: str, i: int, j: int, first: Array, second: Array) -> tuple[float, Array, Array]:
-    """Residual, and its gradients (6,) by the twists (about the base's origin) of the first and the second body."""
-    p, q = first[:3, 3], second[:3, 3]
-    if kind == "square":
-        one, two = first[:3, i], second[:3, j]
-        turn = _cross(one, two)
-        return float(one @ two), np.r_[np.zeros(3), turn], np.r_[np.zeros(3), -turn]
-    along = np.eye(3)[i] if kind == "gap" else first[:3, i]
-    gap = q - p
-    of_first, of_second = -np.r_[along, _cross(p, along)], np.r_[along, _cross(q, along)]
-    if kind == "across":
-        of_first[3:] += _cross(along, gap)
-    return float(along @ gap), of_first, of_second
-
-
 def _cross(a: Array, b: Array) -> Array:
-    # np.cross takes longer than all the rest of a constraint
-    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+    """Cross products (..., 3); that of NumPy takes longer than all the rest of a constraint."""
+    x, y, z = (a[..., k] * b[..., n] - a[..., n] * b[..., k] for k, n in ((1, 2), (2, 0), (0, 1)))
+    return np.stack([x, y, z], axis=-1)
 
 
 def _coordinate(joint: ChainJoint, first: Array, second: Array) -> float:
@@ -316,9 +353,9 @@ def _coordinate(joint: ChainJoint, first: Array, second: Array) -> float:
     return float(np.arctan2(first[:3, 2] @ y, first[:3, 1] @ y))
 
 
-def _displacement(twist: Array, size: float) -> Array:
-    """A small displacement (4, 4): lengths over the size, and a rotation vector about the base's origin."""
-    result = np.eye(4)
-    result[:3, :3] = Rotation.from_rotvec(twist[3:]).as_matrix()
-    result[:3, 3] = size * twist[:3]
+def _displacements(twists: Array, size: float) -> Array:
+    """Displacements (b, 4, 4) by twists (b, 6): lengths over the size, and rotation vectors about the base's origin."""
+    result = np.tile(np.eye(4), (len(twists), 1, 1))
+    result[:, :3, :3] = Rotation.from_rotvec(twists[:, 3:]).as_matrix()
+    result[:, :3, 3] = size * twists[:, :3]
     return result

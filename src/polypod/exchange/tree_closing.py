@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..legs.chain import ChainJoint
@@ -24,7 +24,7 @@ _NEARLY = 1e-9
 """Residual from which on the displacements of all bodies are solved for."""
 
 Constraints = Callable[[Array], tuple[Array, Array]]
-"""Jacobian (k, 6 b) by the bodies' twists and residual (k,) of the joints beside the tree, at displacements."""
+"""Jacobian (s, k, 6 b) by the bodies' twists and residual (s, k) of the joints beside the tree, at displacements."""
 
 
 class _Branch(NamedTuple):
@@ -33,6 +33,16 @@ class _Branch(NamedTuple):
     number: int
     parent: str
     child: str
+
+
+class _Ways(NamedTuple):
+    """Coordinates (n) that are free: their branches, whether they move the frame of the first half (see _motions), and
+    which motion; and the sign (b, n) with which they move each body, 0 where they do not."""
+
+    branch: NDArray[np.int64]
+    left: NDArray[np.bool_]
+    motion: NDArray[np.int64]
+    sign: Array
 
 
 class JointTree:
@@ -63,9 +73,12 @@ class JointTree:
             reached |= {one, two}
         within = {branch.number for branch in self.branches}
         self.loops = [number for number in range(len(joints)) if number not in within]
+        halves = np.array([seats[branch.number] for branch in self.branches]).reshape(-1, 2, 4, 4)
+        self._first, self._back = halves[:, 0], np.linalg.inv(halves[:, 1])
+        self._reversed = np.array([b.parent != joints[b.number].between[0] for b in self.branches], dtype=bool)
 
-    def moves(self, values: Mapping[str, float], draw: np.random.Generator | None = None) -> list[Array]:
-        """What each joint of the tree moves its second half by (4, 4) in the frame of the first.
+    def moves(self, values: Mapping[str, float], draw: np.random.Generator | None = None) -> Array:
+        """What each joint of the tree moves its second half by (n, 4, 4) in the frame of the first.
 
         Joints of ``values`` [m or rad] have these, the others stay or, with ``draw``, are anywhere within their ranges.
         """
@@ -80,38 +93,39 @@ class JointTree:
             elif draw is not None:
                 move = self._drawn(joint, move, draw)
             found.append(move)
-        return found
+        return np.array(found).reshape(-1, 4, 4)
 
-    def placed(self, moves: Sequence[Array]) -> Array:
-        """Displacements (b, 4, 4) of all bodies; those that no joint reaches stay."""
-        at = {BASE: np.eye(4)}
-        for branch, move in zip(self.branches, moves, strict=True):
-            first, second = self.seats[branch.number]
-            across = first @ move @ np.linalg.inv(second)
-            forward = branch.parent == self.joints[branch.number].between[0]
-            at[branch.child] = at[branch.parent] @ (across if forward else np.linalg.inv(across))
-        return np.array([at.get(name, np.eye(4)) for name in self.index]).reshape(-1, 4, 4)
+    def placed(self, moves: Array) -> Array:
+        """Displacements (..., b, 4, 4) of all bodies by moves (..., n, 4, 4); those that no joint reaches stay."""
+        across = self._first @ moves @ self._back
+        across[..., self._reversed, :, :] = np.linalg.inv(across[..., self._reversed, :, :])
+        still = np.broadcast_to(np.eye(4), (*moves.shape[:-3], 4, 4))
+        at = {BASE: still}
+        for number, branch in enumerate(self.branches):
+            at[branch.child] = at[branch.parent] @ across[..., number, :, :]
+        placed = [at.get(name, still) for name in self.index]
+        return np.stack(placed, axis=-3) if placed else np.zeros((*moves.shape[:-3], 0, 4, 4))
 
-    def closed(self, moves: list[Array], fixed: Mapping[str, float], constraints: Constraints) -> Array:
-        """Displacements (b, 4, 4) at which the joints beside the tree are closed, or as near as steps came.
+    def closed(self, moves: Array, fixed: Mapping[str, float], constraints: Constraints) -> Array:
+        """Displacements (s, b, 4, 4) at which the joints beside the tree are closed, or as near as steps came.
 
-        Joints of ``fixed`` stay where they are.
+        From s starts ``moves`` (s, n, 4, 4), side by side. Joints of ``fixed`` stay where they are.
         """
-        displacements = self.placed(moves)
+        moves, displacements, ways = moves.copy(), self.placed(moves), self._ways(fixed)
+        if not len(ways.branch):
+            return displacements
         for _ in range(_ITERATIONS):
             rows, residual = constraints(displacements)
-            if not len(residual) or np.abs(residual).max() < _NEARLY:
+            going = np.flatnonzero(np.abs(residual).max(axis=1, initial=0.0) >= _NEARLY)
+            if not len(going):
                 break
-            screws, ways = self._screws(moves, displacements, fixed)
-            if not ways:
-                break
-            step = np.linalg.lstsq(rows @ screws, -residual, rcond=1e-10)[0]
-            longest = float(np.abs(step).max(initial=0.0))
-            step = step * min(1.0, _LONGEST / longest) if longest else step
-            for change, (branch, left, motion) in zip(step, ways, strict=True):
-                by = self._elementary(motion, float(change))
-                moves[branch] = by @ moves[branch] if left else moves[branch] @ by
-            displacements = self.placed(moves)
+            jacobian = rows[going] @ self._screws(moves[going], displacements[going], ways)
+            step = -(np.linalg.pinv(jacobian, rcond=1e-10) @ residual[going, :, None])[..., 0]
+            step *= np.minimum(1.0, _LONGEST / np.maximum(np.abs(step).max(axis=1), 1e-300))[:, None]
+            for branch, left, motion, change in zip(*ways[:3], step.T, strict=True):
+                by, move = self._elementary(motion, change), moves[going, branch]
+                moves[going, branch] = by @ move if left else move @ by
+            displacements[going] = self.placed(moves[going])
         return displacements
 
     def _drawn(self, joint: ChainJoint, move: Array, draw: np.random.Generator) -> Array:
@@ -125,47 +139,50 @@ class JointTree:
             move = by @ move if left else move @ by
         return move
 
-    def _elementary(self, motion: int, value: float) -> Array:
-        """A rotation [rad] about (0 to 2), or a displacement [parts of the size] along (3 to 5), an axis."""
-        move = np.eye(4)
+    def _elementary(self, motion: int, value: Array | float) -> Array:
+        """Rotations [rad] about (0 to 2), or displacements [parts of the size] along (3 to 5), an axis."""
+        move = np.zeros((*np.shape(value), 4, 4))
+        move[...] = np.eye(4)
         if motion < 3:
-            move[:3, :3] = Rotation.from_rotvec(value * np.eye(3)[motion]).as_matrix()
+            j, k = (motion + 1) % 3, (motion + 2) % 3
+            move[..., j, j] = move[..., k, k] = np.cos(value)
+            move[..., k, j] = np.sin(value)
+            move[..., j, k] = -move[..., k, j]
         else:
-            move[motion - 3, 3] = self.size * value
+            move[..., motion - 3, 3] = self.size * np.asarray(value)
         return move
 
-    def _screws(
-        self, moves: Sequence[Array], displacements: Array, fixed: Mapping[str, float]
-    ) -> tuple[Array, list[tuple[int, bool, int]]]:
-        """Twists (6 b, n) of all bodies by the coordinates that are free, and which these are."""
+    def _ways(self, fixed: Mapping[str, float]) -> _Ways:
         ways: list[tuple[int, bool, int]] = []
-        columns: list[Array] = []
-        above: dict[str, list[int]] = {BASE: []}  # the coordinates that move a body
         signs: list[float] = []
-        twists: list[Array] = []
+        above: dict[str, list[int]] = {BASE: []}  # the coordinates that move a body
         for number, branch in enumerate(self.branches):
-            joint, (first, _) = self.joints[branch.number], self.seats[branch.number]
-            own = []
-            if joint.name not in fixed:
-                one = joint.between[0]
-                before = (np.eye(4) if one == BASE else displacements[self.index[one]]) @ first
-                after = before @ moves[number]
-                for left, motion in _motions(joint):
-                    frame = before if left else after
-                    axis = frame[:3, motion % 3]
-                    linear = np.cross(frame[:3, 3], axis) / self.size if motion < 3 else axis
-                    twists.append(np.r_[linear, axis if motion < 3 else np.zeros(3)])
-                    signs.append(1.0 if branch.parent == one else -1.0)
-                    own.append(len(ways))
-                    ways.append((number, left, motion))
-            above[branch.child] = above[branch.parent] + own
-        for k, (twist, sign) in enumerate(zip(twists, signs, strict=True)):
-            column = np.zeros(6 * len(self.index))
-            for name, coordinates in above.items():
-                if name != BASE and k in coordinates:
-                    column[6 * self.index[name] : 6 * self.index[name] + 6] = sign * twist
-            columns.append(column)
-        return np.array(columns).reshape(-1, 6 * len(self.index)).T, ways
+            joint = self.joints[branch.number]
+            own = [] if joint.name in fixed else [(number, left, motion) for left, motion in _motions(joint)]
+            above[branch.child] = above[branch.parent] + list(range(len(ways), len(ways) + len(own)))
+            ways += own
+            signs += [-1.0 if self._reversed[number] else 1.0] * len(own)
+        sign = np.zeros((len(self.index), len(ways)))
+        for name, k in self.index.items():
+            moved = above.get(name, [])
+            sign[k, moved] = np.array(signs)[moved]
+        branches, left, motion = np.array(ways, dtype=np.int64).reshape(-1, 3).T
+        return _Ways(branches, left.astype(bool), motion, sign)
+
+    def _screws(self, moves: Array, displacements: Array, ways: _Ways) -> Array:
+        """Twists (..., 6 b, n) of all bodies by the coordinates that are free."""
+        base = np.broadcast_to(np.eye(4), (*displacements.shape[:-3], 1, 4, 4))
+        at = np.concatenate([displacements, base], axis=-3)
+        ones = [self.index.get(self.joints[b.number].between[0], len(self.index)) for b in self.branches]
+        before = at[..., ones, :, :] @ self._first
+        after = before @ moves
+        frame = np.where(ways.left[:, None, None], before[..., ways.branch, :, :], after[..., ways.branch, :, :])
+        axis = np.swapaxes(frame, -1, -2)[..., np.arange(len(ways.branch)), ways.motion % 3, :3]
+        turns = (ways.motion < 3)[:, None]
+        linear = np.where(turns, np.cross(frame[..., :3, 3], axis) / self.size, axis)
+        twists = np.swapaxes(np.concatenate([linear, np.where(turns, axis, 0.0)], axis=-1), -1, -2)
+        screws = ways.sign[:, None, :] * twists[..., None, :, :]
+        return np.asarray(screws.reshape(*screws.shape[:-3], -1, screws.shape[-1]))
 
 
 def moved_by(joint: ChainJoint, value: float) -> Array:

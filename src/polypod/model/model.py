@@ -19,6 +19,7 @@ from ..assembly import Assembly, AssemblyModes, architecture
 from ..clearance import Clearance
 from ..description import Robot
 from ..description.modes import Modes
+from ..description.robot import implausibly_far
 from ..errors import (
     AS_RIGID,
     Fault,
@@ -268,6 +269,7 @@ class Model(Kept):
             self.actuators: tuple[ActuatorInfo, ...] = actuators_of(self._kernels.mechanism)
             self.size = self.robot.platform_size
             self._home = self.robot.home.matrix
+            self._plausible = 16.0 * max(self.robot.farthest, self.size) ** 2
             self._calls = Calls(self._kernels, self._dof, self.size)
             self._check_home()
 
@@ -893,6 +895,11 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
 
+        Warns
+        -----
+        ImplausibleWarning
+            If a pose is farther from home than ten times the robot's size: millimetres are probably meant.
+
         Examples
         --------
         >>> import numpy as np, polypod as pp
@@ -906,11 +913,34 @@ class Model(Kept):
             check_policy(errors)
             found = self._calls.plain(_FORWARD_KINEMATICS, (q, start, elastic))
             if found is not None:
-                return found[0]
+                pose = found[0]
+                if pose.size == 16:  # one state: what lies near the base is not looked at further
+                    item = pose.item
+                    x, y, z = item(3), item(7), item(11)
+                    if x * x + y * y + z * z < self._plausible:
+                        return pose
+                self._warn_if_far(pose)
+                return pose
         self._calls.refuse_elastic("forward_kinematics", {"elastic": elastic})
-        if parameters is not None:
-            return forward_kinematics_of_designs(self._calls, q, start, elastic, along, parameters, errors, full_output)
-        return forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
+        result: Array | ForwardKinematics
+        if parameters is None:
+            result = forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
+        else:
+            result = forward_kinematics_of_designs(
+                self._calls, q, start, elastic, along, parameters, errors, full_output
+            )
+        self._warn_if_far(result.pose if isinstance(result, ForwardKinematics) else result)
+        return result
+
+    def _warn_if_far(self, pose: PoseLike) -> None:
+        """Poses far beyond the robot are hardly meant: millimetres where metres are needed."""
+        position = np.asarray(pose_matrix(pose), dtype=float)[..., :3, 3]
+        if 3 * np.fmax.reduce(position * position, axis=None, initial=0.0) < self._plausible:
+            return
+        far = implausibly_far(self.robot, position)
+        if far is not None:
+            text = f"forward_kinematics: coordinates q put the platform {far}"
+            warnings.warn(text, ImplausibleWarning, stacklevel=3)
 
     @lazy
     def robot_limits(self) -> RobotLimits:

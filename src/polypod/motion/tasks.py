@@ -17,6 +17,7 @@ from pydantic import Field, PrivateAttr
 
 from ..arrays import Array
 from ..description.quantities import Number
+from ..description.robot import implausibly_far
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
 from ..files.faults import merge_sentences
 from ..model.results import suspected_unit_errors
@@ -34,7 +35,6 @@ AROUND_HOME = "around-home"
 _REACH = 0.1  # of the platform's size, and in rad
 _SPAN = 0.5  # s from one pose to the next
 _WANTED = "a published motion's name, a motion file or its path, or a trajectory"
-_FAR_AWAY = 10.0  # times the farthest point of the robot
 
 
 def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | None = None) -> MotionFile:
@@ -122,12 +122,9 @@ def make_task(
 
 def _warn_if_far(task: Task, model: Model) -> None:
     """Positions far beyond the robot are hardly meant: millimetres where metres are needed."""
-    away = float(np.linalg.norm(task.motion.pose[:, :3, 3] - model.robot.home.position, axis=1).max())
-    size = model.robot.farthest
-    if away > _FAR_AWAY * size:
-        where = f"motion {task.name!r} goes {away:.4g} m from home, but the robot's size is {size:.4g} m"
-        text = f"{where}; positions are in metres: write {away:.4g} mm or {away / 1e3:.4g} if millimetres are meant"
-        warnings.warn(text, ImplausibleWarning, stacklevel=3)
+    far = implausibly_far(model.robot, task.motion.pose[:, :3, 3])
+    if far is not None:
+        warnings.warn(f"motion {task.name!r} goes {far}", ImplausibleWarning, stacklevel=3)
 
 
 def _read(motion: str | Path) -> MotionFile:

@@ -363,7 +363,12 @@ class EventDetector:
                 if watch.falling:
                     self._signs[number] = self._positive[number]
                 continue
-            values, signs = watch.values(snapshot).tolist(), self._signs[number]
+            array = watch.values(snapshot)
+            if watch.falling and b"\0" not in (array > 0).tobytes():  # for a few numbers faster than all()
+                if not watch.once:
+                    self._signs[number] = self._positive[number]
+                continue
+            values, signs = array.tolist(), self._signs[number]
             for k, (value, old) in enumerate(zip(values, signs, strict=True)):
                 if (old > 0 and not value > 0) if watch.falling else old * value < 0:
                     time, there = _locate(watch, k, step, (low, high), snapshot)

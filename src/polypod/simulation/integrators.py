@@ -7,11 +7,10 @@ with tolerances, and start anew where the platform has turned by about a radian,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,8 +34,7 @@ _MAX_CAYLEY = 0.546
 """Cayley parameters |a| = tan(angle/2) of 1 rad, past which a chart is given up."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """From one accepted time to the next: its end, and the state at any time within (until the next step)."""
 
     start: float
@@ -208,6 +206,8 @@ class Integrator:
     def spans(self, start: float, end: float) -> Iterator[tuple[float, float]]:
         """Parts of a span for one compiled call each."""
         parts = -(-self.count(end - start) // MAX_STEPS_PER_CALL)
+        if parts == 1:
+            return iter(((start, end),))
         ends = [start + (end - start) * k / parts for k in range(1, parts)]
         return pairwise((start, *ends, end))
 

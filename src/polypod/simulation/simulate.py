@@ -456,6 +456,8 @@ class SimulationRun:
 
     def _acting(self, time: float, snapshot: Snapshot) -> tuple[Array, Array]:
         """Actuator forces and external wrench that act at a time and state."""
+        if self.wrench.constant is not None and not self._continuous:
+            return self._force_acting, self.wrench.constant
         seen = snapshot.measurement()
         force = self._force_acting
         if self._continuous:
@@ -465,14 +467,17 @@ class SimulationRun:
     def run_sampled(self, duration: float, rate: float, every: int) -> None:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""
         count = int(np.ceil(duration * rate * (1 - 1e-12)))
+        force, wrench = self.force.constant, self.wrench.constant
         for k in range(count):
             start, end = k / rate, min((k + 1) / rate, duration)
-            seen = self.snapshot.measurement()
-            self._commanded = self.force.at(start, seen)
-            self.actuators.command(start, self._commanded, seen.qdot)
+            if force is not None and wrench is not None:  # nobody measures
+                self._commanded, self._wrench_acting = force, wrench
+            else:
+                seen = self.snapshot.measurement()
+                self._commanded, self._wrench_acting = self.force.at(start, seen), self.wrench.at(start, seen)
+            self.actuators.command(start, self._commanded, self.snapshot["qdot"])
             pieces = self.actuators.pieces(start, end)
             self._force_acting = pieces[0][2]
-            self._wrench_acting = self.wrench.at(start, seen)
             if k % every == 0:
                 self.record.add(start, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
             for a, b, applied in pieces:
