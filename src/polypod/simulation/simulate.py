@@ -467,11 +467,11 @@ class SimulationRun:
     def run_sampled(self, duration: float, rate: float, every: int) -> None:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""
         count = int(np.ceil(duration * rate * (1 - 1e-12)))
-        constant = self.force.constant, self.wrench.constant
+        force, wrench = self.force.constant, self.wrench.constant
         for k in range(count):
             start, end = k / rate, min((k + 1) / rate, duration)
-            if constant[0] is not None and constant[1] is not None:  # nobody measures
-                self._commanded, self._wrench_acting = constant
+            if force is not None and wrench is not None:  # nobody measures
+                self._commanded, self._wrench_acting = force, wrench
             else:
                 seen = self.snapshot.measurement()
                 self._commanded, self._wrench_acting = self.force.at(start, seen), self.wrench.at(start, seen)

@@ -11,9 +11,9 @@ from dataclasses import replace
 from ...datasets import COMPONENTS
 from ...friction import INSTANT
 from ...simulation import kernels as graphs
+from ...simulation.arguments import STEP
 from ...simulation.chart import Layout
 from ...simulation.dynamics import Dynamics
-from ...simulation.simulate import STEP
 from ...simulation.system import STICK_TIME, System
 from ...symbols.integration import MAX_PHASE
 from .build import Build, ModelCode, with_outputs
