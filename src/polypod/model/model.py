@@ -2069,7 +2069,7 @@ class Model(Kept):
         given = {"limited": LimitReport.of(mechanism, self._kernels.get("limited")(pose)[:, 1:]).value}
         if "clearance" in own.kinds:
             given["clearance"] = self.clearances.kernel()(pose)[0]
-        return own.evaluate(given).inside.all(axis=-1)
+        return np.asarray(own.evaluate(given).inside.all(axis=-1))
 
     # -- flexible platforms --------------------------------------------------------------------------------------------
 
