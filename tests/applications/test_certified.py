@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from fractions import Fraction
 from math import factorial
 
@@ -151,6 +152,23 @@ def test_the_volume_lies_between_its_bounds(model):
     assert little.open > 0
     with refused(InputError, "gap 0.0"):
         certified_volume(model, gap=0.0)
+
+
+def test_seconds_of_a_volume_do_not_count_compiling(model, monkeypatch):
+    """A first call that takes longer than all the time there is, as one that compiles does, ends no search."""
+    from polypod.analysis.certified.volume import _ColumnBounds
+
+    bounds, calls = _ColumnBounds.__call__, []
+
+    def slow_at_first(self, boxes):
+        if not calls:
+            time.sleep(0.8)
+        calls.append(len(boxes.low))
+        return bounds(self, boxes)
+
+    monkeypatch.setattr(_ColumnBounds, "__call__", slow_at_first)
+    span = {"x": (-0.3, 0.3), "y": (-0.3, 0.3), "z": (-0.6, 0.6)}
+    assert certified_volume(model, ["x", "y", "z"], span, gap=0.001, seconds=0.4).boxes > 20
 
 
 @pytest.mark.long

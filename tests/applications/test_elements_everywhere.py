@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import xml.etree.ElementTree as ET
 from functools import cache
 from pathlib import Path
@@ -21,12 +22,14 @@ import polypod as pp
 from polypod.arrays import Array
 from polypod.design.results import worst
 from polypod.exchange import import_robot, linkage_of
-from polypod.export import export_c, export_js, export_mjcf, export_sdf, export_urdf
+from polypod.export import export_c, export_cpp, export_js, export_mjcf, export_sdf, export_urdf
 from polypod.export.mjcf_elements import same_motion
 from polypod.export.tree import reversed_joint
 from polypod.fastest import Limits, fastest
 from polypod.identification import excite, identify, read_log, simulated_log
 from polypod.motion import loads_motion, make_task
+from polypod.viewer import live_page
+from support.browser import needs_browser
 from test_export_c import call, compiled
 from test_export_js import BROWSER, NODE, evaluated, without_words
 
@@ -346,6 +349,50 @@ def test_exported_javascript(tmp_path: Path) -> None:
     given = ", ".join(json.dumps(part.ravel().tolist()) for part in (*state, WRENCH))
     asked = f"function main() {{ const f = [0, 0, 0, 0, 0, 0]; {name}({given}, f, [0]); return JSON.stringify(f); }}"
     close(json.loads(evaluated(f"{without_words(source)}\n{asked}", tmp_path)), needed(*state, WRENCH))
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler on this machine")
+def test_exported_cpp(tmp_path: Path) -> None:
+    given = [part[1] for part in states()]
+    name, header = export_cpp(sprung(), "inverse_dynamics")
+    (tmp_path / f"{name}.hpp").write_text(header)
+    rows = ["{" + ", ".join(map(repr, part.ravel().tolist())) + "}" for part in (*given, WRENCH)]
+    program = f'#include "{name}.hpp"\n#include <cstdio>\nint main() {{\n'
+    program += f"const auto found = polypod::{sprung().robot.name}::inverse_dynamics({', '.join(rows)});\n"
+    program += 'for (double value : found.force) std::printf("%.17g\\n", value);\n}\n'
+    (tmp_path / "main.cpp").write_text(program)
+    subprocess.run(["g++", "-std=c++17", "-O0", "main.cpp", "-o", "main"], cwd=tmp_path, check=True)
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    close(np.array(printed.split(), dtype=float), needed(*given, WRENCH))
+
+
+@needs_browser
+def test_the_interactive_page(browser: Any, tmp_path: Path) -> None:
+    """Forces at rest at home and beside it."""
+    page = tmp_path / "page.html"
+    page.write_text(live_page(sprung()), encoding="utf-8")
+    browser.open(page, False)
+    browser.wait_for(lambda: browser.ask("Boolean(window.polypod)"))
+    still = np.zeros(6)
+    for at in ([0.0, 0.0, 0.4, 0.0, 0.0, 0.0], [0.02, -0.01, 0.42, 0.05, 0.0, 0.1]):
+        browser.ask(f"polypod.setCoordinates({at})")
+        shown = json.loads(browser.ask("JSON.stringify([[...polypod.state.pose], [...polypod.state.force]])"))
+        close(np.array(shown[1]), needed(np.reshape(shown[0], (4, 4)), still, still), 1e-9)
+
+
+def test_an_fmu(tmp_path: Path) -> None:
+    """A slide with a spring and a damper: m a + k x + c v."""
+    fmpy = pytest.importorskip("fmpy", reason="fmpy is not installed")
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler on this machine")
+    from polypod.export.fmu import export_fmu
+    from test_export_fmu import FLAGS, Unit
+
+    path = tmp_path / "slide.fmu"
+    path.write_bytes(export_fmu(pp.Model(pp.loads(SLIDE)), "inverse-dynamics", 3, flags=FLAGS).content)
+    unit = Unit(fmpy.extract(str(path), str(tmp_path / "open")), "CoSimulation").start()
+    unit.set(x=[0.02], xdot=[0.3], xddot=[-1.5])
+    close(unit.get("force"), np.array([2 * -1.5 + 300 * 0.02 + 25 * 0.3]))
 
 
 def test_sdf_holds_springs_of_joints_and_urdf_their_damping() -> None:

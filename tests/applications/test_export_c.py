@@ -237,7 +237,7 @@ def test_header_explains_every_array_of_every_function():
     ]
     cases += [(model_of("kim-ryu"), ("inverse_dynamics", True))]
     cases += [
-        (pp.Model(tripod()), (function, True)) for function in ("motion", "follow", "rate_map")
+        (pp.Model(tripod()), (function, True)) for function in ("motion", "coordinates", "follow", "rate_map")
     ]  # it follows its legs
     by_joint = pp.Robot.model_validate({**UNUSUAL["four-bar"](1), "dof": ["leg2.R2"]})
     cases += [(pp.Model(by_joint), ("joint_coordinates", False))]
@@ -269,8 +269,22 @@ def test_header_explains_every_array_of_every_function():
     # these, and JavaScript may have the robot's numbers
     own = {"control_step", "limits", "clearance", "bounded_inverse_dynamics"}  # tests of their own
     assert about | {"elements"} == set(ABOUT) - own == set(FUNCTIONS)
-    assert inputs == set(INPUTS) - {"weights", "preload", "low", "high", "parameters"}
-    assert outputs == set(OUTPUTS)
+    assert inputs == set(INPUTS) - {
+        "weights",
+        "preload",
+        "low",
+        "high",
+        "parameters",
+        "base_twist",
+        "base_acceleration",
+    }
+    assert outputs == set(OUTPUTS) - {
+        "use",
+        "clearance",
+        "loss",
+        "displacement",
+        "rate",
+    }  # of limits, clearance, elements
 
 
 def test_header_says_when_there_is_no_answer():

@@ -608,6 +608,10 @@ def test_a_tree_without_loops_is_named(tmp_path: Path) -> None:
     path = urdf(links, joint("a", "ground", "rod", "0 0 0") + joint("b", "rod", "end", "1 0 0"), tmp_path)
     with refused(InputError, "loops closed_loop"):
         import_robot(path)
+    for element in ("constraint", "loop_joint"):  # loops as other programs write them
+        path.write_text(path.read_text().replace("</robot>", f'<{element} name="c"/></robot>'))
+        with refused(InputError, "loops closed_loop", f"<{element}> in <robot>"):
+            import_robot(path)
 
 
 def test_spellings_of_other_programs_are_known(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import time
 import warnings
 from pathlib import Path
 
@@ -618,6 +619,28 @@ def test_a_proof_that_takes_too_long_is_given_up():
     result = study(model, make_task(model, "hexapod-tour", 20.0), certify_seconds=0.0)
     assert result.attrs["certified"] == "not tried"
     assert not verdict(result).proven
+    assert verdict(result).ok
+
+
+def test_a_proof_is_given_up_between_its_parts(monkeypatch):
+    """Of a robot so large that its intervals are gone through in parts, each of which takes long."""
+    from polypod.analysis.certified import bounds
+
+    parts, rows = [], bounds._MotionBounder._rows
+
+    def slow(self, low, high):
+        parts.append(len(low))
+        time.sleep(0.6)
+        return rows(self, low, high)
+
+    monkeypatch.setattr(bounds._MotionBounder, "_rows", slow)
+    monkeypatch.setattr(bounds, "_WORK", 0)
+    monkeypatch.setattr(bounds, "_BUDGETED", 10)
+    model = pp.Model("hexapod")
+    result = study(model, make_task(model, "hexapod-tour", 20.0), certify_seconds=1.0)
+    assert 1 <= len(parts) <= 2
+    assert set(parts) == {10}
+    assert result.attrs["certified"] == "not tried"
     assert verdict(result).ok
 
 

@@ -23,6 +23,7 @@ from polypod.model import Completeness, Reachability
 from support.command_line import polypod
 from support.refusals import refused, says, warned
 from support.robots import user_legs as user
+from support.robots.unusual_chains import UNUSUAL
 
 DATA = json.loads((Path(__file__).parent.parent / "data" / "dietmaier_40.json").read_text())
 BASE, PLATFORM, LENGTHS = (np.array(DATA[k]) for k in ("base_points_a", "platform_points_b", "leg_lengths"))
@@ -388,3 +389,20 @@ def test_no_path_is_lost_in_20_000_states(dietmaier: SixDistances) -> None:
         off = np.where(found.real, np.abs(found.pose - pose[:, None]).max(axis=(2, 3)), np.inf)
         assert off.min(axis=1).max() < 1e-6
         assert struts is not dietmaier or found.complete.all()
+
+
+def test_a_spherical_five_bar_has_the_mode_that_its_elbows_mirror() -> None:
+    """Motors hold both elbows; the wrist is where two cones about them meet, so once more behind their plane."""
+    data = UNUSUAL["spherical five-bar"](1)
+    model = pp.Model(pp.Robot.model_validate(data))
+    home = model.robot.home.matrix
+    found = model.assembly_modes(model.inverse_kinematics(home), reach=False).pose
+    one, two, wrist = (np.array(data["legs"][leg]["joints"][k]["axis"]) for leg, k in ((0, 1), (1, 1), (1, 2)))
+    normal = np.cross(one, two) / np.linalg.norm(np.cross(one, two))
+    mirrored = wrist - 2 * (wrist @ normal) * normal
+    assert len(found) == 2
+    for pose, wanted in zip(found, (wrist, mirrored), strict=True):
+        turn = pose[:3, :3] @ home[:3, :3].T
+        assert np.abs(turn @ one - one).max() < 1e-12
+        assert np.abs(turn @ wrist - wanted).max() < 1e-12
+        assert np.abs(pose[:3, 3] - home[:3, 3]).max() < 1e-12

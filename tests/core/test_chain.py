@@ -59,6 +59,7 @@ DEFAULT = (
     "four-bar",
     "double wishbone",
     "slider-crank",
+    "spherical five-bar",
 )
 # Small graphs, on which all functions are built in a moment.
 FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")

@@ -193,9 +193,7 @@ class LoopSolver:
             if error < tolerance or (error < 1e-7 and error > 0.5 * before):
                 break
             before = error
-            step: Array = np.asarray(np.linalg.lstsq(jacobian, -residual, rcond=1e-10)[0], dtype=np.float64).reshape(
-                -1, 6
-            )
+            step = np.asarray(np.linalg.lstsq(jacobian, -residual, rcond=1e-10)[0], dtype=float).reshape(-1, 6)
             longest = np.abs(step).max(initial=0.0)
             step = step * min(1.0, 0.3 / longest) if longest else step
             displacements = _displacements(step, self.size) @ displacements

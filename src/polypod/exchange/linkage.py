@@ -26,6 +26,8 @@ from ..legs.contract import Placement
 from ..symbols.vectors import Frame
 
 BASE = "base"
+IGNORED = "unknown elements ignored"
+"""Words of the remark on elements that a reader does not know."""
 
 
 class Mark(NamedTuple):

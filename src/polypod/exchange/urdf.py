@@ -28,6 +28,7 @@ from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import (
     BASE,
     EMPTY_BODY,
+    IGNORED,
     Linkage,
     LinkedRelation,
     LinkedTerm,
@@ -326,7 +327,7 @@ def _unknown(root: ET.Element) -> list[str]:
             if child.tag not in _KNOWN[element.tag]:
                 key = f"<{child.tag}> in <{element.tag}>"
                 found[key] = found.get(key, 0) + 1
-    return [f"{key}: {count} unknown elements ignored" for key, count in found.items()]
+    return [f"{key}: {count} {IGNORED}" for key, count in found.items()]
 
 
 def _name(element: ET.Element) -> str:

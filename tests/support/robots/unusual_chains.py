@@ -333,6 +333,27 @@ def coaxial_eye(seed: int) -> Data:
     return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, dof, "coaxial eye")
 
 
+def spherical_five_bar(seed: int) -> Data:
+    """Five hinges whose axes meet in one point: two rotations, the third follows; the platform is a link."""
+    rng = np.random.default_rng(seed)
+    centre = np.r_[0.0, 0.0, 0.2]
+    motors = unit(np.r_[1.0, 0.0, 0.07]), unit(np.r_[-0.13, 1.0, -0.03])
+    elbows = unit(np.r_[0.74, -0.4, 0.54]), unit(np.r_[-0.52, 0.58, 0.62])
+    wrist = unit(np.r_[0.09, 0.12, 0.99])
+    one = [
+        ("R1", "base crank", centre + 0.15 * motors[0], motors[0]),
+        ("R2", "crank platform", centre + 0.12 * elbows[0], elbows[0]),
+    ]
+    two = [
+        ("R1", "base crank", centre + 0.14 * motors[1], motors[1]),
+        ("R2", "crank link", centre + 0.15 * elbows[1], elbows[1]),
+        ("R3", "link platform", centre + 0.1 * wrist, wrist),
+    ]
+    legs = [linked(rng, one, "R1", 0.05), linked(rng, two, "R1", 0.05)]
+    dof = [rotation("roll", X), rotation("pitch", Y)]
+    return robot(rng, legs, {"position": numbers(centre)}, dof, "spherical five-bar")
+
+
 def mixed(seed: int) -> Data:
     """Six legs of six kinds."""
     kinds = [("RSS", 0), ("PUS", 0), ("UPS", 1), ("CRS", 0), ("SPU", 1), ("RRRS", 1)]
@@ -481,6 +502,7 @@ UNUSUAL: dict[str, Callable[[int], Data]] = {
     "Bennett": bennett,
     "Sarrus": sarrus,
     "coaxial eye": coaxial_eye,
+    "spherical five-bar": spherical_five_bar,
     "mixed legs": mixed,
     "H4": four_arms,
     "3-PRR": rails,
