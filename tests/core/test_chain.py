@@ -264,9 +264,12 @@ def test_one_leg_may_hold_the_platform_all_around() -> None:
     """The middle of its joints is the platform's origin: a size of zero made every pose singular."""
     robot = pp.Robot.model_validate(case("H4").data)
     assert np.linalg.norm(robot.attachments) < 1e-12
-    assert robot.platform_size == 1.0
+    joints = [j["at"] for leg in case("H4").data["legs"] for j in leg["joints"] if "platform" in j["between"]]
+    arms = np.linalg.norm(np.array(joints, dtype=float) - robot.home.position, axis=1)
+    assert arms.min() - 1e-12 <= robot.platform_size <= arms.max() + 1e-12
     jacobian, found = (functions("H4")(name, pose=robot.home.matrix) for name in ("jacobian", "conditioning"))
-    assert_close(found["condition"][None], np.linalg.cond(jacobian["jacobian"])[None], 1e-9)
+    arcs = jacobian["jacobian"] / [1.0, 1.0, 1.0, robot.platform_size]  # the rotation as an arc at that size
+    assert_close(found["condition"][None], np.linalg.cond(arcs)[None], 1e-9)
 
 
 def test_loops_inside_legs_do_not_hold_the_platform() -> None:

@@ -67,11 +67,25 @@ OF_SHAPES = {"clearance"}
 RAGGED = {"assembly_modes"}
 
 
+ELSEWHERE = {"joint_positions", "joint_rates", "plot"}
+"""Of all robots in ``test_joint_positions.py``; and a picture of one pose."""
+
+
 def test_every_method_of_a_model_is_here() -> None:
     public = {
         name for name in dir(pp.Model) if not name.startswith("_") and inspect.isfunction(getattr(pp.Model, name))
     }
-    assert public == {*METHODS, *LOWER_MOBILITY, *LARGE, *FLEXIBLE, *NOT_OF_STATES, *OF_ELEMENTS, *OF_SHAPES, *RAGGED}
+    assert public == {
+        *METHODS,
+        *LOWER_MOBILITY,
+        *LARGE,
+        *FLEXIBLE,
+        *NOT_OF_STATES,
+        *OF_ELEMENTS,
+        *OF_SHAPES,
+        *RAGGED,
+        *ELSEWHERE,
+    }
 
 
 def methods_of(model: pp.Model) -> dict[str, Callable[[pp.Model, sample.States], Any]]:

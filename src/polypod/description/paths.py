@@ -244,7 +244,8 @@ def class_in(parts: Iterable[Any], value: Any = None) -> Any:
 def _classes(parts: Iterable[Any]) -> Iterator[Any]:
     """Data classes and families of them, which say of a mapping of which class it is (``class_of``)."""
     for part in parts:
-        if hasattr(part, "class_of"):
+        annotated = getattr(part, "__metadata__", ())  # an annotated class has the class's own attributes too
+        if hasattr(part, "class_of") and not annotated:
             yield part
         else:
-            yield from _classes((*getattr(part, "__metadata__", ()), *get_args(part)))
+            yield from _classes((*annotated, *get_args(part)))

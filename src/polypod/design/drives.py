@@ -151,7 +151,7 @@ def load_catalogue(path: str | Path) -> tuple[Candidate, ...]:
 
 _WANTED = (
     "a header and one line per drive are needed, such as 'name, force [kN], speed [mm/s], price'; "
-    "'polypod new --catalogue' writes one to start from"
+    "the command 'new' writes one to start from"
 )
 
 

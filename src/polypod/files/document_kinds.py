@@ -23,7 +23,7 @@ DOCUMENT_KINDS = {
     "study": DocumentKind(
         frozenset({"vary"}),
         "a study file has vary",
-        "'polypod sweep' and 'polypod optimise' take it; 'polypod new --study' writes one",
+        "'polypod sweep' and 'polypod optimise' take it; the command 'new' writes one",
     ),
     "machine": DocumentKind(
         frozenset({"stages"}), "a machine file has stages", "pp.series(FILE) and 'polypod check' take it"
@@ -34,7 +34,7 @@ DOCUMENT_KINDS = {
     "tolerance": DocumentKind(
         frozenset({"numbers", "actuators", "encoder_step", "backlash", "growth"}),
         "a tolerance file has numbers, actuators, encoder_step, backlash or growth",
-        "'polypod accuracy ROBOT TOLERANCES' takes it; 'polypod new --tolerances' writes one",
+        "'polypod accuracy ROBOT TOLERANCES' takes it; the command 'new' writes one",
     ),
 }
 """The kinds by name, in the order in which they are asked for."""

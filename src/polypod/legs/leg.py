@@ -256,7 +256,8 @@ class Consistency:
                 dict(zip((j.name for j in self.placement.joints), parts[-len(self.placement.joints) :], strict=True)),
             )
         faults += [
-            f"{what} when the platform moves; such a joint does not allow the robot's degrees of freedom"
+            f"{what} when the platform moves; such a joint does not allow the robot's degrees of "
+            "freedom; check home and the joint's position and axes, or state the degrees of freedom it leaves (dof)"
             for what, values in seen.items()
             if np.abs(np.array(values) - values[0]).max() > _SAME * max(1.0, np.abs(values[0]).max())
         ]

@@ -44,7 +44,8 @@ class JointTree:
         waiting = list(placement.joints)
         while waiting:
             joint = next((j for j in waiting if j.parent in reached), None)
-            if joint is None and "platform" not in reached and any(j.parent == "platform" for j in waiting):
+            carried = any(j.parent == "platform" for j in waiting) and all(j.child != "base" for j in waiting)
+            if joint is None and carried and "platform" not in reached:  # what hangs on the platform alone
                 reached.add("platform")
                 continue
             if joint is None:

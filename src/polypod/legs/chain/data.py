@@ -214,9 +214,11 @@ class ChainJoint(Drive, Bearing):
 
     @model_validator(mode="after")
     def _axes_of_its_kind(self) -> ChainJoint:
-        if (self.kind == "helical") != (self.lead is not None):
-            what = "needs its travel a turn, e.g. lead: 5 mm" if self.kind == "helical" else "has none"
-            raise ValueError(f"lead: a {self.kind} joint {what}")
+        if self.kind == "helical" and self.lead is None:
+            raise ValueError("lead: a helical joint needs its travel per turn, e.g. lead: 5 mm")
+        if self.kind != "helical" and self.lead is not None and not (self.actuated and self.lead > 0):
+            what = "the screw of its drive has a positive one" if self.actuated else "only its drive's screw has one"
+            raise ValueError(f"lead: a {self.kind} joint has none, {what}, got {self.lead:g} m; write kind: helical")
         both = self.kind in ("cylindrical", "helical")
         one = self.kind in ("revolute", "prismatic") or both
         if one and self.axis is None:
