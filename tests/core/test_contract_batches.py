@@ -67,8 +67,8 @@ OF_SHAPES = {"clearance"}
 RAGGED = {"assembly_modes"}
 
 
-ELSEWHERE = {"joint_positions", "joint_rates", "plot"}
-"""Of all robots in ``test_joint_positions.py``; and a picture of one pose."""
+ELSEWHERE = {"joint_positions", "joint_rates", "plot", "distribution_inputs"}
+"""Of all robots in ``test_joint_positions.py``; a picture of one pose; what controllers give a kernel."""
 
 
 def test_every_method_of_a_model_is_here() -> None:

@@ -52,7 +52,9 @@ def workspace(
     ] = None,
     wrench_box: Annotated[
         tuple[float, float, float, float, float, float] | None,
-        typer.Option(help="Half widths of a box of wrenches to hold: forces in N, moments in N m."),
+        typer.Option(
+            help="Half widths of a box of wrenches to hold: three forces, three moments.", **measured("N", "N m")
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     force: Replace = False,

@@ -37,6 +37,7 @@ def _robot() -> dict[str, Any]:
     from ..couplings import Coupling
     from ..description import LegData, Robot
     from ..files.short_forms.forms import Copies, Group, Mirror, Pair
+    from ..files.short_forms.kinds import KINDS as SHORT_FORMS
     from ..legs.rail import RailLeg
 
     definitions: dict[str, Any] = {}
@@ -54,6 +55,13 @@ def _robot() -> dict[str, Any]:
     factors = {"type": "object", "properties": {"name": {"type": "string"}}, "additionalProperties": {"type": "number"}}
     definitions["coupling"] = {"anyOf": [*relations, factors]}
     kinds = []
+    for name, form in SHORT_FORMS.items():
+        own = _collected(form.model_json_schema(), definitions)
+        own["properties"] |= {"kind": {"const": name}, "copies": {"$ref": "#/$defs/Copies"}}
+        own["properties"] |= {"mirror": {"$ref": "#/$defs/Mirror"}}
+        own["required"] = ["kind"]  # leg_defaults give the rest
+        definitions[f"leg {name}"] = own
+        kinds.append({"$ref": f"#/$defs/leg {name}"})
     for name, leg in _built_in(LegData.registry):
         leg_schema = _collected(leg.model_json_schema(), definitions)
         fields = {key: leg_schema["properties"].get(key, {}) for key in leg.file_fields()}
