@@ -271,19 +271,20 @@ def test_c_and_javascript_check_their_answers_and_look_about_the_guess(case: tup
     function_name, header, source = export_c(model, "forward_kinematics")
     function = compiled(tmp_path, function_name, header, source)
     home = np.ascontiguousarray(model.robot.home.matrix)
+    sizes = {p.name: p.length for p in named_expression(model, "forward_kinematics", False)[1].outputs}
 
     def in_c(q: Array) -> tuple[Array, float, float]:
-        outputs = [np.zeros(16), np.zeros(1), np.zeros(1), np.zeros(1)]
-        function(*(ctypes.c_void_p(a.ctypes.data) for a in (np.ascontiguousarray(q), home, *outputs)))
-        return outputs[0], outputs[1][0], outputs[3][0]
+        outputs = {name: np.zeros(size) for name, size in sizes.items()}
+        function(*(ctypes.c_void_p(a.ctypes.data) for a in (np.ascontiguousarray(q), home, *outputs.values())))
+        return outputs["pose"], outputs["residual"][0], outputs["quality"][0]
 
     function_name, script = export_js(model, "forward_kinematics")
     program = f"""{without_words(script)}
     function main() {{
       const home = Float64Array.from({json.dumps(home.ravel().tolist())});
       return JSON.stringify({json.dumps(space.q.tolist())}.map(q => {{
-        const [pose, residual, steps, quality] = [16, 1, 1, 1].map(n => new Float64Array(n));
-        {function_name}(Float64Array.from(q), home, pose, residual, steps, quality);
+        const [{", ".join(sizes)}] = {list(sizes.values())}.map(n => new Float64Array(n));
+        {function_name}(Float64Array.from(q), home, {", ".join(sizes)});
         return [Array.from(pose), residual[0], quality[0]];
       }}));
     }}"""
@@ -309,8 +310,9 @@ def study(model: pp.Model, name: str, count: int, show: Callable[[str], None] = 
     kernel = kernel.at(model.kernels.mechanism.numbers.values) if kernel.parameters else kernel
 
     def compiled_alone(guess: Array) -> Counts:
-        pose, residual, _, quality = kernel(space.q, np.ascontiguousarray(np.broadcast_to(guess, space.pose.shape)))
-        good = accepted(model, residual, quality)
+        found = kernel(space.q, np.ascontiguousarray(np.broadcast_to(guess, space.pose.shape)))
+        outputs = dict(zip((p.name for p in kernel.outputs), found, strict=True))
+        pose, good = outputs["pose"], accepted(model, outputs["residual"], outputs["quality"])
         return judged(model, space, np.where(good[:, None, None], pose, np.nan))
 
     alone = compiled_alone(model.robot.home.matrix), compiled_alone(near)

@@ -41,7 +41,7 @@ def array_arguments(method: str) -> list[str]:
 
 # Methods of flexible robots have tests of their own, and methods that take names instead of arrays.
 ELSEWHERE = {"deflection", "static_equilibrium", "steady_shape", "kernel", "parameters", "derivatives"}
-ELSEWHERE |= {"casadi", "equilibrium", "error_bound", "jax", "kept", "plot", "torch"}
+ELSEWHERE |= {"casadi", "equilibrium", "distribution_inputs", "error_bound", "jax", "kept", "plot", "torch"}
 METHODS = [
     name
     for name in dir(pp.Model)

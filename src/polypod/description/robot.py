@@ -454,6 +454,6 @@ def implausibly_far(robot: Robot, positions: Array) -> str | None:
     if away <= _FAR_AWAY * size:
         return None
     return (
-        f"{away:.4g} m from home, but the robot's size is {size:.4g} m; lengths are in metres: divide them by 1000 if "
-        "millimetres are meant"
+        f"{away:.4g} m from home, but the robot's size is {size:.4g} m; lengths are in metres: write {away:.4g} mm, or "
+        f"divide numbers by 1000, if millimetres are meant"
     )

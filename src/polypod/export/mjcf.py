@@ -86,7 +86,7 @@ def mjcf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> A
     --------
     >>> model = Model("delta")
     >>> mjcf_positions(model, model.robot.home.matrix).shape
-    (27,)
+    (31,)
     """
     writer = _Writer(model)
     writer.text()

@@ -74,7 +74,7 @@ def urdf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> d
     --------
     >>> model = Model("delta")
     >>> len(urdf_positions(model, model.robot.home.matrix))
-    21
+    24
     """
     writer = _Writer(model)
     names = [name for name, _ in writer.places]
