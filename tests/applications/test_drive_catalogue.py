@@ -150,7 +150,7 @@ def test_a_catalogue_without_limits_or_rows(tmp_path):
     with refused(CatalogueFileError, "force speed"):
         load_catalogue(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("name;force [N]\n", encoding="utf-8")
-    with refused(CatalogueFileError, "name --catalogue"):
+    with refused(CatalogueFileError, "name new"):
         load_catalogue(tmp_path / "a.csv")
     (tmp_path / "a.csv").write_text("name;force [kN];efficiency [%]\na;1.5;90\n", encoding="utf-8")
     (one,) = load_catalogue(tmp_path / "a.csv")

@@ -459,7 +459,7 @@ def _held(robot: pp.Robot, which: tuple[int, ...]) -> pp.Robot:
     return pp.Robot.model_validate(data)
 
 
-@pytest.mark.parametrize("base", [None, [2e8, 2e8, 5e8, 4e7, 4e7, 6e7]])
+@pytest.mark.parametrize("base", [pytest.param(None, marks=pytest.mark.long), [2e8, 2e8, 5e8, 4e7, 4e7, 6e7]])
 def test_held_motors_are_motors_that_are_not_there(base):
     """Against robots without these rotors, by kernels that never had them; to rounding."""
     more = {} if base is None else {"base_stiffness": base}

@@ -19,6 +19,7 @@ from support.command_line import polypod
 from support.engines.closed_loop import closed, state
 from support.engines.pinocchio_tree import PinocchioTree
 from support.refusals import failed, refused
+from support.states import mostly_long
 
 RAIL_MASS, RAIL_COM, RAIL_MOMENTS = 12.0, "0 0 -0.01", (0.16, 0.16, 0.3)
 ROTOR = 4.0
@@ -83,7 +84,7 @@ def test_a_hexapod_on_a_rail_is_pinocchios_model_of_seven_coordinates(machine: S
             assert np.abs(found - given).max() < 1e-8 * np.abs(at.acceleration).max()
 
 
-@pytest.mark.parametrize("name", staged_library())
+@pytest.mark.parametrize("name", mostly_long(staged_library(), ["hexapod-on-rail"]))
 def test_one_function_of_all_stages_is_the_stages_one_by_one(name: str) -> None:
     """And its Jacobian is the difference of the tool's poses."""
     machine, rng = pp.series(name), np.random.default_rng(3)

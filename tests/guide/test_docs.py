@@ -36,7 +36,8 @@ from support.states import mostly_long  # noqa: E402
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if page.stem != "interop")  # that has a test of its own
 WITH_CODE = [page for page in PAGES if "```python" in page.read_text(encoding="utf-8")]
 # The others take seconds: what they call has tests of its own.
-QUICK = [page for page in WITH_CODE if page.stem not in ("flexible", "gallery", "identification", "limits", "maps")]
+SLOW = ("flexible", "flexures", "gallery", "identification", "limits", "maps")
+QUICK = [page for page in WITH_CODE if page.stem not in SLOW]
 
 
 @pytest.mark.parametrize("page", mostly_long(WITH_CODE, QUICK, lambda page: page.stem))
