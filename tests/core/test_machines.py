@@ -85,7 +85,7 @@ def order(robot: Any, engine: Engine) -> list[int]:
 
 
 def compare_divided(name: str, seed: int) -> None:
-    """Coordinates, rates, forces with friction and joint reactions of a machine divided by chance."""
+    """Coordinates, rates and forces with friction of a machine divided by chance, against the engine."""
     data = divided(MACHINES[name](seed), seed)
     engine, rng = Engine(data), np.random.default_rng(seed + 1)
     m = len(engine.chosen)
