@@ -20,14 +20,16 @@ from polypod.exchange import import_robot
 from polypod.export import export_mjcf, export_sdf, export_urdf
 from polypod.files import dumps, loads
 from polypod.papers.long.cases import hexagon_modes
+from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions
 from support.refusals import refused
-from support.robots.coupled_chains import COUPLED
+from support.robots.coupled_chains import BETWEEN, COUPLED
 from support.robots.random_chains import as_data
 from support.states import mostly_long
 
-DEFAULT = ("geared motors", "spindles", "coupled all around")
-each_robot = pytest.mark.parametrize("name", mostly_long(COUPLED, DEFAULT))
+ROBOTS = {**COUPLED, **BETWEEN}
+DEFAULT = ("geared motors", "spindles", "coupled all around", "differential of legs", "mimic of legs")
+each_robot = pytest.mark.parametrize("name", mostly_long(ROBOTS, DEFAULT))
 # Seeds whose legs are not near a dead point; both sides then agree to rounding magnified by their condition.
 SEEDS = {"helical": 2, "shuffled crosses": 2}
 
@@ -53,12 +55,13 @@ SCREW = "{kind: screw, turn: all.motor, travel: all.guide, lead: 5 mm}"
 @cache
 def case(name: str) -> Case:
     seed = SEEDS.get(name, 1)
-    return moving(COUPLED[name](seed), seed + 1, 0.01)
+    return moving(ROBOTS[name](seed), seed + 1, 0.01)
 
 
 @cache
 def functions(name: str) -> Functions:
-    return Functions(pp.Robot.model_validate(case(name).data))
+    data = case(name).data
+    return Functions(loads(to_yaml(data)) if name in BETWEEN else pp.Robot.model_validate(data))
 
 
 @each_robot
@@ -80,14 +83,19 @@ def test_reactions_of_couplings_and_joints(name: str) -> None:
         return
     wrenches = c.engine.reactions(c.place, c.motion, c.given["wrench"], force)
     rows, size = iter(found["wrenches"]), max(np.abs(wrench).max() for wrench in wrenches.values())
-    for number, leg in enumerate(function.mechanism.legs):
-        stated = {joint["name"]: joint for joint in c.data["legs"][number]["joints"]}
+    stated = {(number, joint["name"]): (f"{leg.get('name') or f'leg{number + 1}'}.{joint['name']}", joint)
+              for number, leg in enumerate([*c.data["legs"], {"joints": c.data.get("joints", ())}])
+              for joint in leg["joints"]}  # fmt: skip
+    keys = {label: key for key, (label, _) in stated.items()}
+    for leg in function.mechanism.legs:
         for joint in leg.placement.joints:
-            sign = 1 if stated[joint.name]["between"][1] == joint.child else -1
-            check(next(rows), sign * wrenches[number, joint.name], scale=size)
+            own = joint.name if leg.name == "machine" else f"{leg.name}.{joint.name}"
+            key = keys.get(own) or (len(c.data["legs"]), joint.name)
+            sign = 1 if stated[key][1]["between"][1] == joint.child.rpartition("/")[2] else -1
+            check(next(rows), sign * wrenches[key], scale=size)
 
 
-@pytest.mark.parametrize("name", mostly_long(COUPLED, ("geared motors",)))
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("geared motors", "mimic of legs")))
 def test_other_functions(name: str) -> None:
     """Formulations, accelerations, direct dynamics both ways, mass matrix and energies."""
     c, function = case(name), functions(name)
@@ -345,6 +353,133 @@ def test_mimic_joints_of_urdf(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('multiplier="0.01"', 'multiplier="0.01" offset="0.1"'))
     with refused(InputError, "lift drive 0.1", code="gear"):
         import_robot(path, "plate")
+
+
+# -- between legs ------------------------------------------------------------------------------------------------------
+
+TABLE = """
+name: table
+home: {position: [0, 0, 0.3]}
+platform: {mass: 40, inertia: [2, 2, 4]}
+dof: [z]
+legs:
+- name: jack
+  kind: chain
+  copies: {count: 4, about: [0, 0, 1]}
+  bodies:
+    spindle: {mass: 2, com: [0.4, 0, 0.2], inertia: [0.01, 0.01, 0.003]}
+  joints:
+  - {name: bearing, kind: revolute, between: [base, spindle], at: [0.4, 0, 0], axis: [0, 0, 1]}
+  - {name: nut, kind: helical, between: [platform, spindle], at: [0.4, 0, 0.3], axis: [0, 0, 1], lead: -5 mm}
+bodies:
+  rotor: {mass: 1, com: [0, 0, 0], inertia: [0.001, 0.001, 0.002]}
+joints:
+- {name: motor, kind: revolute, between: [base, rotor], at: [0, 0, 0], axis: [0, 0, 1], actuated: true}
+couplings:
+- {kind: belt, name: belt1, joints: [motor, jack1.bearing], radii: [20 mm, 60 mm]}
+- {kind: belt, name: belt2, joints: [jack1.bearing, jack2.bearing], radii: [30 mm, 30 mm]}
+- {kind: belt, name: belt3, joints: [jack2.bearing, jack3.bearing], radii: [30 mm, 30 mm]}
+- {kind: belt, name: belt4, joints: [jack3.bearing, jack4.bearing], radii: [30 mm, 30 mm]}
+"""
+
+
+def test_four_screws_that_one_motor_turns_by_belts() -> None:
+    """Whole turns are counted from screw to motor; what statics leaves open between the screws is said to be open."""
+    model, per_metre = pp.Model(loads(TABLE)), 3 * 2 * pi / 0.005
+    assert loads(dumps(model.robot)) == model.robot
+    pose, acceleration = at_height(0.31), [0, 0, 2, 0, 0, 0]
+    check(model.inverse_kinematics(pose), [0.01 * per_metre], 1e-13)
+    check(model.forward_kinematics([0.01 * per_metre]), pose, 1e-13)
+    check(model.joint_positions(pose)["jack3.bearing"], [0.01 * per_metre / 3], 1e-13)
+    inertia = 0.002 + 4 * 0.003 / 9
+    check(model.inverse_dynamics(pose, np.zeros(6), acceleration), [40 * 11.81 / per_metre + inertia * per_metre * 2])
+    found = model.reactions(pose, np.zeros(6), acceleration).couplings["machine"]
+    check(found["belt1"], -(40 * 11.81 / per_metre + 4 * 0.003 / 9 * per_metre * 2))
+    assert np.isnan(found["jack2.nut"])
+
+
+GROUP = """
+name: pairs
+home: {position: [0, 0, 0.5]}
+platform: {mass: 5, inertia: [0.04, 0.04, 0.08]}
+groups:
+- copies: {count: 3, about: [0, 0, 1]}
+  bodies:
+    left: {mass: 0.3, com: [0.5, 0.1, 0], inertia: [0.001, 0.001, 0.001]}
+    right: {mass: 0.3, com: [0.5, -0.1, 0], inertia: [0.001, 0.001, 0.001]}
+  joints:
+  - {name: a, kind: revolute, between: [base, left], at: [0.5, 0.1, 0], axis: [0, 1, 0], actuated: true}
+  - {name: b, kind: revolute, between: [base, right], at: [0.5, -0.1, 0], axis: [0, 1, 0], actuated: true}
+  legs:
+  - {name: one, kind: RUS, base: [0.4, 0.1, 0], axis: [0, 1, 0], elbow: [0.45, 0.1, 0.15], platform: [0.2, 0.05, 0],
+     bodies: {crank: {mass: 0.3}, rod: {mass: 0.2}}, joints: {motor: {actuated: false}}}
+  - {name: two, kind: RUS, base: [0.4, -0.1, 0], axis: [0, 1, 0], elbow: [0.45, -0.1, 0.15],
+     platform: [0.2, -0.05, 0], bodies: {crank: {mass: 0.3}, rod: {mass: 0.2}}, joints: {motor: {actuated: false}}}
+  couplings:
+  - {kind: differential, name: hip, inputs: [a, b], outputs: [one.motor, two.motor], ratio: 2}
+"""
+
+
+def test_couplings_of_a_group_are_copied_with_it() -> None:
+    """As if each had been stated at robot level."""
+    robot = loads(GROUP)
+    start = GROUP.index("  couplings:")
+    stated = "".join(
+        f"- {{kind: differential, name: hip{k}, inputs: [a{k}, b{k}], outputs: [one{k}.motor, two{k}.motor], ratio: 2}}\n"
+        for k in (1, 2, 3)
+    )
+    assert loads(GROUP[:start] + "couplings:\n" + stated) == robot
+    assert [len(leg.couplings) for leg in robot.legs] == [1, 1, 1]
+    model = pp.Model(robot)
+    q, angles = model.inverse_kinematics(robot.home.matrix), model.joint_positions(robot.home.matrix)
+    check(q, np.zeros(6), scale=1.0)
+    pose = robot.home.matrix
+    pose[:3, 3] += [0.01, 0.02, 0.03]
+    angles = model.joint_positions(pose)
+    for k in (1, 2, 3):
+        p, r = angles[f"one{k}.motor"], angles[f"two{k}.motor"]
+        check(np.r_[angles[f"a{k}"], angles[f"b{k}"]], np.r_[2 * (p + r), 2 * (p - r)])
+
+
+def test_mirrored_groups_mirror_their_couplings() -> None:
+    """A screw between two joints turns left-handed; one of a leg's own, too."""
+    text = """
+    name: mirrored
+    home: {position: [0, 0, 1]}
+    platform: {mass: 1, inertia: [0.1, 0.1, 0.1]}
+    dof: [z]
+    groups:
+    - mirror: {plane: [1, 0, 0]}
+      bodies: {rotor: {mass: 0.5, com: [0.5, 0, 0], inertia: [0.001, 0.001, 0.001]}}
+      joints:
+      - {name: motor, kind: revolute, between: [base, rotor], at: [0.5, 0, 0], axis: [0, 0, 1], actuated: true}
+      legs:
+      - name: side
+        kind: chain
+        bodies: {nut: {mass: 0.5, com: [0.3, 0, 0.5], inertia: [0.001, 0.001, 0.001]}}
+        joints:
+        - {name: guide, kind: cylindrical, between: [base, nut], at: [0.3, 0, 0.5], axis: [0, 0, 1]}
+        - {name: bearing, kind: revolute, between: [nut, platform], at: [0.3, 0, 0.6], axis: [0, 0, 1]}
+        couplings: [{kind: screw, joint: guide, lead: 60 mm}]
+      couplings:
+      - {side.guide.rotation: 3, motor: -1}
+    """
+    robot = loads(text)
+    leads = [one.lead for leg in robot.legs for one in leg.couplings if one.kind == "screw"]
+    assert sorted(leads) == [-0.06, 0.06]
+    q = pp.Model(robot).inverse_kinematics(at_height(1.01))
+    check(np.abs(q), np.full(2, 3 * 2 * pi / 6), 1e-13)
+    check(q[0], -q[1] if robot.legs[0].joints[-1].axis == robot.legs[1].joints[-1].axis else q[1], 1e-13)
+
+
+def test_legs_that_are_no_chains_are_named() -> None:
+    with pytest.raises(RobotFileError) as caught:
+        loads((TABLE.replace("jack2.bearing, jack3", "jack2.bearing, jack3.other, jack3")))
+    assert caught.value.faults[0].field.startswith("couplings.2")
+    text = dumps(pp.load("hexapod")) + "couplings: [{kind: mimic, joint: leg1.drive, of: leg2.drive}]\n"
+    with pytest.raises(RobotFileError) as caught:
+        loads(text)
+    assert caught.value.faults[0].field == "couplings.0"
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -176,6 +176,12 @@ class Engine:
             self._add(number, leg, {**shared, **own, **ground})
         if robot.get("joints"):
             self._add(len(legs), {"joints": robot["joints"]}, {**shared, **ground})
+        if robot.get("couplings"):  # by LEG.JOINT, or JOINT of those at robot level
+            names = [*(f"{leg['name']}." if "name" in leg else "" for leg in legs), ""]
+            every = {f"{names[k]}{joint['name']}": (k, joint)
+                     for k, leg in enumerate([*legs, {"joints": robot.get("joints", ())}])
+                     for joint in leg["joints"]}  # fmt: skip
+            self._add_couplings(len(legs), robot["couplings"], every)
         self.count = len(self.masses)
         points = np.array([*self.starts, *[t.at for t in self.terms]])
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
@@ -205,23 +211,27 @@ class Engine:
             at = np.array(joint.get("at", np.zeros(3)), dtype=float)
             drive = drives if len(self.drives) > drives else None
             self.joints[number, joint["name"]] = Held(first, second, at, begin, len(self.terms), drive)
-        joints = {joint["name"]: joint for joint in leg["joints"]}
-        for count, coupling in enumerate(leg.get("couplings", ()), 1):
+        own = {joint["name"]: (number, joint) for joint in leg["joints"]}
+        self._add_couplings(number, leg.get("couplings", ()), own)
+
+    def _add_couplings(self, number: int, couplings: Any, joints: dict[str, tuple[int, Any]]) -> None:
+        for count, coupling in enumerate(couplings, 1):
             for part, relation in zip(("first", "second"), coupling_terms(coupling), strict=False):
                 name = coupling.get("name") or f"coupling{count}"
                 self.couplings.append((number, f"{name} {part}" if coupling.get("kind") == "differential" else name))
                 for path, factor in relation:
-                    self._couple(number, joints, path, factor)
+                    self._couple(joints, path, factor)
 
-    def _couple(self, number: int, joints: dict[str, Any], path: str, factor: float) -> None:
+    def _couple(self, joints: dict[str, tuple[int, Any]], path: str, factor: float) -> None:
         name, motion = (path, "") if path in joints else path.rsplit(".", 1)
-        joint, held = joints[name], self.joints[number, name]
+        number, joint = joints[name]
+        held = self.joints[number, joint["name"]]
         motion = motion or {"revolute": "rotation", "prismatic": "translation"}[joint["kind"]]
         axis = other = _unit(joint.get("axis", (0.0, 0.0, 1.0)))
         if motion in ("first", "second"):
             one, two = (_unit(a) for a in joint["axes"])
             axis, other = (one, two) if motion == "first" else (two, one)
-        ends = (number, name), held.first, held.second, held.at
+        ends = (number, joint["name"]), held.first, held.second, held.at
         self.coupled.append(Coupled(len(self.couplings) - 1, *ends, axis, other, motion, factor))
 
     def _join(self, joint: dict[str, Any], first: int, second: int, key: tuple[int, str]) -> None:

@@ -18,6 +18,7 @@ from support.robots.random_chains import (
     rotation,
     shuffled,
     square_to,
+    translation,
     unit,
 )
 
@@ -123,3 +124,66 @@ COUPLED: dict[str, Callable[[int], Data]] = {
     "coupled all around": partial(geared_linkage, terms=(1.0, 0.5, -0.7, 0.3, 1.5)),
 }
 """Robots with couplings of every kind, by name; of a seed."""
+
+
+def _named(data: Data) -> Data:
+    return {**data, "legs": [{**leg, "name": f"leg{k}"} for k, leg in enumerate(data["legs"], 1)]}
+
+
+def _five_dof(data: Data) -> Data:
+    """A robot of six legs whose turn about z follows from the rest."""
+    e = np.eye(3)
+    dof = [*(translation(name, e[k]) for k, name in enumerate("xyz")), rotation("rx", e[0]), rotation("ry", e[1])]
+    return {**data, "dof": dof}
+
+
+def differential_of_legs(seed: int) -> Data:
+    """Two motors on the base turn the cranks of two legs by sum and difference; the other legs have their motors."""
+    data = _named(hexapod(seed, "RUS", 0))
+    rng = np.random.default_rng(seed + 100)
+    bodies, joints = {}, []
+    for name in ("left", "right"):
+        at = 0.4 * rng.normal(size=3)
+        bodies[f"{name}_rotor"] = random_body(rng, 0.4, at, 0.08)
+        joints.append({"name": name, "kind": "revolute", "between": ["base", f"{name}_rotor"], "at": numbers(at),
+                       "axis": numbers(unit(rng.normal(size=3))), "actuated": True, "friction": {"viscous": 0.1}})  # fmt: skip
+    for leg in data["legs"][4:]:
+        del leg["joints"][0]["actuated"]
+    ends = {"inputs": ["left", "right"], "outputs": ["leg5.R1", "leg6.R1"]}
+    coupling = {"kind": "differential", "name": "hip", **ends, "ratio": 3.0}
+    return {**data, "bodies": bodies, "joints": joints, "couplings": [coupling]}
+
+
+def belt_of_legs(seed: int) -> Data:
+    """A belt joins the motors of two geared legs: one degree of freedom less, and one motor more than these."""
+    data = _named(hexapod(seed, "RUS", (), change=geared))
+    belt = {"kind": "belt", "joints": ["leg5.motor", "leg6.motor"], "radii": [0.02, 0.03]}
+    return _five_dof({**data, "couplings": [belt]})
+
+
+def mimic_of_legs(seed: int) -> Data:
+    """A slide that no motor drives follows that of another leg."""
+    data = _named(hexapod(seed, "UPS", 1))
+    del data["legs"][4]["joints"][1]["actuated"]
+    mimic = {"kind": "mimic", "joint": "leg5.P2", "of": "leg6.P2", "multiplier": -0.8}
+    return _five_dof({**data, "couplings": [mimic]})
+
+
+def sum_of_legs(seed: int) -> Data:
+    """One motor on the base whose turns are a sum of displacements of three legs of spindles, by pulleys."""
+    data = _named(hexapod(seed, "UPS", (), change=spindle))
+    rng = np.random.default_rng(seed + 100)
+    wheel = random_body(rng, 0.4, np.zeros(3), 0.08)
+    joint = {"name": "wheel", "kind": "revolute", "between": ["wheel", "base"], "at": [0.1, 0.0, 0.0],
+             "axis": numbers(unit(rng.normal(size=3))), "friction": {"viscous": 0.1}}  # fmt: skip
+    terms = {"leg4.P2": 3.0, "leg5.U1.first": 0.5, "leg6.motor": 0.01, "wheel": -1.0}
+    return {**data, "bodies": {"wheel": wheel}, "joints": [joint], "couplings": [terms]}
+
+
+BETWEEN: dict[str, Callable[[int], Data]] = {
+    "differential of legs": differential_of_legs,
+    "belt of legs": belt_of_legs,
+    "mimic of legs": mimic_of_legs,
+    "sum of legs": sum_of_legs,
+}
+"""Robots with couplings between joints of different legs, as files state them; of a seed."""

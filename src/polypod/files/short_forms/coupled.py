@@ -1,7 +1,8 @@
-"""Couplings at robot level, each moved into the leg whose joints it couples."""
+"""Couplings at robot level, each moved into the leg whose joints it couples, which may be several legs as one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...couplings import Coupling
@@ -12,36 +13,59 @@ from .forms import ShortFormError
 _OWN = ("kind", "name", "joints", "factors")
 
 
-def distributed(document: dict[str, Any], places: dict[Location, Location]) -> dict[str, Any]:
-    """A written-out document without ``couplings`` of its own; ``places`` gets where those of legs stand in the file.
+Stated = tuple[Any, Location]
+"""A coupling as a file has it, and its place there."""
+
+
+def stated_couplings(scope: Any, above: Location = ()) -> list[Stated]:
+    """The couplings of a document, a group or a leg at ``above``."""
+    given = scope.get("couplings") if isinstance(scope, dict) else None
+    if given is None:
+        return []
+    place = (*above, "couplings")
+    if not isinstance(given, (list, tuple)):
+        raise ShortFormError(place, f"must be a list of couplings, got {short_repr(given)}")
+    return [(coupling, (*place, number)) for number, coupling in enumerate(given)]
+
+
+def coupled_legs(
+    couplings: list[Stated], legs: list[Any], joints: Sequence[tuple[dict[str, Any], Location]] = ()
+) -> list[list[str]]:
+    """The legs, and joints that are of none, between which each coupling is; those of one leg are left out."""
+    names = _names(legs)
+    own = [str(joint.get("name")) for joint, _ in joints]
+    found = []
+    for coupling, place in couplings:
+        held = []
+        for path in joint_paths(coupling):
+            alone = next((name for name in own if path == name or path.startswith(f"{name}.")), None)
+            held.append(names[_owner(path, legs, names, place, own)[0]] if alone is None else alone)
+        if len(set(held)) > 1:
+            found.append(list(dict.fromkeys(held)))
+    return found
+
+
+def distributed(couplings: list[Stated], legs: list[Any], places: dict[Location, Location]) -> list[Any]:
+    """Written-out legs with the couplings of their joints; ``places`` gets where these stand in the file.
 
     What cannot be read as a coupling stays in the first leg, for the check of the whole file to say why.
     """
-    given, legs = document.get("couplings"), document.get("legs")
-    if given is None or not isinstance(legs, list) or not all(isinstance(leg, dict) for leg in legs) or not legs:
-        return document
-    if not isinstance(given, list):
-        raise ShortFormError(("couplings",), f"must be a list of couplings, got {short_repr(given)}")
-    names = [leg.get("name") or f"leg{number}" for number, leg in enumerate(legs, 1)]
+    if not couplings or not legs or not all(isinstance(leg, dict) for leg in legs):
+        return legs
+    names = _names(legs)
     own: list[list[Any]] = [list(leg.get("couplings") or ()) for leg in legs]
-    for number, coupling in enumerate(given):
-        place: Location = ("couplings", number)
+    for number, (coupling, place) in enumerate(couplings):
         paths = joint_paths(coupling)
         owners = [_owner(path, legs, names, place) for path in paths]
-        if len({leg for leg, _ in owners}) > 1:
-            apart = " and ".join(dict.fromkeys(names[leg] for leg, _ in owners))
-            raise ShortFormError(
-                place,
-                f"couples joints of {apart}; only joints of one leg can be coupled yet: state the coupled legs as one "
-                "leg of kind chain",
-            )
         leg = owners[0][0] if owners else 0
         moved = renamed(coupling, dict(zip(paths, (path for _, path in owners), strict=True)))
         places["legs", leg, "couplings", len(own[leg])] = place
         own[leg].append({"name": f"coupling{number + 1}", **moved} if isinstance(moved, dict) else moved)
-    rest = {key: value for key, value in document.items() if key != "couplings"}
-    written = [{**leg, "couplings": couplings} if couplings else leg for leg, couplings in zip(legs, own, strict=True)]
-    return {**rest, "legs": written}
+    return [{**leg, "couplings": its} if its else leg for leg, its in zip(legs, own, strict=True)]
+
+
+def _names(legs: list[Any]) -> list[str]:
+    return [(leg.get("name") if isinstance(leg, dict) else None) or f"leg{k}" for k, leg in enumerate(legs, 1)]
 
 
 def joint_paths(coupling: Any) -> list[str]:
@@ -75,22 +99,24 @@ def renamed(coupling: Any, names: dict[str, str]) -> Any:
     return new
 
 
-def _owner(path: str, legs: list[Any], names: list[str], place: Location) -> tuple[int, str]:
-    """The leg of a joint, and the joint's name there."""
+def _owner(
+    path: str, legs: list[Any], names: list[str], place: Location, others: Sequence[str] = ()
+) -> tuple[int, str]:
+    """The leg of a joint, and the joint's name there; ``others`` are joints that are of no leg."""
     known = [
-        (number, f"{names[number]}.{joint['name']}", str(joint["name"]))
+        # a machine's joints have their leg's name already
+        (number, str(joint["name"]) if leg.get("kind") == "machine" else f"{names[number]}.{joint['name']}", joint)
         for number, leg in enumerate(legs)
-        for joint in leg.get("joints") or ()
+        for joint in (leg.get("joints") if isinstance(leg, dict) else None) or ()
         if isinstance(joint, dict) and "name" in joint
     ]
-    for number, full, joint in known:
-        for label in (full, joint) if "." in joint else (full,):  # a machine's joints have their leg's name
-            if path == label or path.startswith(f"{label}."):
-                return number, joint + path[len(label) :]
+    for number, label, joint in known:
+        if path == label or path.startswith(f"{label}."):
+            return number, str(joint["name"]) + path[len(label) :]
     other = next((leg for leg, name in zip(legs, names, strict=True) if path.startswith(f"{name}.")), None)
-    if other is not None and "joints" not in other:
+    if isinstance(other, dict) and "joints" not in other:
         raise ShortFormError(
             place,
             f"{path}: a leg of kind {other.get('kind')} has no joints that can be coupled; state it as a chain",
         )
-    raise ShortFormError(place, str(UnknownNameError("joint", path, tuple(full for _, full, _ in known))))
+    raise ShortFormError(place, str(UnknownNameError("joint", path, (*(label for _, label, _ in known), *others))))

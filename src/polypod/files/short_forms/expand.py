@@ -1,8 +1,8 @@
 """A document with its short forms written out, and where each part of it stands in the file.
 
 Bodies and joints at robot level, and in groups that are copied or mirrored together, belong to all legs: legs that hold
-the same bodies, or bodies of each other, become one leg of kind ``machine`` with all of them. Other legs stay as they
-are.
+the same bodies, or bodies of each other, or whose joints are coupled, become one leg of kind ``machine`` with all of
+them. Other legs stay as they are.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...couplings import parse_coupling
 from ...description.body import Body
 from ...description.paths import Location
 from ...errors import UnknownNameError, short_repr
 from ...legs.chain import ChainJoint
 from ...legs.chain.machine import WITHIN
-from .coupled import distributed
+from .coupled import Stated, coupled_legs, distributed, joint_paths, renamed, stated_couplings
 from .forms import (
     SHARED,
     Copies,
@@ -28,11 +29,18 @@ from .forms import (
     outside_bodies,
     read_form,
 )
-from .isometry import Isometry, composed, reflection, transformed_body, transformed_joint
+from .isometry import (
+    Isometry,
+    composed,
+    reflection,
+    transformed_body,
+    transformed_couplings,
+    transformed_joint,
+)
 from .legs import WrittenLeg, in_file, turned, write_out, written_legs
 
 _GROUND = ("base", "platform")
-_MERGED = ("kind", "name", "closing", "bodies", "joints")
+_MERGED = ("kind", "name", "closing", "bodies", "joints", "couplings")
 """Fields of legs that a machine takes over."""
 
 
@@ -63,14 +71,15 @@ def expand(document: dict[str, Any]) -> Expanded:
     if not isinstance(legs, list) and not (legs is None and beside):
         return Expanded(document, {})
     written = written_legs(legs or [], ("legs",), document)
-    if beside or _hang_on_legs(written):
-        written = _merged(document, written)
+    couplings = stated_couplings(document)
+    if beside or _hang_on_legs(written) or coupled_legs(couplings, [one.leg for one in written]):
+        written, couplings = _merged(document, written, couplings)
     places: dict[Location, Location] = {}
     for number, one in enumerate(written):
         places["legs", number] = one.place
         places |= {("legs", number, *part): (*one.place, *place) for part, place in one.inner.items()}
-    rest = {key: value for key, value in document.items() if key not in SHARED}
-    return Expanded(distributed({**rest, "legs": [one.leg for one in written]}, places), places)
+    rest = {key: value for key, value in document.items() if key not in SHARED and key != "couplings"}
+    return Expanded({**rest, "legs": distributed(couplings, [one.leg for one in written], places)}, places)
 
 
 def _hang_on_legs(written: list[WrittenLeg]) -> bool:
@@ -90,6 +99,7 @@ class _Parts:
     bodies: dict[str, tuple[dict[str, Any], Location]] = field(default_factory=dict)
     joints: list[tuple[dict[str, Any], Location]] = field(default_factory=list)
     legs: list[WrittenLeg] = field(default_factory=list)
+    couplings: list[Stated] = field(default_factory=list)
 
     def add_body(self, name: str, body: dict[str, Any], place: Location) -> None:
         if name in _GROUND or set(name) & {".", WITHIN}:
@@ -99,9 +109,11 @@ class _Parts:
         self.bodies[name] = body, place
 
 
-def _merged(document: dict[str, Any], written: list[WrittenLeg]) -> list[WrittenLeg]:
-    """The legs of a robot, those that share bodies as one."""
-    parts = _Parts()
+def _merged(
+    document: dict[str, Any], written: list[WrittenLeg], couplings: list[Stated]
+) -> tuple[list[WrittenLeg], list[Stated]]:
+    """The legs of a robot, those that share bodies or are coupled as one; and all couplings that are not of a leg."""
+    parts = _Parts(couplings=[*couplings])
     _add_images(parts, document, (), written, document)
     groups = document.get("groups") or []
     if not isinstance(groups, list):
@@ -111,7 +123,7 @@ def _merged(document: dict[str, Any], written: list[WrittenLeg]) -> list[Written
         form = read_form(Group, group, here)
         legs = written_legs([*form.legs], (*here, "legs"), document)
         _add_images(parts, group, here, legs, document, form.copies, form.mirror)
-    return list(_machines(parts))
+    return list(_machines(parts)), parts.couplings
 
 
 def _add_images(
@@ -155,6 +167,48 @@ def _add_images(
             parts.joints.append(({**new, **called, **_renamed(new, names, ())}, place))
         for one in legs:
             parts.legs.append(_leg_image(one, image, names, len(parts.legs)))
+        if above:
+            _couple_image(parts, stated_couplings(scope, above), image, names, numbered, whole["joints"], legs)
+
+
+def _couple_image(
+    parts: _Parts,
+    couplings: list[Stated],
+    image: Isometry,
+    names: dict[str, str],
+    numbered: Callable[[str], str],
+    shared: list[dict[str, Any]],
+    legs: list[WrittenLeg],
+) -> None:
+    """Add the couplings of a group in one of its images."""
+    own = {str(joint["name"]): joint for joint in shared if "name" in joint}
+    for one in legs:
+        called = one.leg.get("name") or one.stem or "leg" if isinstance(one.leg, dict) else ""
+        for joint in one.leg["joints"] if is_chain(one.leg) else ():
+            own[f"{called}.{joint.get('name')}"] = joint
+    for number, (coupling, place) in enumerate(couplings):
+        for new in _coupling_images(coupling, own, image, place):
+            ends = {}
+            for path in joint_paths(new):
+                leg, dot, rest = path.partition(".")
+                inside = dot and f"{leg}." in names
+                ends[path] = f"{names[f'{leg}.']}.{rest}" if inside else numbered(leg) + dot + rest
+            called = str(new.get("name") or f"coupling{number + 1}") if isinstance(new, dict) else ""
+            moved = renamed(new, ends)
+            parts.couplings.append(({**moved, "name": numbered(called)} if called else moved, place))
+
+
+def _coupling_images(coupling: Any, joints: dict[str, Any], image: Isometry, place: Location) -> list[Any]:
+    """A coupling between joints by name after an isometry; what cannot be read stays, for the check to say why."""
+    if image.determinant > 0 or not isinstance(coupling, dict):
+        return [coupling]
+    try:
+        read = [parse_coupling(coupling)]
+    except ValueError:
+        return [coupling]
+    held = {path for path in joints if any(end == path or end.startswith(f"{path}.") for end in read[0].joints_of())}
+    placed = [read_form(ChainJoint, {**joints[path], "name": path}, place) for path in held]
+    return [*transformed_couplings(read, placed, image)]
 
 
 def _body_image(body: dict[str, Any], image: Isometry, place: Location) -> dict[str, Any]:
@@ -174,14 +228,15 @@ def _leg_image(one: WrittenLeg, image: Isometry, names: dict[str, str], number: 
         if not is_chain(leg):
             problem = f"only legs of kind chain can be in a group with copies, this one is {leg.get('kind')}"
             raise ShortFormError(one.place, problem)
-        if leg.get("couplings"):
-            problem = "legs of a group with copies cannot have couplings of their own yet; state them at robot level"
-            raise ShortFormError((*one.place, "couplings"), problem)
+        coupled = stated_couplings(leg, one.place)
+        stated = {str(joint.get("name")): joint for joint in leg["joints"]}
+        turned = [new for coupling, place in coupled for new in _coupling_images(coupling, stated, image, place)]
         places = [(*one.place, *in_file(one.inner, ("bodies", name))) for name in leg["bodies"]]
         bodies = [_body_image(body, image, at) for body, at in zip(leg["bodies"].values(), places, strict=True)]
         places = [(*one.place, *in_file(one.inner, ("joints", k))) for k in range(len(leg["joints"]))]
         joints = [_joint_image(joint, image, at) for joint, at in zip(leg["joints"], places, strict=True)]
         leg = {**leg, "bodies": dict(zip(leg["bodies"], bodies, strict=True)), "joints": joints}
+        leg |= {"couplings": turned} if turned else {}
     own = leg.get("name") or one.stem or "leg"
     leg = {**leg, "name": names.get(f"{own}.") or leg.get("name") or f"leg{number + 1}"}
     if is_chain(leg):
@@ -205,7 +260,8 @@ def _renamed(joint: dict[str, Any], names: dict[str, str], own: tuple[str, ...])
 
 
 def _machines(parts: _Parts) -> Iterator[WrittenLeg]:
-    """Legs on their own as they are; those that share bodies, with these and the joints between them, as one."""
+    """Legs on their own as they are; those that share bodies or are coupled, with these and all their joints, as
+    one."""
     names = [one.leg.get("name") if isinstance(one.leg, dict) else None for one in parts.legs]
     for number, name in enumerate(names):
         if name is not None and name in names[:number]:
@@ -225,7 +281,7 @@ def _machines(parts: _Parts) -> Iterator[WrittenLeg]:
         for name, body in one.leg["bodies"].items() if is_chain(one.leg) else ():
             place = (*one.place, *in_file(one.inner, ("bodies", name)))
             bodies[f"{one.leg['name']}{WITHIN}{name}"] = body, place, one.leg["name"]
-    part = _joined(bodies, joints)
+    part = _joined(bodies, joints, coupled_legs(parts.couplings, [one.leg for one in parts.legs], parts.joints))
     for name, (_, place, _) in bodies.items():
         if not any(name in bodies_between(joint) for joint, _, _ in joints):
             problem = "no joint connects this body; name it in the between of a joint, or leave it out"
@@ -268,8 +324,13 @@ def _ends(joint: dict[str, Any]) -> str:
     return held[0] if held else f"{WITHIN}{WITHIN}{joint.get('name')}"
 
 
-def _joined(bodies: dict[str, Any], joints: list[tuple[dict[str, Any], Location, str]]) -> Callable[[str], str]:
-    """Gives the same text for all bodies and legs that hang together, base and platform aside."""
+def _joined(
+    bodies: dict[str, Any], joints: list[tuple[dict[str, Any], Location, str]], coupled: list[list[str]]
+) -> Callable[[str], str]:
+    """Gives the same text for all bodies and legs that hang together, base and platform aside.
+
+    ``coupled`` are legs, and joints that are of none, between which there are couplings.
+    """
     parent: dict[str, str] = {}
 
     def root(name: str) -> str:
@@ -284,6 +345,11 @@ def _joined(bodies: dict[str, Any], joints: list[tuple[dict[str, Any], Location,
         held = [name for name in bodies_between(joint) if name not in _GROUND] or [_ends(joint)]
         for name in [*held[1:], *([f"{WITHIN}{leg}"] if leg else [])]:
             parent[root(name)] = root(held[0])
+    ends = {str(joint.get("name")): _ends(joint) for joint, _, leg in joints if not leg}
+    for first, *others in coupled:
+        for other in others:
+            one, two = (ends.get(name) or f"{WITHIN}{name}" for name in (first, other))
+            parent[root(one)] = root(two)
     return root
 
 
@@ -311,6 +377,12 @@ def _machine(
             if key == "closing" and value != "auto":
                 closing = {"closing": value}
     inner: dict[Location, Location] = {}
+    couplings: list[Any] = []
+    for one in legs:
+        if is_chain(one.leg) and part(f"{WITHIN}{one.leg['name']}") == root:
+            for number, (coupling, place) in enumerate(stated_couplings(one.leg, one.place)):
+                inner["couplings", len(couplings)] = place
+                couplings.append(_of_machine(coupling, one.leg["name"], number))
     held = {key: (body, place) for key, (body, place, _) in bodies.items() if part(key) == root}
     for key, (_, place) in held.items():
         inner["bodies", key] = place
@@ -321,4 +393,13 @@ def _machine(
         new.append({**joint, **({"name": f"{leg}.{joint['name']}"} if leg and "name" in joint else {})})
     own_bodies = {key: body for key, (body, _) in held.items()}
     whole = {"kind": "machine", "name": name, **closing, "bodies": own_bodies, "joints": new}
+    whole |= {"couplings": couplings} if couplings else {}
     return WrittenLeg(whole, (), inner, name, 0, 1)
+
+
+def _of_machine(coupling: Any, leg: str, number: int) -> Any:
+    """A leg's own coupling by the names of a machine."""
+    if not isinstance(coupling, dict):
+        return coupling
+    moved = renamed(coupling, {path: f"{leg}.{path}" for path in joint_paths(coupling)})
+    return {**moved, "name": f"{leg}.{coupling.get('name') or f'coupling{number + 1}'}"}

@@ -106,7 +106,7 @@ def _in_words(form: str) -> Any:
 
 
 class Group(Data):
-    """Bodies, joints and legs that are copied or mirrored together.
+    """Bodies, joints, legs and couplings between these that are copied or mirrored together.
 
     Names get a number in every image: ``plate1``, ``plate2``, and legs go on counting: two copies of ``arm`` in a group
     of two images are ``arm1`` to ``arm4``. Inside a group the names without the group's number mean the same image;
@@ -118,6 +118,7 @@ class Group(Data):
     bodies: Annotated[dict[str, Any], _in_words("bodies by name")] = Field(default_factory=dict)
     joints: Annotated[tuple[Any, ...], _in_words("list of joints")] = ()
     legs: Annotated[tuple[Any, ...], _in_words("list of legs")] = ()
+    couplings: Annotated[tuple[Any, ...], _in_words("list of couplings")] = ()
 
 
 def short_fields(model: type[Data]) -> tuple[str, ...]:

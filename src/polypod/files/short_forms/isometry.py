@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import BeforeValidator, SerializeAsAny
 
 from ...arrays import Array
-from ...couplings import Screw
+from ...couplings import Coupling, Screw, parse_coupling
 from ...description import poses
 from ...description.body import Body
 from ...description.leg import LegData
 from ...description.quantities import Data, unit_of
 from ...description.shapes import mapped
+from ...errors import InputError, UnknownNameError
 from ...legs.chain import Chain, ChainJoint
 from ...legs.chain.data import Bodies, joint_coordinate
 
@@ -79,6 +81,7 @@ class Part(Data):
     closing: str = "auto"
     bodies: Bodies
     joints: tuple[ChainJoint, ...]
+    couplings: tuple[Annotated[SerializeAsAny[Coupling], BeforeValidator(parse_coupling)], ...] = ()
 
 
 def composed(isometries: Sequence[Isometry]) -> Isometry:
@@ -96,8 +99,8 @@ def transformed_leg(leg: LegData | Part, home: Array, isometries: Sequence[Isome
     if isinstance(leg, (Chain, Part)):
         bodies = {name: transformed_body(body, whole) for name, body in leg.bodies.items()}
         joints = [transformed_joint(joint, whole) for joint in leg.joints]
-        coupled = {"couplings": transformed_couplings(leg, whole)} if isinstance(leg, Chain) and leg.couplings else {}
-        return {**data, "bodies": bodies, "joints": joints, **coupled}
+        coupled = transformed_couplings(leg.couplings, leg.joints, whole)
+        return {**data, "bodies": bodies, "joints": joints, **({"couplings": coupled} if coupled else {})}
     return data | _fields(leg, whole, home)
 
 
@@ -144,29 +147,36 @@ def transformed_joint(joint: ChainJoint, isometry: Isometry) -> dict[str, Any]:
     return data
 
 
-def transformed_couplings(leg: Chain, isometry: Isometry) -> list[dict[str, Any]]:
-    """The couplings of a leg after an isometry: a mirror makes a left-hand thread of a right-hand one."""
-    found = []
-    for coupling in leg.couplings:
+def transformed_couplings(
+    couplings: Sequence[Coupling], joints: Sequence[ChainJoint], isometry: Isometry
+) -> list[dict[str, Any]]:
+    """Couplings of some joints after an isometry: a mirror makes a left-hand thread of a right-hand one."""
+    found: list[dict[str, Any]] = []
+    for coupling in couplings:
+        mirrored = [term.joint for relation in coupling.relations() for term in relation.terms
+                    if isometry.determinant < 0 and _reversed(joints, term.joint)]  # fmt: skip
         data = coupling.model_dump(mode="json", exclude_defaults=True) | {"kind": coupling.kind}
-        turned = {term.joint for relation in coupling.relations() for term in relation.terms
-                  if isometry.determinant < 0 and _reversed(leg, term.joint)}  # fmt: skip
         if isinstance(coupling, Screw):
-            data["lead"] = coupling.lead * (-1) ** len(turned)
-        elif turned:
-            (relation,) = coupling.relations()
-            factors = [-term.factor if term.joint in turned else term.factor for term in relation.terms]
-            data = {"kind": "linear", "joints": [term.joint for term in relation.terms], "factors": factors}
-            data |= {"name": coupling.name} if coupling.name else {}
-        found.append(data)
+            found.append({**data, "lead": coupling.lead * (-1) ** len(mirrored)})
+        elif not mirrored:
+            found.append(data)
+        else:
+            for relation in coupling.relations():
+                factors = [-term.factor if term.joint in mirrored else term.factor for term in relation.terms]
+                linear = {"kind": "linear", "joints": [term.joint for term in relation.terms], "factors": factors}
+                called = " ".join(one for one in (coupling.name, relation.part) if one)
+                found.append({**linear, "name": called} if coupling.name else linear)
     return found
 
 
-def _reversed(leg: Chain, path: str) -> bool:
+def _reversed(joints: Sequence[ChainJoint], path: str) -> bool:
     """Whether a mirror image of a joint counts a displacement the other way round, as ``transformed_joint`` has it."""
-    number, motion = joint_coordinate(leg.joints, path)
-    joint = leg.joints[number]
-    if joint.kind != "cylindrical":
+    try:
+        number, motion = joint_coordinate(tuple(joints), path)
+    except (InputError, UnknownNameError):
+        return False  # the check of the whole file says what is wrong
+    joint = joints[number]
+    if joint.kind not in ("cylindrical", "helical"):
         return False
     return motion == ("rotation" if joint.actuated == "translation" else "translation")
 

@@ -35,11 +35,13 @@ class Choices:
 
     ``side``: for each joint, the base axis least parallel to the joint's axis. ``along``: tree joints whose axis lies
     along the first axis of their parent's frame, with its sense (1 or -1). ``solving``: which equations determine the
-    unknowns; the others constrain the platform. None if all do.
+    unknowns; the others constrain the platform. None if all do. ``alike``: pairs of joints of a coupled leg that turn
+    about much the same direction, with its sense.
     """
 
     side: tuple[int, ...]
     along: dict[int, int]
+    alike: dict[tuple[int, int], int]
     solving: tuple[int, ...] | None = None
 
 
@@ -245,7 +247,7 @@ class PlacedChain:
         """The residual of a relation: as a displacement of its first joint, or as an angle that the bodies' poses give
         but for whole turns."""
         uncounted = [
-            t for t in relation.terms if t.displacement[1] != "translation" and t.displacement not in self._counted
+            t for t in relation.terms if t.displacement[1] != "translation" and not self._is_counted(t.displacement)
         ]
         first = uncounted[0] if uncounted else relation.terms[0]
         rows = [(term.factor / first.factor) * self._displacement(*term.displacement) for term in relation.terms]
@@ -254,6 +256,13 @@ class PlacedChain:
             off = ca.atan2(ca.sin(off), ca.cos(off))
         slides = first.displacement[1] == "translation"
         return off, f"{relation.name}: {'gap' if slides else 'turn'} of a coupling"
+
+    def _is_counted(self, displacement: tuple[int, str]) -> bool:
+        """Whether an angle is known with its whole turns."""
+        number, motion = displacement
+        if displacement in self._counted:
+            return True
+        return motion == "rotation" and displacement not in self.displacement and self._whole_turns(number) is not None
 
     def _dof(self, edge: Edge) -> int:
         return JOINT_DOF[self.leg.joints[edge.joint].kind]
@@ -374,8 +383,8 @@ class PlacedChain:
                 friction = f"{friction}s" if data.frictions is not None else ""
             ends = (edge.parent, edge.child, holder.point(at), axes, friction, normals)
             start = self._start(data)
-            counted = (edge.joint, "rotation") in self._counted
-            turn = self.displacement[edge.joint, "rotation"] if counted else None
+            counted = data.kind in ("revolute", "cylindrical") and self._is_counted((edge.joint, "rotation"))
+            turn = self._displacement(edge.joint, "rotation") if counted else None
             joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge), start=start, turn=turn))
         return tuple(joints)
 
@@ -408,7 +417,32 @@ class PlacedChain:
         if motion == "translation":
             return dot(first.vector(a), second.point(at) - first.point(at))
         turned = second.vector(p)
-        return ca.atan2(dot(turned, first.vector(n)), dot(turned, first.vector(p)))
+        x, y = dot(turned, first.vector(p)), dot(turned, first.vector(n))
+        whole = self._whole_turns(number)
+        if whole is None:
+            return ca.atan2(y, x)
+        c, s = ca.cos(whole), ca.sin(whole)
+        return whole + ca.atan2(y * c - x * s, x * c + y * s)
+
+    def _whole_turns(self, number: int) -> ca.SX | None:
+        """What counted turns of other joints about an axis like its own turn a joint's bodies apart [rad].
+
+        Its angle is within half a turn of that; None if no counted turns lie between them.
+        """
+        holders = {edge.child: edge for edge in self.plan.tree}
+        ways: dict[Edge, int] = {}
+        for name, sign in zip(self.leg.joints[number].between, (-1, 1), strict=True):
+            body = self.plan.group[name]
+            while body in holders:
+                ways[holders[body]] = ways.get(holders[body], 0) + sign
+                body = holders[body].parent
+        found = []
+        for edge, sign in ways.items():
+            alike = self.choices.alike.get((edge.joint, number), 0)
+            if sign and alike and edge.joint != number and (edge.joint, "rotation") in self._counted:
+                sense = sign * alike * (-1 if edge.reversed else 1)
+                found.append(sense * self.displacement[edge.joint, "rotation"])
+        return total(found, (1, 1)) if found else None
 
     def _universal_angle(self, number: int, which: str, first: ChainBody, second: ChainBody) -> ca.SX:
         """How far the second body of a universal joint has turned about its first axis, then about its second [rad]."""
