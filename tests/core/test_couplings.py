@@ -425,7 +425,8 @@ def test_couplings_of_a_group_are_copied_with_it() -> None:
     robot = loads(GROUP)
     start = GROUP.index("  couplings:")
     stated = "".join(
-        f"- {{kind: differential, name: hip{k}, inputs: [a{k}, b{k}], outputs: [one{k}.motor, two{k}.motor], ratio: 2}}\n"
+        f"- {{kind: differential, name: hip{k}, ratio: 2, inputs: [a{k}, b{k}],\n"
+        f"   outputs: [one{k}.motor, two{k}.motor]}}\n"
         for k in (1, 2, 3)
     )
     assert loads(GROUP[:start] + "couplings:\n" + stated) == robot
@@ -474,7 +475,7 @@ def test_mirrored_groups_mirror_their_couplings() -> None:
 
 def test_legs_that_are_no_chains_are_named() -> None:
     with pytest.raises(RobotFileError) as caught:
-        loads((TABLE.replace("jack2.bearing, jack3", "jack2.bearing, jack3.other, jack3")))
+        loads(TABLE.replace("jack2.bearing, jack3", "jack2.bearing, jack3.other, jack3"))
     assert caught.value.faults[0].field.startswith("couplings.2")
     text = dumps(pp.load("hexapod")) + "couplings: [{kind: mimic, joint: leg1.drive, of: leg2.drive}]\n"
     with pytest.raises(RobotFileError) as caught:

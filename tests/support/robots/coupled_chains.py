@@ -145,8 +145,9 @@ def differential_of_legs(seed: int) -> Data:
     for name in ("left", "right"):
         at = 0.4 * rng.normal(size=3)
         bodies[f"{name}_rotor"] = random_body(rng, 0.4, at, 0.08)
-        joints.append({"name": name, "kind": "revolute", "between": ["base", f"{name}_rotor"], "at": numbers(at),
-                       "axis": numbers(unit(rng.normal(size=3))), "actuated": True, "friction": {"viscous": 0.1}})  # fmt: skip
+        joint = {"name": name, "kind": "revolute", "between": ["base", f"{name}_rotor"], "at": numbers(at)}
+        joint |= {"axis": numbers(unit(rng.normal(size=3))), "actuated": True, "friction": {"viscous": 0.1}}
+        joints.append(joint)
     for leg in data["legs"][4:]:
         del leg["joints"][0]["actuated"]
     ends = {"inputs": ["left", "right"], "outputs": ["leg5.R1", "leg6.R1"]}
