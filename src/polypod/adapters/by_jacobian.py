@@ -45,8 +45,9 @@ class JacobianProducts:
         else:
             columns = mechanism.numbers.symbols[indices] if indices else ca.SX(0, 1)
             dry = kernels.options.dry
-            self._derivatives = Kernel(
-                lambda: closed(mechanism, derivatives(mechanism, name, blocks, columns, friction, dry))
+            self._derivatives = kernels.shared(
+                lambda: closed(mechanism, derivatives(mechanism, name, blocks, columns, friction, dry)),
+                kernels.cache_key(repr(("derivatives", name, blocks, indices, friction)), mechanism),
             )
 
     def __call__(self, given: Mapping[str, Array], numbers: Array, adjoint: Array) -> dict[str, Array]:

@@ -6,7 +6,6 @@ with one factored matrix: the prediction is so near that its matrix serves for t
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache, partial
 
 import casadi as ca
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..fingerprint import fingerprint
-from ..kernels import Iteration, Kernel, Port, port
+from ..kernels import CacheKey, Iteration, Kernel, Port, port
 from .distance_equations import (
     JOINTS,
     LENGTHS,
@@ -171,6 +170,6 @@ def kernel(moving: bool = False) -> Kernel:
     return Kernel(partial(tracker, moving), cache_key(f"tracker {moving}"))
 
 
-def cache_key(what: str) -> bytes:
+def cache_key(what: str) -> CacheKey:
     """All that determines a graph of this package: its sources, those of the symbols, CasADi."""
-    return hashlib.sha256(what.encode() + fingerprint("assembly", "symbols")).digest()
+    return CacheKey.of(what, fingerprint("assembly", "symbols"))

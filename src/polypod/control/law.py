@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError, Reason, StateError
-from ..kernels import Call, Expression, Kernel, Port, port
+from ..fingerprint import fingerprint
+from ..kernels import CacheKey, Call, Expression, Kernel, Port, port
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.arguments import default_value
 from ..model.results import Distribution
@@ -235,7 +236,7 @@ class ActuatorsMeasured:
 @cache
 def feedback_kernel() -> Kernel:
     """The compiled ``feedback``."""
-    return Kernel(feedback)
+    return Kernel(feedback, CacheKey.of("feedback", fingerprint("control/law.py", "symbols")))
 
 
 def feedback() -> Expression:

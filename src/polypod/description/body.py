@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
 from ..arrays import Array
 from ..errors import short_repr
@@ -122,7 +122,7 @@ def _payloads(value: Any) -> Any:
     raise ValueError(f"must be a body (mass, com, inertia) or a list of bodies, got {value!r}")
 
 
-_SEVERAL = TypeAdapter(tuple[Payload, ...])
+_SEVERAL = TypeAdapter(tuple[Payload, ...], config=ConfigDict(defer_build=True))
 Payloads = Annotated[Payload | tuple[Payload, ...] | None, BeforeValidator(_payloads)]
 
 

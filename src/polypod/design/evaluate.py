@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +25,7 @@ from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError, UnknownNameError
 from ..fingerprint import fingerprint
 from ..formulations.elasticity import springs_of
-from ..kernels import Expression, Kernel, Port, port
+from ..kernels import CacheKey, Expression, Kernel, Port, port
 from ..kernels.reduction import Fold, Folds, ReductionKernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
@@ -648,11 +647,15 @@ class Inside:
 
     @lazy
     def _of_poses(self) -> ReductionKernel:
-        return ReductionKernel(lambda: _inside(self._mechanism), self._functions.varied)
+        return ReductionKernel(lambda: _inside(self._mechanism), self._functions.varied, self._cache_key("inside"))
 
     @lazy
     def _of_coordinates(self) -> ReductionKernel:
-        return ReductionKernel(lambda: _followed(self._mechanism), self._functions.varied)
+        return ReductionKernel(lambda: _followed(self._mechanism), self._functions.varied, self._cache_key("followed"))
+
+    def _cache_key(self, what: str) -> CacheKey | None:
+        cache_key = self._functions.model.kernels.cache_key(f"workspace of designs: {what}", self._mechanism, True)
+        return cache_key and cache_key.extended(fingerprint(*_SOURCES))
 
     def taken(self, values: Array, poses: Array) -> Array:
         """Whether designs (D, k) take all of some poses (n, 4, 4): 1 or 0 (D,)."""
@@ -788,9 +791,9 @@ class Folding:
 
         what = repr((tuple(names), friction, verdict, [(name, q.key) for name, q in asked.items()]))
         cache_key = kernels.cache_key(what, mechanism)
-        if cache_key is not None:
-            cache_key = hashlib.sha256(cache_key + fingerprint(*_SOURCES)).digest()
-        self._folded = ReductionKernel(build, functions.varied, cache_key)
+        self._folded = ReductionKernel(
+            build, functions.varied, cache_key and cache_key.extended(fingerprint(*_SOURCES))
+        )
 
     def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:
         """Quantities (D,) by name, and what is known of the answers (D, 1), of designs (D, k) at states."""

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..kernels import Expression, Kernel, Port, port
+from ..fingerprint import fingerprint
+from ..kernels import CacheKey, Expression, Iteration, Kernel, Port, port
 
 _NO_BOUND = 1e200
 """Stands for a line that says nothing: no sum or product with it overflows."""
@@ -137,8 +138,16 @@ def _root(step: Kernel, x: Array, bounds: AccelerationBounds) -> Array:
 @cache
 def _kernels(count: int) -> tuple[Kernel, Kernel, Kernel, Kernel]:
     """The passes and the steps to the greater and the smaller root, for ``count`` lines on each side."""
-    backward, forward = Kernel(lambda: _backward_pass(count)), Kernel(lambda: _forward_pass(count))
-    return backward, forward, Kernel(lambda: _newton_step(count, True)), Kernel(lambda: _newton_step(count, False))
+
+    def kernel(what: str, build: Callable[[], Expression | Iteration]) -> Kernel:
+        return Kernel(build, CacheKey.of(f"{what} {count}", fingerprint("fastest/reach.py", "symbols")))
+
+    return (
+        kernel("backward pass", lambda: _backward_pass(count)),
+        kernel("forward pass", lambda: _forward_pass(count)),
+        kernel("greater root", lambda: _newton_step(count, True)),
+        kernel("smaller root", lambda: _newton_step(count, False)),
+    )
 
 
 def _newton_step(count: int, greater: bool) -> Expression:

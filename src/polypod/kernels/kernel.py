@@ -23,6 +23,7 @@ from ..symbols.program import Program
 from . import machine
 from .block import Block, Signature, Strided, address_of, common_rows, plain_address, strided
 from .budget import announce, within_budget
+from .cache_key import CacheKey
 from .emit import Module, check
 from .function import add_function
 from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
@@ -52,7 +53,7 @@ class Kernel:
     a state does not depend on the batch it is in, to the bit.
     """
 
-    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None = None) -> None:
+    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: CacheKey | None = None) -> None:
         """``build`` makes the expression; ``cache_key``, if given, determines it and spares building it when cached."""
         self._code = CompiledCode(build, cache_key)
         about = self._code.about
@@ -358,7 +359,7 @@ class CompiledCode:
     the other. The machine code is freed with this object.
     """
 
-    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None) -> None:
+    def __init__(self, build: Callable[[], Expression | Iteration], cache_key: CacheKey | None) -> None:
         self._build, self._cache_key = build, cache_key
         self._linked: dict[Part, machine.Linked] = {}
         self._level = machine.optimisation()  # one for all parts, which must agree to the bit
@@ -406,8 +407,9 @@ class CompiledCode:
     @lazy
     def _content(self) -> bytes:
         """All that determines the code."""
-        if self._cache_key is not None:
-            return self._cache_key
+        return self._of_graph() if self._cache_key is None else self._cache_key.content(self._of_graph)
+
+    def _of_graph(self) -> bytes:
         # what is kept with the code are names and shapes too: two functions of the same operations may differ in these
         arrays = [(p.name, p.shape) for p in (*self.expression.inputs, *self.expression.outputs)]
         return hashlib.sha256(f"{arrays}\n{self.expression.program!r}".encode()).digest()

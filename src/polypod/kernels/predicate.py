@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from array import array as words_of
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import casadi as ca
@@ -23,6 +24,7 @@ from ..symbols.program import Program
 from ..symbols.split import split_by_dependency
 from . import machine
 from .block import Block, Signature, address_of, strided
+from .cache_key import CacheKey
 from .emit import DOUBLE, INTEGER, Emitter, Module, Writer, check, vector
 from .function import add_function, block_words, pointer
 from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
@@ -55,25 +57,45 @@ class Conditions:
 class PredicateKernel:
     """Compiled conditions; call it with designs and states, and it says which states pass."""
 
-    def __init__(self, conditions: Conditions) -> None:
-        self.conditions = conditions
-        prepare, body = conditions.graphs
+    def __init__(self, build: Callable[[], Conditions], cache_key: CacheKey | None = None) -> None:
+        """``build`` makes the conditions; ``cache_key``, if given, determines them and spares building them."""
+        self._build = build
         self.width = machine.vector_width()
-        self.operations = body.count
-        self._derived = len(prepare.outputs[0])
-        content = repr((prepare, body, conditions.reported)).encode()
-        key = machine.key_of(b"predicate\n" + hashlib.sha256(content).digest(), self.width)
-        self._linked = machine.Linked(machine.compiled(key, self._compiled).code)
+        with machine.COMPILING:
+            content = self._of_graph() if cache_key is None else cache_key.content(self._of_graph)
+            compiled = machine.compiled(machine.key_of(b"predicate\n" + content, self.width), self._compiled)
+            self._linked = machine.Linked(compiled.code)
+        self.operations: int = compiled.about["operations"]
+        self._derived, self._reported, *self._sizes = (
+            compiled.about[name] for name in ("derived", "reported", "parameters", "inputs")
+        )
         self._prepare, self._predicate = self._linked.function("prepare"), self._linked.function("predicate")
 
+    @lazy
+    def _conditions(self) -> Conditions:
+        return self._build()
+
+    def _of_graph(self) -> bytes:
+        prepare, body = self._conditions.graphs
+        return hashlib.sha256(repr((prepare, body, self._conditions.reported)).encode()).digest()
+
     def _compiled(self) -> machine.Compiled:
-        prepare, body = self.conditions.graphs
+        conditions = self._conditions
+        prepare, body = conditions.graphs
         module = Module()
         for graph in (prepare, body):
             check(graph)
         add_function(module, "prepare", Program(None, prepare), self.width)
-        _add_predicate(module, body, self.conditions.reported, self.width)
-        return machine.Compiled({"name": self.conditions.name}, machine.compile_module(module))
+        _add_predicate(module, body, conditions.reported, self.width)
+        about = {
+            "name": conditions.name,
+            "operations": body.count,
+            "derived": len(prepare.outputs[0]),
+            "reported": len(conditions.reported),
+            "parameters": conditions.parameters.length,
+            "inputs": conditions.inputs.length,
+        }
+        return machine.Compiled(about, machine.compile_module(module))
 
     def __call__(self, values: ArrayLike, columns: ArrayLike, threads: int | None = None) -> Bits:
         """Bits (D, r, ceil(n/w)) of the r reported stages, for designs (D, k) at states given by columns (c, n).
@@ -82,7 +104,7 @@ class PredicateKernel:
         """
         numbers = np.ascontiguousarray(values, dtype=np.float64)
         given = np.ascontiguousarray(columns, dtype=np.float64)
-        k, c = self.conditions.parameters.length, self.conditions.inputs.length
+        k, c = self._sizes
         if numbers.ndim != 2 or numbers.shape[1] != k or given.ndim != 2 or given.shape[0] != c:
             raise ValueError(f"designs (D, {k}) and columns ({c}, n) are needed, got {numbers.shape}, {given.shape}")
         designs, n = len(numbers), given.shape[1]
@@ -90,7 +112,7 @@ class PredicateKernel:
         if n % self.width:  # a whole number of vectors; the last state again, its bits cleared below
             given = np.concatenate([given, np.repeat(given[:, -1:], vectors * self.width - n, axis=1)], axis=1)
         derived = np.empty((designs, self._derived))
-        bits = np.zeros((designs, len(self.conditions.reported), vectors), dtype=np.uint8)
+        bits = np.zeros((designs, self._reported, vectors), dtype=np.uint8)
         if not designs or not n:
             return bits
         block = Block(1, designs, (_rows(numbers), _rows(derived, written=True))).words()

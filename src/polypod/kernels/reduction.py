@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from array import array as words_of
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..symbols.graph import Graph
 from ..symbols.program import DesignProgram, Program
 from . import machine
 from .block import Signature, address_of
+from .cache_key import CacheKey
 from .emit import INTEGER, Emitter, Module, Writer, check
 from .function import RowArray, Source, States, block_words, pointer, values_of
 
@@ -44,16 +46,19 @@ class ReductionKernel:
     ``cache_key``, if given, determines what ``build`` makes and spares building it when its code is kept on disk.
     """
 
-    def __init__(self, build: Callable[[], Folds], varied: Sequence[int], cache_key: bytes | None = None) -> None:
+    def __init__(self, build: Callable[[], Folds], varied: Sequence[int], cache_key: CacheKey | None = None) -> None:
         self.varied = tuple(varied)
         self.width = machine.vector_width()
         with machine.COMPILING:
-            built = None if cache_key is not None else build()
-            content = repr((built.function.program, built.folds)).encode() if built is not None else cache_key
-            assert content is not None
+            built = cache(build)
+
+            def of_graph() -> bytes:
+                return hashlib.sha256(repr((built().function.program, built().folds)).encode()).digest()
+
+            content = of_graph() if cache_key is None else cache_key.content(of_graph)
             digest = hashlib.sha256(content + repr(self.varied).encode()).digest()
             key = machine.key_of(b"folded\n" + digest, self.width)
-            compiled = machine.compiled(key, lambda: _compiled(built or build(), self.varied, self.width))
+            compiled = machine.compiled(key, lambda: _compiled(built(), self.varied, self.width))
             self._linked = machine.Linked(compiled.code)
         about = compiled.about
         self.folds: tuple[Fold, ...] = tuple(about["folds"])

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError, short_repr
-from ..kernels import Expression, Kernel, Port, port
+from ..fingerprint import fingerprint
+from ..kernels import CacheKey, Expression, Kernel, Port, port
 from ..mechanism.verdict import EXACT
 from ..platforms.modes import modes_of
 from ..platforms.motion import frame_of, pose_of
@@ -155,7 +156,9 @@ ROTATION_TOLERANCE = 1e-6
 @cache
 def rotation_kernel() -> Kernel:
     """How far each pose of a batch is from a rigid displacement, and the pose made exact (to the square of that)."""
-    return Kernel(_rotation_defect)
+    return Kernel(
+        _rotation_defect, CacheKey.of("rotation defect", fingerprint("model/arguments.py", "symbols", "platforms"))
+    )
 
 
 def _rotation_defect() -> Expression:

@@ -299,7 +299,8 @@ class DerivativeFunctions:
                 derivatives = formulas.derivatives(mechanism, name, wanted, columns, friction, dry)
                 return closed(mechanism, with_verdict(mechanism, derivatives))
 
-            kernel = Kernel(build)
+            what = repr(("derivatives", name, wanted, parametric.indices, friction))
+            kernel = self._kernels.shared(build, self._kernels.cache_key(what, mechanism))
             bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
             self._known[key] = kernel, bound, parametric
         found: tuple[Kernel, Kernel, ParametricRobot] = self._known[key]
@@ -342,8 +343,9 @@ class DerivativeFunctions:
         key = "regressor", mechanism.numbers.structure
         if key not in self._known:
             columns = mechanism.numbers.symbols[_linear_numbers(mechanism)[0]]
-            self._known[key] = Kernel(
-                lambda: closed(mechanism, with_verdict(mechanism, formulas.regressor(mechanism, columns)))
+            self._known[key] = self._kernels.shared(
+                lambda: closed(mechanism, with_verdict(mechanism, formulas.regressor(mechanism, columns))),
+                self._kernels.cache_key("regressor", mechanism),
             )
         kernel: Kernel = self._known[key]
         return kernel

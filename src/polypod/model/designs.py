@@ -49,10 +49,12 @@ class DesignFunctions:
         if (columns, friction) not in self._derivatives:
             mechanism, dry = self.kernels.mechanism, self.model.kernels.options.dry
             symbols = mechanism.numbers.symbols[list(columns)]
-            self._derivatives[columns, friction] = Kernel(
+            every = self.model.kernels
+            self._derivatives[columns, friction] = every.shared(
                 lambda: closed(
                     mechanism, derivatives(mechanism, "inverse_dynamics", ("parameters",), symbols, friction, dry)
-                )
+                ),
+                every.cache_key(repr(("force_jacobian", columns, friction)), mechanism),
             )
         return self._derivatives[columns, friction]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,8 @@ from ..fingerprint import fingerprint
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
-from ..kernels import COMPILING, Expression, Iteration, Kernel, PlainCall
+from ..kernels import COMPILING, CacheKey, Expression, Iteration, Kernel, PlainCall
+from ..lazy import lazy
 from ..mechanism import Mechanism, Simplification, dependent_coordinates, forward_kinematics, joint_motion, kinematics
 from ..mechanism.acting_elements import element_states
 from ..mechanism.closing import closed
@@ -72,7 +73,7 @@ _SOURCES = (
 )
 """Whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
-_SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
+_SHARED: WeakValueDictionary[CacheKey, Kernel] = WeakValueDictionary()
 
 
 class _Key(NamedTuple):
@@ -107,7 +108,7 @@ class Kernels:
         self.plain = PlainCalls()
         self._known: dict[_Key, Kernel] = {}
         self._custom: dict[str, Kernel] = {}
-        self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
+        self._used: dict[CacheKey, Kernel] = {}  # without numbers: they live as long as one robot that uses them
         self._maps: dict[tuple[str, ...], ParameterMap] = {}
         self._is_free: dict[frozenset[Place], OpenedKernels] = {}
         self._fixed: dict[tuple[str, ...], tuple[list[int], Array, list[Place]]] = {}
@@ -245,10 +246,12 @@ class Kernels:
             advice = f"the formulations {others} take fewer than {key.formulation}; " if key.formulation else ""
             raise KernelSizeError(error.name, error.operations, error.limit, advice) from error
 
-    def shared(self, build: Callable[[], Expression | Iteration], cache_key: bytes | None) -> Kernel:
-        """A function that ``cache_key`` determines, compiled once for all robots that have it."""
+    def shared(self, build: Callable[[], Expression | Iteration], cache_key: CacheKey | None) -> Kernel:
+        """A function that ``cache_key`` and the module of ``build`` determine, compiled once for all that have it."""
         if cache_key is None:
             return Kernel(build)
+        maker = build.func if isinstance(build, partial) else build
+        cache_key = cache_key.extended(fingerprint(str(sys.modules[maker.__module__].__file__)))
         with COMPILING:
             kernel = _SHARED.get(cache_key)
             if kernel is None:
@@ -268,24 +271,35 @@ class Kernels:
         """The functions of some rows of states: the same, since all rows have one robot's numbers."""
         return self
 
-    def cache_key(self, what: str, mechanism: Mechanism | None = None) -> bytes | None:
+    def cache_key(self, what: str, mechanism: Mechanism | None = None, one_robot: bool = False) -> CacheKey | None:
         """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells.
 
-        ``mechanism`` is the robot with other numbers as inputs, if the function is made from that.
+        ``mechanism`` is the robot with other numbers as inputs, if the function is made from that. With ``one_robot``
+        the graph depends on the numbers of the robot, not on its topology alone.
         """
-        return self._cache_key(mechanism or self.mechanism, _Key(what, True, "", False))
+        return self._cache_key(mechanism or self.mechanism, _Key(what, True, "", False), one_robot)
 
-    def _cache_key(self, mechanism: Mechanism, key: _Key) -> bytes | None:
+    def _cache_key(self, mechanism: Mechanism, key: _Key, one_robot: bool = False) -> CacheKey | None:
         """All that determines a function's graph; None if that is known from the graph itself only.
 
-        Code outside the package cannot be fingerprinted with certainty (it may call anything), and functions that
-        choose by the robot's numbers which equations they solve differ between robots of one topology.
+        Code outside the package cannot be fingerprinted with certainty: it may call anything. Functions that choose by
+        the robot's numbers which equations they solve differ between robots of one topology.
         """
-        own = any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs)
-        if own or self.options.specialise or self._chooses(mechanism, key):
+        parts = *self.robot.legs, *self.robot.elements
+        if any(type(part).__module__.partition(".")[0] != _PACKAGE for part in parts):
             return None
-        parts = [mechanism.numbers.structure, repr((tuple(key), self.options))]
-        return hashlib.sha256("\n".join(parts).encode() + fingerprint(*_SOURCES)).digest()
+        mobility = mechanism.mobility
+        used = None if mobility is None else (mobility.constant, mobility.used)
+        choices = repr((tuple(key), self.options, used))
+        topology = CacheKey.of(mechanism.numbers.structure, choices, fingerprint(*_SOURCES))
+        if one_robot or self.options.specialise or self._chooses(mechanism, key):
+            return replace(topology.extended(self._all_numbers), one_robot=True)
+        return topology
+
+    @lazy
+    def _all_numbers(self) -> str:
+        """All that is stated of the robot."""
+        return self.robot.model_dump_json(serialize_as_any=True)
 
     def _chooses(self, mechanism: Mechanism, key: _Key) -> bool:
         if key.formulation == "recursive-matrix":

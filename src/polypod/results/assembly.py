@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ..model import AssemblyModes, Completeness
 from ..tables import Table, table
@@ -19,7 +19,7 @@ def modes_table(modes: AssemblyModes) -> Table:
     """A row for each assembly mode: its pose, whether it is proven, within limits and reachable from home."""
     rows = []
     for k, pose in enumerate(modes.pose):
-        angles = np.degrees(Rotation.from_matrix(pose[:3, :3]).as_rotvec())
+        angles = np.degrees(scipy.spatial.transform.Rotation.from_matrix(pose[:3, :3]).as_rotvec())
         rows.append(
             (str(k + 1), *map(float, np.round(pose[:3, 3], 12) + 0.0), *map(float, angles), *mode_labels(modes, k))
         )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 import xarray as xr
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..datasets import robot_of
@@ -196,6 +196,6 @@ def _steps(parent: Array, child: Array, axes: Array, kind: str) -> Array:
     if kind in SLIDES:
         place = np.einsum("nij,nj->ni", turned, child[:, :3, 3] - parent[:, :3, 3])
         return np.einsum("nki,ni->nk", middle[:, :1], np.diff(place, axis=0))
-    rotation = Rotation.from_matrix(turned @ child[:, :3, :3])
+    rotation = scipy.spatial.transform.Rotation.from_matrix(turned @ child[:, :3, :3])
     step = (rotation[1:] * rotation[:-1].inv()).as_rotvec()
     return np.einsum("nki,ni->nk", middle, step) if len(known) else np.linalg.norm(step, axis=1)[:, None]

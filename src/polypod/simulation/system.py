@@ -75,11 +75,8 @@ class CompiledDynamics:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
                 origin = self._model_kernels.cache_key(name, self._mechanism)
-                cache_key = (
-                    None
-                    if origin is None
-                    else origin + fingerprint(str(sys.modules[graph.__module__].__file__), *_SOURCES)
-                )
+                sources = fingerprint(str(sys.modules[graph.__module__].__file__), *_SOURCES)
+                cache_key = origin and origin.extended(sources)
                 self._kernels[graph] = self._model_kernels.shared(partial(self._build, graph), cache_key)
             return self._kernels[graph]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -282,7 +281,7 @@ def _functions(model: Model, friction: bool) -> tuple[str, dict[str, Any]]:
     """Text and ports of the robot's functions, from disk if a robot of the same topology had them before."""
     kernels = model.kernels
     cache_key = kernels.cache_key(f"live page {'with' if friction else 'without'} friction")
-    key = "" if cache_key is None else hashlib.sha256(cache_key + fingerprint(*_PRINTERS)).hexdigest()
+    key = "" if cache_key is None else cache_key.extended(fingerprint(*_PRINTERS)).digest.hex()
     kept = store.load(key) if key else None
     if kept is not None:
         text, ports = json.loads(gzip.decompress(kept))

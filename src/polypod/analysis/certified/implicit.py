@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from ...arrays import Array
 from ...legs.contract import SMALLEST_MARGIN
@@ -151,7 +151,7 @@ class _KnownPoints:
         self._scale = scale
         self._x, self.half, self.y = np.zeros((1, m)), np.zeros((1, m)), np.zeros((1, k))
         self._derivatives, self._reach = np.zeros((1, k, m)), np.zeros((1, k))
-        self._tree = KDTree(self._x)
+        self._tree = scipy.spatial.KDTree(self._x)
 
     def nearest(self, x: Array) -> tuple[Array, NDArray[np.int64]]:
         """The nearest known to each of some coordinates, and their numbers."""
@@ -175,7 +175,7 @@ class _KnownPoints:
         self._derivatives = np.concatenate([self._derivatives, derivatives])
         self._reach = np.concatenate([self._reach, np.where(held, found.reach, 0.0)])
         if len(self._x) > 1.25 * self._tree.n:
-            self._tree = KDTree(self._x * self._scale)
+            self._tree = scipy.spatial.KDTree(self._x * self._scale)
 
 
 class EitherEnclosure:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...fingerprint import fingerprint
-from ...kernels import Expression, Kernel, Port, port
+from ...kernels import CacheKey, Expression, Kernel, Port, port
 from ...legs import UPS
 from ...platforms.motion import frame_of
 from ...symbols.graph import Graph
@@ -134,7 +134,7 @@ class HexapodJacobian:
 @cache
 def _kernel(chart: Chart) -> Kernel:
     code = fingerprint("analysis/certified/telescopic_legs.py", *SOURCES).hex()
-    return Kernel(lambda: _expression(chart), f"hexapod jacobian {chart} {code}".encode())
+    return Kernel(lambda: _expression(chart), CacheKey.of(f"hexapod jacobian {chart} {code}"))
 
 
 def _expression(chart: Chart) -> Expression:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import Array
 from ...errors import InputError
 from ...fingerprint import fingerprint
-from ...kernels import Expression, Kernel, Port, port
+from ...kernels import CacheKey, Expression, Kernel, Port, port
 from ...kernels.threads import cores
 from ...model import Model
 from ...symbols.graph import Graph
@@ -394,7 +394,7 @@ class Columns:
 @cache
 def _kernel(with_cones: bool) -> Kernel:
     code = fingerprint("analysis/certified/volume.py", *SOURCES).hex()
-    return Kernel(lambda: _expression(with_cones), f"columns {with_cones} {code}".encode())
+    return Kernel(lambda: _expression(with_cones), CacheKey.of(f"columns {with_cones} {code}"))
 
 
 def _expression(with_cones: bool) -> Expression:
@@ -654,7 +654,7 @@ def averages(functions: Array, low: Array, high: Array) -> Averages:
 @cache
 def _mean_kernel(count: int) -> Kernel:
     code = fingerprint("analysis/certified/volume.py").hex()
-    return Kernel(lambda: _mean_expression(count), f"averages {count} {code}".encode())
+    return Kernel(lambda: _mean_expression(count), CacheKey.of(f"averages {count} {code}"))
 
 
 class _Line(NamedTuple):

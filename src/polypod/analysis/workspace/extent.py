@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.ndimage import generate_binary_structure, label
 
 from ...arrays import Array
 from ...errors import InputError
@@ -75,7 +75,7 @@ def _component(test: WorkspaceTest, indices: list[int], at: Array, box: Array) -
     x = np.tile(at, (len(grid), 1))
     x[:, indices] = grid
     inside = test(x).inside.reshape((count,) * len(indices))
-    parts, _ = label(inside, generate_binary_structure(len(indices), len(indices)))
+    parts, _ = scipy.ndimage.label(inside, scipy.ndimage.generate_binary_structure(len(indices), len(indices)))
     here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, indices, strict=True))]
     if not here:
         raise InputError(outside_message(test, at), code="outside_workspace")

@@ -9,10 +9,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.ndimage import label
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Array
 from ...datasets import CONVENTIONS
@@ -180,7 +178,7 @@ def _connected(
 
     Coordinates that are ``turns`` come back after a whole one, where the grid has both its ends.
     """
-    parts, count = label(inside)
+    parts, count = scipy.ndimage.label(inside)
     ends = []
     for k, axis in enumerate(values.values()):
         if turns[k] and np.isclose(axis[-1] - axis[0], 2 * np.pi, rtol=1e-9, atol=0.0):
@@ -188,8 +186,8 @@ def _connected(
     if ends:
         first, last = np.concatenate(ends, axis=1)
         both = (first > 0) & (last > 0)
-        joined = coo_array((np.ones(both.sum()), (first[both], last[both])), shape=(count + 1, count + 1))
-        parts = connected_components(joined, directed=False)[1][parts]
+        joined = scipy.sparse.coo_array((np.ones(both.sum()), (first[both], last[both])), shape=(count + 1, count + 1))
+        parts = scipy.sparse.csgraph.connected_components(joined, directed=False)[1][parts]
     here = tuple(int(np.abs(axis - x).argmin()) for axis, x in zip(values.values(), at, strict=True))
     return np.asarray((parts == parts[here]) & inside & inside[here])
 

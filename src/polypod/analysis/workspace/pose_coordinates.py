@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
@@ -77,7 +77,7 @@ class PoseCoordinates:
 
     def rotations(self, angles: Array) -> Array:
         """Rotation matrices (n, 3, 3) of the platform for roll, pitch and yaw (n, 3) from home."""
-        return Rotation.from_euler("ZYX", angles[:, ::-1]).as_matrix() @ self.home[:3, :3]
+        return scipy.spatial.transform.Rotation.from_euler("ZYX", angles[:, ::-1]).as_matrix() @ self.home[:3, :3]
 
     def offsets(self, rotations: Array) -> Array:
         """From the pivot's displacement to the place of the platform's origin (n, 3), for its rotations."""

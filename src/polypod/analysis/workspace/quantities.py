@@ -194,7 +194,13 @@ def predicate(model: Model) -> PredicateKernel:
     Two reports: all limits hold, clearances among them, and the legs close; and det J has the sign of the last
     parameter.
     """
-    return model.kept((__name__, "predicate"), lambda: PredicateKernel(_conditions(model)))
+
+    def compiled() -> PredicateKernel:
+        sources = fingerprint(*_SOURCES, "clearance", "drawing")
+        cache_key = model.kernels.cache_key("workspace predicate", one_robot=True)
+        return PredicateKernel(lambda: _conditions(model), cache_key and cache_key.extended(sources))
+
+    return model.kept((__name__, "predicate"), compiled)
 
 
 def _conditions(model: Model) -> Conditions:

@@ -7,8 +7,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...errors import InputError
@@ -222,7 +222,9 @@ def tilt_by_height(
 
     def tilted(numbers: NDArray[np.int64], fraction: Array) -> PoseMargins:
         poses = level[numbers // directions]
-        turn = Rotation.from_rotvec(np.pi * fraction[:, None] * axes[numbers % directions]).as_matrix()
+        turn = scipy.spatial.transform.Rotation.from_rotvec(
+            np.pi * fraction[:, None] * axes[numbers % directions]
+        ).as_matrix()
         arm = poses[:, :3, :3] @ space.pivot
         result = poses.copy()
         result[:, :3, :3] = turn @ poses[:, :3, :3]

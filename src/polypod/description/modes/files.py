@@ -145,7 +145,7 @@ Triple = tuple[float, float, float]
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Mode(_Data):
