@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .files import dumps, library, load, loads, save
     from .model import Distribution, Model
     from .results import figures as plots
+    from .results.figures.animation import animate
     from .results.study import study
     from .simulation.simulate import simulate
     from .stages import series
@@ -51,6 +52,7 @@ _MODULE_OF = {
     "Model": "model",
     "Robot": "description",
     "analysis": "",
+    "animate": "results.figures.animation",
     "control": "",
     "datasets": "",
     "description": "",
@@ -132,6 +134,7 @@ __all__ = [
     "Model",
     "Robot",
     "analysis",
+    "animate",
     "control",
     "datasets",
     "design",

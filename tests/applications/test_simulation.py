@@ -429,7 +429,7 @@ def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
     path = animate(tracked, tmp_path / "run.gif", fps=20, speed=0.5)
     with Image.open(path) as picture:
         assert picture.n_frames == 13
-    with refused(InputError, ".gif .mp4"):
+    with refused(InputError, ".gif .webp .mp4 .html"):
         animate(tracked, tmp_path / "run.avi")
     with refused(InputError, "error"):
         plots.tracking(tracked.drop_vars("error"))

@@ -238,7 +238,9 @@ def test_an_mp4_is_a_film_of_the_robot(circle: xr.Dataset, tmp_path: Path) -> No
     """Decoded again: as many frames as were drawn, of their size, each with the robot in it, and it moves."""
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
     calls: list[tuple[int, int]] = []
-    path = animation.animate(circle, tmp_path / "run.mp4", fps=20, size=4.0, progress=lambda k, n: calls.append((k, n)))
+    path = animation.animate(
+        circle, tmp_path / "run.mp4", fps=20, width=400, progress=lambda k, n: calls.append((k, n))
+    )
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.mp4"]
     reader = imageio_ffmpeg.read_frames(str(path))
     about = next(reader)
@@ -258,6 +260,63 @@ def test_an_mp4_is_a_film_of_the_robot(circle: xr.Dataset, tmp_path: Path) -> No
     assert np.abs(frames[-1].astype(int) - frames[0]).max() > 100
     with refused(InputError, "force", code="exists"):
         animation.animate(circle, path)
+
+
+def test_a_motion_is_filmed_at_the_times_of_its_frames(tmp_path: Path) -> None:
+    """Five times slower than life: each frame's pose is the motion's at that instant, not that of a sample near it."""
+    from PIL import Image
+
+    model = pp.Model("staicu")
+    times: list[tuple[int, int]] = []
+    path = pp.animate(model, tmp_path / "slow.webp", speed=20.0, fps=4, width=200, camera=(30, 20), transparent=True,
+                      progress=lambda k, n: times.append((k, n)))  # fmt: skip
+    duration = pp.motion.make_task(model).time[-1]
+    assert len(times) == int(duration / 20.0 * 4) + 1
+    with Image.open(path) as film:
+        assert film.n_frames == len(times)
+        assert film.width == 200
+        opacity = np.asarray(film.convert("RGBA"))[..., 3]
+    assert (opacity == 0).mean() > 0.3  # around the robot
+    assert (opacity > 128).mean() > 0.02  # the robot
+
+
+def test_a_transparent_gif_shows_what_is_behind_it(circle: xr.Dataset, tmp_path: Path) -> None:
+    from PIL import Image
+
+    with Image.open(pp.animate(circle, tmp_path / "run.gif", fps=10, width=200, transparent=True)) as film:
+        for k in range(film.n_frames):
+            film.seek(k)
+            opacity = np.asarray(film.convert("RGBA"))[..., 3]
+            assert 0.3 < (opacity == 0).mean() < 0.98
+
+
+def test_a_page_that_plays(tmp_path: Path) -> None:
+    page = pp.animate("staicu", tmp_path / "staicu.html").read_text()
+    assert "<title>staicu: staicu-path</title>" in page
+    assert page == pp.view("staicu", "staicu-path").html
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("run.avi", {}, ".gif .webp .mp4 .html"),
+        ("run.html", {"fps": 10}, "fps"),
+        ("run.html", {"speed": 0.1}, "speed"),
+        ("run.mp4", {"transparent": True}, "transparent .webp"),
+        ("run.gif", {"camera": "above"}, "camera plan"),
+        ("run.gif", {"camera": (0, 120)}, "camera -90"),
+        ("run.gif", {"width": 10}, "width 64"),
+        ("run.gif", {"speed": 0.0}, "speed"),
+        ("run.gif", {"speed": 1e-4}, "frames 2000"),
+        ("run.gif", {"motion": "staicu-path"}, "motion"),
+    ],
+)
+def test_films_that_cannot_be_made(
+    circle: xr.Dataset, tmp_path: Path, name: str, options: dict[str, Any], words: str
+) -> None:
+    with refused(InputError, words):
+        pp.animate(circle, tmp_path / name, **options)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_ffmpeg_an_mp4_says_what_to_do(

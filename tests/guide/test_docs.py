@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,17 @@ SLOW = ("flexible", "flexures", "gallery", "identification", "limits", "maps")
 QUICK = [page for page in WITH_CODE if page.stem not in SLOW]
 
 
+def _blocks(page: Path) -> list[str]:
+    """The Python blocks of a page; those of folded answers are indented."""
+    found = re.finditer(r"^( *)```python\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(block[2]) for block in found]
+
+
 @pytest.mark.parametrize("page", mostly_long(WITH_CODE, QUICK, lambda page: page.stem))
 def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
     """All Python blocks of a page, in order, in one namespace and an empty folder; their asserts are the checks."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    blocks = _blocks(page)
     known = dict(LegData.registry)
     namespace: dict[str, object] = {"__name__": "guide"}
     try:
@@ -77,7 +84,7 @@ def test_code_of_the_page_names_what_there_is(page, model_of):
     """Every function, class and keyword of polypod that a page's blocks name exists: quick, of the slow pages too."""
     known: dict[str, Any] = {"pp": pp, "model": model_of("hexapod")}
     checked = 0
-    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+    for block in _blocks(page):
         for node in ast.walk(ast.parse(block)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("polypod"):
                 exec(ast.unparse(node), known)

@@ -38,6 +38,7 @@ GROUPS = {
         "accuracy": "Error budget of the platform from tolerances, encoders, backlash and heat.",
     },
     "Simulate": {
+        "animate": "Film of a motion, study or simulation: GIF, WebP, MP4, or a page that plays.",
         "simulate": "Simulate a robot under a controller: tracking error, forces, energies, events.",
     },
     "Measure": {

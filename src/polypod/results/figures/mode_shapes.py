@@ -124,7 +124,7 @@ def mode_shapes(model: Model, modes: NaturalModes, at: Array) -> Figure:
 
 
 def animate_modes(model: Model, modes: NaturalModes, path: str | Path, at: Array, *, force: bool = False) -> Path:
-    """Write an animation of all modes, one after the other, to a ``.gif`` or ``.mp4`` file.
+    """Write an animation of all modes, one after the other, to a ``.gif``, ``.webp`` or ``.mp4`` file.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def animate_modes(model: Model, modes: NaturalModes, path: str | Path, at: Array
     phases = np.sin(2 * np.pi * np.arange(_FRAMES) / _FRAMES)
     count = _count(model, modes)
     poses = np.concatenate([displaced(model, modes, at, k, phases) for k in range(count)])
-    picture = AnimatedRobot(model.robot, posed(model.robot, poses), poses, poses[:1, :3, 3], 5.2)
+    picture = AnimatedRobot(model.robot, posed(model.robot, poses), poses, poses[:1, :3, 3], 520)
 
     def frames() -> Iterator[Image]:
         for n in range(len(poses)):
