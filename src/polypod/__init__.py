@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .files import dumps, library, load, loads, save
     from .model import Distribution, Model
     from .results import figures as plots
-    from .results.figures.animation import animate
+    from .results.figures import animate
     from .results.study import study
     from .simulation.simulate import simulate
     from .stages import series
@@ -52,7 +52,7 @@ _MODULE_OF = {
     "Model": "model",
     "Robot": "description",
     "analysis": "",
-    "animate": "results.figures.animation",
+    "animate": "results.figures",
     "control": "",
     "datasets": "",
     "description": "",

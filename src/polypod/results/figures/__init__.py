@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import simulation
+from .animation import animate
 from .bending import bending
 from .cover import cover
 from .force_speed import force_speed
@@ -188,6 +189,7 @@ __all__ = [
     "WORKSPACE_FIGURES",
     "Drawing",
     "amplification",
+    "animate",
     "bending",
     "cover",
     "dimensions",

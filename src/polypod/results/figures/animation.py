@@ -18,7 +18,6 @@ from ...drawing import PosedRobot, posed
 from ...errors import InputError, MissingPackageError
 from ...model import Model
 from ...motion import MotionFile, Trajectory, find_motion, make_task
-from ...viewer import view
 from .scene import PATH_STYLE, extent, frame, solids
 from .style import COLOURS, INK, figure
 from .view import View, best_view, points_down
@@ -106,6 +105,8 @@ def animate(
                  "speed": None if speed == 1.0 else speed, "robot": robot}  # fmt: skip
         for name in (name for name, value in given.items() if value is not None):
             raise InputError(f"{name}: a page (.html) has controls of its own; leave it out, or write a film")
+        from ...viewer import view  # with all that writes JavaScript
+
         page = view(result) if model is None else view(model, find_motion(model, motion))  # type: ignore[arg-type]
         return page.save(target, force)
     fps, width = FPS if fps is None else fps, WIDTH if width is None else width
@@ -118,10 +119,11 @@ def animate(
         shown = robot_of(result) if robot is None else robot
     else:
         meant = find_motion(model, motion)
-        whole = make_task(model, meant, moving_base=True)
-        _frames(float(whole.time[-1] - whole.time[0]), fps, speed)
-        task = make_task(model, meant, fps / speed, moving_base=True)
-        poses, times, along, moved = task.motion.pose, task.time, whole.motion.pose[:, :3, 3], None
+        task = make_task(model, meant, moving_base=True)
+        begin, along, moved = float(task.time[0]), task.motion.pose[:, :3, 3], None
+        assert task.trajectory is not None
+        times = begin + np.arange(_frames(float(task.time[-1]) - begin, fps, speed)) * speed / fps
+        poses = task.trajectory.at(times).pose
         shown = model.robot if robot is None else robot
     picture = AnimatedRobot(shown, posed(shown, poses, moved), poses, along, width, camera, transparent)
 
