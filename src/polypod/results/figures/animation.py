@@ -196,15 +196,12 @@ def _seen_from(camera: Camera | None, robot: Robot, drawn: PosedRobot) -> View:
     """The view of a camera."""
     down = points_down(robot)
     if camera is None or isinstance(camera, str):
-        named = {
-            None: lambda: best_view(robot, drawn), "best": lambda: best_view(robot, drawn),
-            "plan": lambda: View.plan(down), "side": lambda: View.side(down), "front": lambda: View.of(0.0, 0.0, down),
-        }  # fmt: skip
-        if camera not in named:
+        fixed = {"plan": View.plan(down), "side": View.side(down), "front": View.of(0.0, 0.0, down)}
+        if camera not in (None, "best", *fixed):
             raise InputError(
                 f"camera: must be 'best', 'plan', 'side', 'front' or (azimuth, elevation) in degrees, got {camera!r}"
             )
-        return named[camera]()
+        return fixed[camera] if camera in fixed else best_view(robot, drawn)
     angles = np.asarray(camera, dtype=float)
     if angles.shape != (2,) or not np.isfinite(angles).all() or abs(angles[1]) > 90:
         raise InputError(f"camera: needs an azimuth and an elevation of -90 to 90 in degrees, got {camera!r}")
@@ -305,13 +302,13 @@ def _write_mp4(encoder: str, path: Path, frames: Iterator[Image], fps: int) -> N
 def _write_pictures(path: Path, frames: Iterator[Image], fps: int) -> None:
     from PIL import Image as Picture
 
-    film = {"save_all": True, "duration": 1000 / fps, "loop": 0}
+    film: dict[str, Any] = {"save_all": True, "duration": 1000 / fps, "loop": 0}
     if path.suffix == ".webp":
         first, *rest = [Picture.fromarray(image) for image in frames]
         first.save(path, append_images=rest, quality=85, **film)
         return
     first, *rest = [_with_palette(image) for image in frames]
-    clear = {"transparency": _CLEAR, "disposal": 2} if "transparency" in first.info else {}
+    clear: dict[str, Any] = {"transparency": _CLEAR, "disposal": 2} if "transparency" in first.info else {}
     first.save(path, append_images=rest, optimize=False, **film, **clear)
 
 
