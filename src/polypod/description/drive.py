@@ -99,6 +99,11 @@ class Drive(Data):
     )
 
     @property
+    def tension_range(self) -> tuple[float, float] | None:
+        """Lowest and highest tension [N] of a drive that pulls at a cable; None of others."""
+        return None
+
+    @property
     def geared(self) -> bool:
         """Whether the file says how the motor turns with the coordinate."""
         return self.lead is not None or self.gear is not None

@@ -419,7 +419,7 @@ def select_drives(
         raise InputError("catalogue: at least one drive is needed")
     if model.robot.flexible:
         raise InputError(f"robot: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
-    if model.robot_limits.redundant:
+    if model.robot_limits.redundancy > 0:
         raise InputError(
             f"robot: {model.robot.name!r} has more actuators than degrees of freedom, so that the force of each drive "
             "is not unique; enter the drives in its file and use 'polypod run'"

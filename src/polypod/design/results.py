@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..files import dumps
-from ..limits import LEAST_NORM, within_all
+from ..limits import within_all
 from ..tables import Table, table
 from .evaluate import REASONS, Evaluator
 from .quantities import QUANTITIES
@@ -176,7 +176,7 @@ def limits_text(evaluator: Evaluator) -> str:
     if not count and not evaluator.left_out:
         return "within all limits: neither the study nor the robot file gives any"
     text = within_all(count, evaluator.own.not_given if evaluator.judged else (), evaluator.left_out)
-    return f"{text}; {LEAST_NORM}" if evaluator.own.redundant else text
+    return f"{text}; {evaluator.own.sharing}" if evaluator.own.sharing else text
 
 
 def nearest_text(result: xr.Dataset) -> str:

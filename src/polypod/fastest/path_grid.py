@@ -14,6 +14,7 @@ from ..arrays import Array
 from ..errors import StateError
 from ..mechanism.acting_elements import has_dampers
 from ..motion import ArcLengthPath, Motion, PathSample, Trajectory, Wrench
+from .sharing import of_least_norm
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -228,7 +229,9 @@ def path_dynamics(model: Model, samples: PathSample, wrench: Array | None, react
         return pushing - at_rest, sum(moving) / len(ways) - at_rest, at_rest
 
     with name_motion_time(samples):
-        force = parts(model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise"))
+        force = parts(
+            model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise", **of_least_norm(model))
+        )
     reaction = parts(joint_forces(model, pose, twist, acceleration, wrench, False)) if reactions else None
     return PathDynamics(
         *force,
@@ -246,7 +249,7 @@ def joint_forces(
     model: Model, pose: Array, twist: Array, acceleration: Array, wrench: Array | None, friction: bool
 ) -> Array:
     """Forces (..., joints, 3) in all joints; those that statics leaves open count as zero."""
-    found = model.reactions(pose, twist, acceleration, wrench, friction, errors="raise")
+    found = model.reactions(pose, twist, acceleration, wrench, friction, errors="raise", **of_least_norm(model))
     forces = np.stack([joint.force for leg in found.legs.values() for joint in leg.values()], axis=-2)
     return np.nan_to_num(forces, copy=False, nan=0.0)
 

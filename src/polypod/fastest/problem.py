@@ -4,7 +4,8 @@ Without friction forces are affine in u and x = w^2. Friction and dampers, power
 are not: each round takes them from the full model at the last answer. Friction's share is frozen; the
 hyperbola |force| <= P/speed is replaced by its tangent, which lies below it, so that what keeps the tangent keeps the
 power; so is each straight piece of a force-speed curve, which is convex in x; reactions have tangents of their own
-(``polypod.fastest.problem``).
+(``polypod.fastest.problem``). Limits of the forces of redundant actuators hold for the best way to share them
+(``polypod.fastest.sharing``), other limits of forces for least norm.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ..mechanism.acting_elements import has_dampers
 from .limits import MOTOR, shares
 from .path_grid import PathGrid, joint_forces, path_dynamics, wrench_at
 from .reach import AccelerationBounds, as_bounds
+from .sharing import Sharing, of_least_norm
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -86,6 +88,7 @@ class Problem:
         self._reactions = None
         if self.dynamics.reaction is not None:
             self._reactions = Reactions(self.dynamics.reaction, np.minimum(limits["reaction"], FREE), grid.step)
+        self._sharing = Sharing(model, grid.samples.pose) if self._shared else None
         self._platform = self._platform_accelerations()
         self.slow_start = False  # whether curves are first met where they give more force
         self._at_rest = np.stack([grid.stops[:-1], grid.stops[1:]])[..., None]
@@ -100,6 +103,11 @@ class Problem:
                 a, b = (part[:, None, first : first + 3] for part in (tangent, curvature))
                 found[name] = Reactions((a, b, np.zeros_like(a)), self.limits[name][:1], self.grid.step)
         return found
+
+    @property
+    def _shared(self) -> bool:
+        """Whether limits of forces hold for whoever carries the load; one that rms asks for later counts too."""
+        return Sharing.applies(self.model) and bool({"force", "rms_force"} & set(self.limits))
 
     @property
     def linear(self) -> bool:
@@ -151,7 +159,11 @@ class Problem:
         rows: list[ConstraintRows] = []
         path, none = self.dynamics, np.zeros((2, 2, len(self.grid.step), 1))
         whole = path.force_u, path.force_x, path.force_0
-        if self.force_limit is not None:
+        if self.force_limit is not None and self._sharing is not None:
+            combined, ends = (self._sharing.combined(part) for part in whole), self._sharing.of_intervals()
+            extra = np.stack(ends.spread(*self.friction_bounds))
+            rows += self._two_sided("force", *combined, extra, self._sharing.bounds(self.force_limit))
+        elif self.force_limit is not None:
             rows += self._two_sided(
                 "force", *whole, self.friction_bounds, np.broadcast_to(self.force_limit, path.rate.shape)
             )
@@ -313,7 +325,7 @@ class Problem:
             motion = pose, roots * tangent, u[:, None] * tangent + squares[..., None] * curvature
             wrench = None if self._wrench is None else np.stack([self._wrench[0][:-1], self._wrench[0][1:]])
             if self._resisted:
-                free, force = force, model.inverse_dynamics(*motion, wrench, self.friction, errors="raise")
+                free, force = force, self._forces(motion, wrench)
                 bounds = self._bounds_of_friction(force - free)
                 largest = np.maximum(np.abs(free + bounds[0]), np.abs(free + bounds[1]))
             if "reaction" in self.limits:
@@ -324,8 +336,15 @@ class Problem:
             rates = roots * np.stack([path.rate[:-1], path.rate[1:]])
         if self._asks_accelerations:
             accelerations = self._affine_at_ends(u, squares, path.rate, path.rate_x, np.zeros_like(path.rate))
-        kinds = self._kinds(force, largest, rates, accelerations, reaction, moving)
+        sharing = None if self._sharing is None else self._sharing.of_intervals()
+        kinds = self._kinds(force, largest, rates, accelerations, reaction, moving, sharing)
         return LimitShares(kinds, bounds, force, reaction)
+
+    def _forces(self, motion: tuple[Array, Array, Array], wrench: Array | None) -> Array:
+        """What the full model says of forces; of redundant actuators those of least norm, which are affine."""
+        return self.model.inverse_dynamics(
+            *motion, wrench, self.friction, errors="raise", **of_least_norm(self.model)
+        )
 
     def _platform_motion(self, roots: Array, u: Array, squares: Array) -> tuple[Array, Array]:
         """Twist and acceleration (2, N, 6) of the platform at starts and ends."""
@@ -339,7 +358,7 @@ class Problem:
         squares = (x[:-1] + grid.shares[1:-1, None] * np.diff(x))[..., None]
         motion = pose, np.sqrt(squares) * tangent, grid.accelerations(x)[:, None] * tangent + squares * curvature
         wrench = None if self._wrench is None else self._wrench[1]
-        force = model.inverse_dynamics(*motion, wrench, self.friction, errors="raise")
+        force = self._forces(motion, wrench)
         rates, accelerations, reaction = force, force, None
         if self._asks_speeds:
             rates = model.rates(*motion[:2])
@@ -347,7 +366,8 @@ class Problem:
             accelerations = model.accelerations(*motion)
         if "reaction" in self.limits:
             reaction = joint_forces(model, *motion, wrench, self.friction)
-        inner = self._kinds(force, np.abs(force), rates, accelerations, reaction, motion[1:])
+        sharing = None if self._sharing is None else Sharing(model, pose)
+        inner = self._kinds(force, np.abs(force), rates, accelerations, reaction, motion[1:], sharing)
 
         def along(end: Array, part: Array) -> Array:
             return np.concatenate([end[:1], part, end[1:]])
@@ -363,10 +383,13 @@ class Problem:
         accelerations: Array,
         reaction: Array | None,
         motion: tuple[Array, Array],
+        sharing: Sharing | None,
     ) -> dict[str, Array]:
         """Shares (s, N, k) of the limits by kind from forces, their largest sizes, rates, accelerations, reactions."""
         numbers = self.model.robot_limits.numbers
         kinds = shares(self.limits, numbers, force, rates, accelerations, motion, largest)
+        if sharing is not None and "force" in kinds:
+            kinds["force"] = sharing.uses(force, largest, self.limits["force"])
         if reaction is not None:
             kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"]
         return {kind: share * self._real for kind, share in kinds.items()}

@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..motion.trajectories.retimed import constant_jerk
 from .limits import shares
 from .path_grid import PathGrid, joint_forces, wrench_at
+from .sharing import Sharing, of_least_norm
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -148,6 +149,7 @@ class _SpeedTest:
         length, self.speed, self.acceleration = constant_jerk(self.time, *law)
         self.samples = grid.path.at(length)
         self.wrench = None if grid.wrench is None else wrench_at(grid.wrench, self.samples)
+        self.sharing = Sharing(model, self.samples.pose) if Sharing.applies(model) else None
 
     def slowdown(self, below: float) -> float | None:
         """The least factor of the time that keeps all limits; None if that lasts longer than ``below`` [s]."""
@@ -173,11 +175,13 @@ class _SpeedTest:
         model, limits, at = self.model, self.limits, self.samples
         speed, acceleration = self.speed[:, None] / factor, self.acceleration[:, None] / factor**2
         motion = at.pose, speed * at.tangent, acceleration * at.tangent + speed**2 * at.curvature
-        force = model.inverse_dynamics(*motion, self.wrench, self.friction, errors="raise")
+        force = model.inverse_dynamics(*motion, self.wrench, self.friction, errors="raise", **of_least_norm(model))
         rates, changes = model.rates(*motion[:2]), model.accelerations(*motion)
         time = self.time * factor
         mean = np.trapezoid(force**2, time, axis=0) / time[-1]
         shown = shares(limits, model.robot_limits.numbers, force, rates, changes, motion[1:])
+        if "force" in limits and self.sharing is not None:
+            shown["force"] = self.sharing.uses(force, np.abs(force), limits["force"])
         over = {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)[None]}
         shown |= {kind: np.abs(value) / limits[kind] for kind, value in over.items() if kind in limits}
         if "reaction" in limits:

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
-from ..limits import LEAST_NORM, LimitReport, LimitUse, left_out_text, within_all
+from ..limits import LimitReport, LimitUse, left_out_text, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from ..tables import Table, table
@@ -21,6 +21,7 @@ from .limits import PLATFORM, Limits, not_held
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
 from .reach import fastest_profile
+from .sharing import Sharing
 from .smooth import JerkLimitedLaw, bounded_jerk
 
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def limits_text(model: Model, report: LimitReport) -> str:
     """A sentence on the robot file's own limits along a fastest motion: within all of them, or which it exceeds."""
     beyond = [one for one in report.uses() if not (one.use <= 1 + TOLERANCE or np.isnan(one.use))]
     own, after = model.robot_limits, not_held(model)
-    tail = f"; {LEAST_NORM}" if own.redundant else ""
+    tail = f"; {own.sharing}" if own.sharing else ""
     if not own.limits:
         return ""
     if not beyond:
@@ -378,7 +379,7 @@ def _no_speed(problem: Problem, interval: int) -> str:
     """Why no speed is possible at a place."""
     path, grid = problem.dynamics, problem.grid
     where = f"{grid.length[interval]:.4g} m along the path (t = {grid.samples.time[interval]:.4g} s of the motion)"
-    if problem.force_limit is not None:
+    if problem.force_limit is not None and not Sharing.applies(problem.model):
         low, high = problem.friction_bounds
         hold = np.maximum(np.abs(path.force_0[:-1] + low[0]), np.abs(path.force_0[:-1] + high[0]))
         share = hold / problem.force_limit
@@ -418,6 +419,8 @@ def _names(model: Model, kind: str) -> list[str]:
     """Who may use a kind of limit: actuators, joints, or the platform."""
     if kind in PLATFORM:
         return ["platform", *(f"platform {axis}" for axis in "xyz")]
+    if kind == "force" and Sharing.applies(model):
+        return Sharing.names(model)
     if kind != "reaction":
         return [actuator.name for actuator in model.actuators]
     return [f"{leg.leg.name} {j.name}" for leg in model.kernels.mechanism.placed for j in leg.placement.joints]

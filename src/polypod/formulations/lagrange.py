@@ -58,7 +58,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         derivatives = energies.coordinate_jacobian()(place, rate)
         rows += [platform.reduced(leg.force(derivatives[:, k])) for k in range(len(leg.model.actuators))]
     driven = actuator_friction(frictions)
-    solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(required), distribution, driven)
+    solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(required), distribution, driven, attached)
     result = solution.x + driven if friction else solution.x
     return Expression(
         "inverse_dynamics",

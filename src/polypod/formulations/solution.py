@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import casadi as ca
 
-from ..mechanism import Mechanism
+from ..mechanism import LegAtState, Mechanism
+from ..mechanism.drive_bounds import DriveBounds
 from ..platforms import Inputs
 from ..symbols.bounded import nearest_within
 from ..symbols.expression import Port
@@ -18,12 +20,14 @@ class ForceDistribution:
     """How more actuators than degrees of freedom share their work: near to preferred forces, in a weighted norm.
 
     f minimises sum w_i (f_i - p_i)^2 among the forces, friction of the actuated joints included, that move the robot
-    as asked; of a mechanism with ``bounded_forces`` among those from ``low`` to ``high``, NaN if there are none.
+    as asked, and that the ``drives`` give; where there are none, among those that exceed their ranges least. Of a
+    mechanism with ``bounded_forces`` it does so among those from ``low`` to ``high``, and is NaN if there are none.
     """
 
     weights: Port
     preferred: Port
     bounds: tuple[Port, ...] = ()
+    drives: DriveBounds | None = None
 
     @staticmethod
     def of(mechanism: Mechanism) -> ForceDistribution | None:
@@ -34,7 +38,8 @@ class ForceDistribution:
         weights, preferred = ca.SX.sym("weights", n), ca.SX.sym("preload", n)
         names = ("low", "high") if mechanism.bounded_forces else ()
         bounds = tuple(Port(name, ca.SX.sym(name, n), (n,)) for name in names)
-        return ForceDistribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)), bounds)
+        drives = None if mechanism.bounded_forces else mechanism.drive_bounds
+        return ForceDistribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)), bounds, drives)
 
     @property
     def ports(self) -> tuple[Port, ...]:
@@ -47,14 +52,26 @@ def motion_inputs(x: Inputs, distribution: ForceDistribution | None, loads: tupl
     return (*x.state, x.acceleration, x.wrench, *(distribution.ports if distribution else ()), *loads)
 
 
-def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: ForceDistribution | None, friction: ca.SX) -> Solution:
+def actuator_forces(
+    jacobian: ca.SX,
+    need: ca.SX,
+    distribution: ForceDistribution | None,
+    friction: ca.SX,
+    legs: Sequence[LegAtState],
+) -> Solution:
     """f of J^T f = w for J (n, m): the only one for n = m; for n > m the one whose sum with what overcomes ``friction``
-    in the actuated joints (n), which is what actuators apply, is nearest to the preferred forces."""
+    in the actuated joints (n), which is what actuators apply, is nearest to the preferred forces, within bounds if
+    there are any; those of drives depend on the motion of the ``legs``."""
     if distribution is None:
         return solve_general(jacobian.T, need)
     weights = distribution.weights.symbols
     nearest = solve_least_norm(jacobian, need, weights, distribution.preferred.symbols - friction)
-    if not distribution.bounds:
+    if distribution.bounds:
+        low, high = (bound.symbols - friction for bound in distribution.bounds)
+        return replace(nearest, x=nearest_within(nearest.x, jacobian, weights, low, high))
+    if distribution.drives is None:
         return nearest
-    low, high = (bound.symbols - friction for bound in distribution.bounds)
-    return replace(nearest, x=nearest_within(nearest.x, jacobian, weights, low, high))
+    low, high, size = distribution.drives.at(legs)
+    return replace(
+        nearest, x=nearest_within(nearest.x, jacobian, weights, low - friction, high - friction, size)
+    )

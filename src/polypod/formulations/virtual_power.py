@@ -116,13 +116,13 @@ def inverse_solution(state: State, wrench: ca.SX, distribution: ForceDistributio
     """
     need, m = state.required_wrench - state.external(wrench), state.mechanism.platform.count
     if not state.mechanism.platform.elastic:
-        solution = actuator_forces(state.jacobian, need, distribution, state.driven_friction)
+        solution = actuator_forces(state.jacobian, need, distribution, state.driven_friction, state.legs)
         return InverseSolution(solution.x, ca.SX(0, 1), solution.quality)
     factor, coupling, rows = SymmetricFactor(state.mass[m:, m:]), state.mass[:m, m:], state.jacobian
     spread = ca.horzcat(*[factor.solve(rows[i, m:].T) for i in range(rows.size1())])
     rest = factor.solve(need[m:])
     reduced, rest_need = rows[:, :m] - (coupling @ spread).T, need[:m] - coupling @ rest
-    solution = actuator_forces(reduced, rest_need, distribution, state.driven_friction)
+    solution = actuator_forces(reduced, rest_need, distribution, state.driven_friction, state.legs)
     return InverseSolution(solution.x, spread @ solution.x - rest, solution.quality)
 
 

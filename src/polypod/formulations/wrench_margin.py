@@ -10,18 +10,14 @@ force by which all bounds can be drawn in.
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import casadi as ca
 
 from ..mechanism import Mechanism
-from ..symbols.bounded import null_space
+from ..symbols.bounded import DEPENDENT, elementary_vectors, null_space
 from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import solve_general, solve_least_norm
 from .virtual_power import State
 
-_DEPENDENT = 1e-12
-"""Sum of the minors of unit vectors below which a choice of actuators has no elementary vector of its own."""
 _LARGEST = 1e300
 
 
@@ -45,10 +41,8 @@ def wrench_margin(mechanism: Mechanism) -> Expression:
     for i in range(n):  # bounds that are drawn in meet in the middle
         middle = 0.5 * (high.symbols[i] - low.symbols[i])
         margin, limiting = ca.fmin(margin, middle), ca.if_else(middle < margin, i, limiting)
-    for chosen in combinations(range(n), len(free) + 1):
-        z = _minors([[vector[i] for vector in free] for i in chosen])
+    for chosen, z, total in elementary_vectors(free, n):
         sizes = [ca.fabs(value) for value in z]
-        total = sum(sizes[1:], sizes[0])
         lost = ca.SX(0)
         for k in range(6):
             lost = lost + ca.fabs(sum((value * spread[i, k] for value, i in zip(z, chosen, strict=True)), ca.SX(0)))
@@ -56,7 +50,7 @@ def wrench_margin(mechanism: Mechanism) -> Expression:
             sum((ca.fmax(s * v * below[i], s * v * above[i]) for v, i in zip(z, chosen, strict=True)), ca.SX(0))
             for s in (1, -1)
         ]
-        some = total > _DEPENDENT
+        some = total > DEPENDENT
         slack = ca.if_else(some, (ca.fmin(*ends) - lost) / ca.if_else(some, total, 1), _LARGEST)
         worse = slack < margin
         most, who = sizes[0], ca.SX(chosen[0])
@@ -66,14 +60,3 @@ def wrench_margin(mechanism: Mechanism) -> Expression:
     outputs = port("margin", margin, ()), port("limiting", limiting, ())
     quality = port("quality", mechanism.quality(state.legs, solution.quality), ())
     return Expression("wrench_margin", (x.pose, x.wrench, half, low, high), (*outputs, quality), mechanism.port)
-
-
-def _minors(rows: list[list[ca.SX]]) -> list[ca.SX]:
-    """z (r + 1) with z^T N = 0 for rows N (r + 1, r): their minors with alternating signs."""
-    if len(rows) == 1:
-        return [ca.SX(1)]
-    found = []
-    for k in range(len(rows)):
-        left = ca.vertcat(*[ca.horzcat(*row) for i, row in enumerate(rows) if i != k])
-        found.append((-1) ** k * ca.det(left))
-    return found

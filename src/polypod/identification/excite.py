@@ -21,7 +21,7 @@ from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
-from ..limits import KINDS, LEAST_NORM, OPEN, LimitReport, RobotLimits, judge, within_all
+from ..limits import KINDS, OPEN, LimitReport, RobotLimits, judge, within_all
 from ..model import Model
 from ..motion import Coordinates, Euler, IndependentCoordinates, MotionFile, Path, Rest, Sine, Sum
 from .base import BaseParameters, base_parameters
@@ -308,7 +308,7 @@ class Search:
             for k in np.flatnonzero(np.isnan(found.use).any(axis=0)).tolist()
         }
         text = within_all(len(own.limits) - len(open_), own.not_given, {**found.left_out, **open_})
-        return f"{text}; {LEAST_NORM}" if own.redundant else text
+        return f"{text}; {own.sharing}" if own.sharing else text
 
     def grown_to_limits(self, genes: Array, samples: int = SAMPLES) -> Array | None:
         """The series scaled up as far as all limits allow, by bisection; None if no size keeps them."""

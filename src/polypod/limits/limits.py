@@ -12,6 +12,8 @@ from ..arrays import Array
 from ..description import Bearing, Drive, PlatformLimits, Robot
 from ..errors import InputError, UnknownNameError
 from ..mechanism import Mechanism
+from ..mechanism.drive_bounds import limits_force
+from ..symbols.bounded import MOST_FREE
 from ..tables import called
 from .kinds import KINDS, Kind, curve_corners
 from .loads import equivalent_load
@@ -29,6 +31,7 @@ NEEDS = {
 OPEN = "inner stresses leave its reaction open"
 """Why a joint of an overconstrained robot is not judged."""
 LEAST_NORM = "forces of redundant actuators are shared by least norm"
+WITHIN_DRIVES = "forces of redundant actuators are shared within the limits of their drives, nearest to least norm"
 BEST_SHARING = "forces of redundant actuators are shared so that their limits are used least"
 """Which of many possible forces are judged where there are more actuators than degrees of freedom."""
 
@@ -97,7 +100,8 @@ class RobotLimits:
     limits: tuple[Limit, ...]
     actuators: tuple[ActuatorData, ...] = ()
     joints: tuple[JointData, ...] = ()
-    redundant: bool = False
+    redundancy: int = 0
+    """Actuators more than degrees of freedom."""
     numbers: Mapping[str, Array] = field(default_factory=dict)
 
     @staticmethod
@@ -106,7 +110,7 @@ class RobotLimits:
         ranges: Sequence[RangeData] = (),
         joints: Sequence[JointData] = (),
         platform: PlatformLimits | None = None,
-        redundant: bool = False,
+        redundancy: int = 0,
         pairs: Sequence[str] = (),
         clearance: float | None = None,
     ) -> RobotLimits:
@@ -128,7 +132,7 @@ class RobotLimits:
             "reflected": np.array([float(d.reflected) for d in drives]),
             "efficiency": np.array([1.0 if d.efficiency is None else d.efficiency for d in drives]),
         }
-        return RobotLimits(tuple(found), who, tuple(joints), redundant, numbers)
+        return RobotLimits(tuple(found), who, tuple(joints), redundancy, numbers)
 
     @staticmethod
     def of_robot(
@@ -148,9 +152,8 @@ class RobotLimits:
             for joint in leg.placement.joints
         ]
         apart = () if robot.clearance is None else pairs()
-        return RobotLimits.of(
-            actuators, ranges, joints, robot.platform_limits, mechanism.redundant, apart, robot.clearance
-        )
+        redundancy = len(mechanism.actuators) - mechanism.platform.count
+        return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundancy, apart, robot.clearance)
 
     # -- what there is ------------------------------------------------------------------------------------------------
 
@@ -163,6 +166,15 @@ class RobotLimits:
     def quantities(self) -> tuple[str, ...]:
         """What the verdict calls them, each once."""
         return tuple(dict.fromkeys(limit.quantity for limit in self.limits))
+
+    @property
+    def sharing(self) -> str:
+        """Which of many possible forces of redundant actuators are judged; empty where there is one alone."""
+        if self.redundancy <= 0:
+            return ""
+        if self.redundancy > MOST_FREE:
+            return f"{LEAST_NORM}, as there are more than {MOST_FREE} actuators more than degrees of freedom"
+        return WITHIN_DRIVES if any(limits_force(actuator.drive) for actuator in self.actuators) else LEAST_NORM
 
     @property
     def needs(self) -> frozenset[str]:

@@ -25,9 +25,11 @@ from ..platforms import (
     RigidPlatform,
     platform_of,
 )
+from ..symbols.bounded import MOST_FREE
 from ..symbols.expression import Port, mapped
 from ..symbols.iterations import single_precision
 from ..symbols.vectors import Frame
+from .drive_bounds import DriveBounds, limits_force
 from .leg import LegModel, PlacedLeg
 from .leg_at_state import LegAtState
 from .simplify import Simplification
@@ -38,8 +40,8 @@ class Mechanism(Kept):
 
     With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
     for robots that are not quite the one described. With ``moving_base`` the motion of the base is an input of its
-    functions, ``base``; all else stays relative to the base. With ``bounded_forces`` redundant actuators share their
-    work within bounds, which are inputs. With ``single`` its functions are computed in single
+    functions, ``base``; all else stays relative to the base. Redundant actuators share their work within what their
+    drives give (``drive_bounds``); with ``bounded_forces`` within bounds that are inputs instead. With ``single`` its functions are computed in single
     precision: iterations have tolerances that such numbers reach.
     """
 
@@ -76,6 +78,17 @@ class Mechanism(Kept):
         follows = self.mobility is not None and not self.mobility.constant
         self.platform: Platform = RigidPlatform(self.numbers) if free else platform_of(self.numbers, follows)
         self.platform.base = self.base
+        self.drive_bounds = None if free else self._drive_bounds()
+
+    def _drive_bounds(self) -> DriveBounds | None:
+        """Ratings of the drives of a redundant robot that limit their forces; None if there are none."""
+        if not 0 < len(self.actuators) - self.platform.count <= MOST_FREE:
+            return None
+        drives = [self.robot.legs[number].drive(actuator.name) for number, actuator in self.actuators]
+        if not any(map(limits_force, drives)):
+            return None
+        twins = [self.numbers.legs[number].drive(actuator.name) for number, actuator in self.actuators]
+        return DriveBounds(self.numbers, drives, twins)
 
     @lazy
     def on_moving_base(self) -> Mechanism:

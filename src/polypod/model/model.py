@@ -2427,7 +2427,9 @@ class Model(Kept):
         if bounds is None:
             if criterion != CRITERIA[0]:
                 raise InputError(f"distribution: criterion {criterion!r} needs bounds=(low, high) or bounds='drives'")
-            return {"weights": weights, "preload": preload}
+            if self._kernels.mechanism.drive_bounds is None:
+                return {"weights": weights, "preload": preload}
+            bounds = -np.inf, np.inf
         low, high = force_bounds(self.robot_limits, bounds)
         if count - self._dof.count > MOST_FREE:
             raise InputError(

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array
 from ..datasets import QUANTITIES
 from ..errors import PolypodError, StateError
-from ..limits import DRIVE_KINDS, ROUNDING
+from ..limits import DRIVE_KINDS, KINDS, ROUNDING
 from ..model import Model
 from ..motion import Task
 from ..tables import short
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _ROUGH = 0.01  # of a force: what it is above the largest at samples by more is worth a word
 _HALVINGS = 12
 """How often an interval between samples is halved to find where bodies come nearest."""
+SHARED_ANEW = "redundant actuators share forces that least norm would take beyond their limits anew at every instant"
+"""Why forces are not bounded between samples."""
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
 
 
@@ -106,10 +108,21 @@ def between(
     found = _kinematics(model, task, bounds.certain, bounds.open, ", platform taken as rigid" if bends else "")
     if bends:
         return found._replace(reason=bends)
+    if _shared_anew(model, bounds):
+        return found._replace(reason=SHARED_ANEW)
     broken, open_ = _drives(model, bounds)
     if broken and not found.broken:
         found = found._replace(text=f"violates limits between samples: {'; '.join(broken)}")
     return found._replace(broken=(*found.broken, *broken), warnings=(*found.warnings, *open_), bounds=bounds)
+
+
+def _shared_anew(model: Model, bounds: MotionBounds) -> bool:
+    """Whether redundant actuators may share their forces otherwise than by least norm, of which bounds are known."""
+    if model.kernels.mechanism.drive_bounds is None:
+        return False
+    forces = [one for one in model.robot_limits.limits if "force" in KINDS[one.kind].needs]
+    held = [one for one in forces if KINDS[one.kind].over == "instant" and one.kind in bounds.upper_bound]
+    return any(bounds.upper_bound[one.kind][one.index] > one.high for one in held)
 
 
 def _by_boxes(model: Model, task: Task, seconds: float | None) -> IntersampleCheck:

@@ -12,7 +12,7 @@ import xarray as xr
 
 from ..datasets import robot_of
 from ..lazy import lazy
-from ..limits import KINDS, LEAST_NORM, OPEN, LimitReport, LimitUse, RobotLimits, left_out_text, within_all
+from ..limits import KINDS, OPEN, LimitReport, LimitUse, RobotLimits, left_out_text, within_all
 from ..limits.limits import ActuatorData, JointData, RangeData
 from ..tables import Table, practical_unit, short, table
 from .read import actuator_names, drives, limit_report, reactions
@@ -42,9 +42,9 @@ def limits_of(result: xr.Dataset) -> RobotLimits:
         ActuatorData(name, unit, push, drive)
         for name, (unit, push), drive in zip(actuator_names(result), units, drives(result), strict=True)
     ]
-    redundant = len(actuators) > (len(robot.dof) or 6)
+    redundancy = len(actuators) - (len(robot.dof) or 6)
     pairs = result.pair.values.tolist() if "clearance" in result else []
-    return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundant, pairs, robot.clearance)
+    return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundancy, pairs, robot.clearance)
 
 
 def judged_limits(result: xr.Dataset) -> LimitReport:
@@ -281,4 +281,4 @@ def verdict(result: xr.Dataset) -> Verdict:
     uses = tuple(limit_uses(result))
     known = {(one.quantity, one.where) for one in uses}
     left_out = {f"{o.quantity} of {o.where}": OPEN for o in limits.limits if (o.quantity, o.where) not in known}
-    return Verdict(uses, limits.not_given, between, LEAST_NORM if limits.redundant else "", left_out)
+    return Verdict(uses, limits.not_given, between, limits.sharing, left_out)

@@ -5,10 +5,15 @@ l_i <= c_i + a_i.y <= h_i. The shortest y is found slab by slab (Seidel's increm
 dimensions): if the shortest y of the slabs before violates the next one, the new one lies on that face of it, which
 is the same problem in one dimension less. The order of n^r operations, without iteration or branches; the result is
 continuous in all inputs, as |y|^2 is strictly convex.
+
+By how much bounds would have to be wider so that there are forces within them is a matter of elementary vectors
+(``least_excess``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import NamedTuple
 
 import casadi as ca
@@ -23,6 +28,10 @@ _PARALLEL = 1e-10
 """Part of a unit vector below which a slab does not change along a direction."""
 _ROUNDING = 1e-11
 """Relative overlap that slabs may lack by rounding."""
+_WIDENED = 1e-10
+"""Relative width that is left between bounds that are as wide as needed."""
+DEPENDENT = 1e-12
+"""Sum of the minors of unit vectors below which a choice of actuators has no elementary vector of its own."""
 _TINY = 1e-300
 
 
@@ -54,14 +63,60 @@ def null_space(matrix: ca.SX) -> list[list[ca.SX]]:
     return found
 
 
-def nearest_within(x: ca.SX, matrix: ca.SX, weights: ca.SX, low: ca.SX, high: ca.SX) -> ca.SX:
-    """x' with A^T x' = A^T x and low <= x' <= high, nearest to x in the norm sum w_i (x'_i - x_i)^2; else NaN.
+def elementary_vectors(free: list[list[ca.SX]], n: int) -> Iterator[tuple[tuple[int, ...], list[ca.SX], ca.SX]]:
+    """All z of r + 1 entries that are not zero with z^T N = 0, of N (n, r): which entries, their values, sum |z_i|.
 
-    A is (n, m) with n > m.
+    There is one for each choice of r + 1 rows: their minors with alternating signs (Rockafellar's elementary vectors).
+    Where the sum is below ``DEPENDENT`` the chosen rows have none of their own.
+    """
+    for chosen in combinations(range(n), len(free) + 1):
+        z = _minors([[vector[i] for vector in free] for i in chosen])
+        yield chosen, z, sum((ca.fabs(value) for value in z), ca.SX(0))
+
+
+def _minors(rows: list[list[ca.SX]]) -> list[ca.SX]:
+    """z (r + 1) with z^T N = 0 for rows N (r + 1, r): their minors with alternating signs."""
+    if len(rows) == 1:
+        return [ca.SX(1)]
+    found = []
+    for k in range(len(rows)):
+        left = ca.vertcat(*[ca.horzcat(*row) for i, row in enumerate(rows) if i != k])
+        found.append((-1) ** k * ca.det(left))
+    return found
+
+
+def least_excess(x: ca.SX, free: list[list[ca.SX]], low: ca.SX, high: ca.SX, size: ca.SX) -> ca.SX:
+    """The least t >= 0 with low - t size <= x + N y <= high + t size for some y.
+
+    By Farkas' lemma it is the largest (z.x - sum max(z_i low_i, z_i high_i))/sum |z_i| size_i of elementary vectors z.
+    """
+    n, worst = x.numel(), ca.SX(0)
+    for chosen, z, total in elementary_vectors(free, n):
+        some = total > DEPENDENT
+        width = sum((ca.fabs(value) * size[i] for value, i in zip(z, chosen, strict=True)), ca.SX(0))
+        for s in (1, -1):
+            over = ca.SX(0)
+            for value, i in zip(z, chosen, strict=True):
+                over = over + ca.fmin(s * value * (x[i] - low[i]), s * value * (x[i] - high[i]))
+            worst = ca.fmax(worst, ca.if_else(some, over / ca.if_else(some, width, 1), 0))
+    return worst
+
+
+def nearest_within(
+    x: ca.SX, matrix: ca.SX, weights: ca.SX, low: ca.SX, high: ca.SX, size: ca.SX | None = None
+) -> ca.SX:
+    """x' with A^T x' = A^T x and low <= x' <= high, nearest to x in the norm sum w_i (x'_i - x_i)^2.
+
+    A is (n, m) with n > m. Where there is none it is NaN; with ``size`` (n), bounds are wider there by the least
+    multiple of it that leaves one: the largest excess over the bounds, in these sizes, is then the least possible.
     """
     n = matrix.size1()
     scale = ca.sqrt(weights)
     free = null_space(matrix / ca.repmat(scale, 1, matrix.size2()))
+    if size is not None:
+        excess = least_excess(scale * x, free, scale * low, scale * high, scale * size)
+        wider = excess * (1 + _WIDENED) * size
+        low, high = low - wider, high + wider
     slabs = [
         _Slab(scale[i] * x[i], [vector[i] for vector in free], scale[i] * low[i], scale[i] * high[i]) for i in range(n)
     ]

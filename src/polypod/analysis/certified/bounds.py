@@ -26,7 +26,7 @@ from ...friction.laws import Exact, Smooth
 from ...legs.contract import SMALLEST_MARGIN
 from ...limits import DRIVE_KINDS, KINDS, curve_use
 from ...mechanism import Mechanism
-from ...model import Model
+from ...model import Distribution, Model
 from ...motion import Task
 from ...motion.contract import MotionExpansion
 from ...motion.wrench import Wrench
@@ -252,7 +252,10 @@ class _MotionBounder:
         motion = self.trajectory.at(t)
         found = self.models.over(expansion, self.wrench, t, half, motion.pose)
         wrench = None if self.wrench is None else self.wrench.at(motion)
-        force = self.model.inverse_dynamics(*motion[1:], wrench, self.friction, errors="nan")
+        share = Distribution() if self.model.robot_limits.redundancy > 0 else None
+        force = self.model.inverse_dynamics(
+            *motion[1:], wrench, self.friction, distribution=share, errors="nan"
+        )
         with np.errstate(invalid="ignore", over="ignore"):
             power = found.force * found.qdot
             upper_bound = {

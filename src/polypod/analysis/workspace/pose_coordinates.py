@@ -298,7 +298,7 @@ class WorkspaceTest:
     @property
     def sharing(self) -> str:
         """Which of many possible forces are judged; empty where they are unique, or not judged."""
-        return BEST_SHARING if self.requirements.forces and self.space.model.robot_limits.redundant else ""
+        return BEST_SHARING if self.requirements.forces and self.space.model.robot_limits.redundancy > 0 else ""
 
     def __call__(self, x: Array) -> PoseMargins:
         """What holds at coordinates (n, m)."""

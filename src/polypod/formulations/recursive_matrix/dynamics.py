@@ -101,7 +101,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         rows += [_at_origin(leg, *row) for row in forces.rows]
         at_actuators.append(forces.driven_friction)
     jacobian, driven = platform.reduced(ca.horzcat(*rows)).T, ca.vertcat(*at_actuators)
-    solution = actuator_forces(jacobian, platform.reduced(required), distribution, driven)
+    solution = actuator_forces(jacobian, platform.reduced(required), distribution, driven, attached)
     quality = mechanism.quality(attached, solution.quality)
     if mechanism.port is not None:
         quality = ca.fmin(quality, _quality_at_home(mechanism))
