@@ -36,7 +36,8 @@ class ComputedTorque:
     wrench : array_like, shape (6,), optional
         External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
     distribution : Distribution, optional
-        How redundant actuators share the load, such as ``pp.Distribution(bounds="drives")``. Default: least norm.
+        How redundant actuators share the load, such as ``pp.Distribution(bounds="drives")``. Default: within
+        the limits of the drives.
     rate : float, optional
         Sampling rate of the controller [Hz].
     """

@@ -37,7 +37,8 @@ class JointComputedTorque:
     wrench : array_like, shape (6,), optional
         External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
     distribution : Distribution, optional
-        How redundant actuators share the load, such as ``pp.Distribution(bounds="drives")``. Default: least norm.
+        How redundant actuators share the load, such as ``pp.Distribution(bounds="drives")``. Default: within
+        the limits of the drives.
     guess : array_like, shape (4, 4), optional
         Pose from which the first forward kinematics starts. Default: start of the reference.
     rate : float, optional

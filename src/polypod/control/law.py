@@ -40,7 +40,7 @@ class ComputedTorqueLaw:
         distribution: Distribution | None = None,
     ) -> None:
         """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected,
-        ``distribution`` how redundant actuators share their work (least norm unless given)."""
+        ``distribution`` how redundant actuators share their work (within the limits of their drives unless given)."""
         self.measured = measured
         self._wrench: Array = np.zeros(6) if wrench is None else np.array(wrench, dtype=np.float64)
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():

@@ -203,7 +203,8 @@ ABOUT = {
     "energy": "kinetic and potential energy of the whole robot",
     "bias": "generalized bias force: all terms without acceleration",
     "direct_dynamics": "acceleration of the platform from actuator forces",
-    "inverse_dynamics": "actuator forces for a motion of the platform",
+    "inverse_dynamics": "actuator forces for a motion of the platform; redundant actuators share them within the "
+    "limits of their drives",
     "bounded_inverse_dynamics": "actuator forces within bounds for a motion of the platform; not numbers where there "
     "are none",
     "base_wrench": "wrench of the robot on its base for a motion of the platform",

@@ -342,9 +342,7 @@ class Problem:
 
     def _forces(self, motion: tuple[Array, Array, Array], wrench: Array | None) -> Array:
         """What the full model says of forces; of redundant actuators those of least norm, which are affine."""
-        return self.model.inverse_dynamics(
-            *motion, wrench, self.friction, errors="raise", **of_least_norm(self.model)
-        )
+        return self.model.inverse_dynamics(*motion, wrench, self.friction, errors="raise", **of_least_norm(self.model))
 
     def _platform_motion(self, roots: Array, u: Array, squares: Array) -> tuple[Array, Array]:
         """Twist and acceleration (2, N, 6) of the platform at starts and ends."""

@@ -38,7 +38,9 @@ class Sharing:
         self.vectors: Array = np.zeros((*pose.shape[:-2], len(chosen), n))
         for k in range(r + 1):
             minor = (-1.0) ** k * np.linalg.det(np.delete(rows, k, axis=-2))
-            np.put_along_axis(self.vectors, np.broadcast_to(chosen[:, k : k + 1], (*minor.shape, 1)), minor[..., None], -1)
+            np.put_along_axis(
+                self.vectors, np.broadcast_to(chosen[:, k : k + 1], (*minor.shape, 1)), minor[..., None], -1
+            )
         self._sizes = np.abs(self.vectors)
 
     @staticmethod

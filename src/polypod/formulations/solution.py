@@ -72,6 +72,4 @@ def actuator_forces(
     if distribution.drives is None:
         return nearest
     low, high, size = distribution.drives.at(legs)
-    return replace(
-        nearest, x=nearest_within(nearest.x, jacobian, weights, low - friction, high - friction, size)
-    )
+    return replace(nearest, x=nearest_within(nearest.x, jacobian, weights, low - friction, high - friction, size))

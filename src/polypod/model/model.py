@@ -1337,7 +1337,8 @@ class Model(Kept):
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
         distribution : Distribution, optional
-            How redundant actuators share the load. Default: forces of least norm.
+            How redundant actuators share the load. Default: forces within the limits of their drives, nearest to
+            those of least norm; where the load needs more, those that exceed the limits least.
         base_twist : array_like, shape (..., 6), optional
             Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
         base_acceleration : array_like, shape (..., 6), optional
@@ -1763,7 +1764,8 @@ class Model(Kept):
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
         distribution : Distribution, optional
-            How redundant actuators share the load. Default: forces of least norm.
+            How redundant actuators share the load. Default: forces within the limits of their drives, nearest to
+            those of least norm; where the load needs more, those that exceed the limits least.
         base_twist : array_like, shape (..., 6), optional
             Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
         base_acceleration : array_like, shape (..., 6), optional

@@ -113,7 +113,8 @@ class Distribution(NamedTuple):
     """How redundant actuators share the load: forces f minimise sum w_i (f_i - p_i)^2, within bounds if given.
 
     Forces within bounds are exact and continuous along a motion. States without any have no answer; the error or
-    warning (code ``bounds``) names the limiting actuators.
+    warning (code ``bounds``) names the limiting actuators. Without a distribution a robot shares its forces within the
+    limits of its drives at the speed of the state, and has an answer where it must exceed them.
 
     Attributes
     ----------

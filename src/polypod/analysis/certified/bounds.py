@@ -253,9 +253,7 @@ class _MotionBounder:
         found = self.models.over(expansion, self.wrench, t, half, motion.pose)
         wrench = None if self.wrench is None else self.wrench.at(motion)
         share = Distribution() if self.model.robot_limits.redundancy > 0 else None
-        force = self.model.inverse_dynamics(
-            *motion[1:], wrench, self.friction, distribution=share, errors="nan"
-        )
+        force = self.model.inverse_dynamics(*motion[1:], wrench, self.friction, distribution=share, errors="nan")
         with np.errstate(invalid="ignore", over="ignore"):
             power = found.force * found.qdot
             upper_bound = {
