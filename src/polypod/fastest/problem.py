@@ -160,9 +160,9 @@ class Problem:
         path, none = self.dynamics, np.zeros((2, 2, len(self.grid.step), 1))
         whole = path.force_u, path.force_x, path.force_0
         if self.force_limit is not None and self._sharing is not None:
-            combined, ends = (self._sharing.combined(part) for part in whole), self._sharing.of_intervals()
-            extra = np.stack(ends.spread(*self.friction_bounds))
-            rows += self._two_sided("force", *combined, extra, self._sharing.bounds(self.force_limit))
+            by_u, by_x, rest = (self._sharing.combined(part) for part in whole)
+            extra = np.stack(self._sharing.of_intervals().spread(*self.friction_bounds))
+            rows += self._two_sided("force", by_u, by_x, rest, extra, self._sharing.bounds(self.force_limit))
         elif self.force_limit is not None:
             rows += self._two_sided(
                 "force", *whole, self.friction_bounds, np.broadcast_to(self.force_limit, path.rate.shape)

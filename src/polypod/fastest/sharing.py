@@ -74,12 +74,6 @@ class Sharing:
         bound = self.bounds(limit)
         return np.asarray(size / np.where(bound > 0, bound, np.inf))
 
-    def at(self, index: Any) -> Sharing:
-        """The vectors of some poses."""
-        some = object.__new__(Sharing)
-        some.vectors, some._sizes = self.vectors[index], self._sizes[index]
-        return some
-
     def of_intervals(self) -> Sharing:
         """The vectors (2, N, C, n) at starts and ends of the N intervals between poses (N + 1,)."""
         some = object.__new__(Sharing)

@@ -41,8 +41,8 @@ class Mechanism(Kept):
     With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
     for robots that are not quite the one described. With ``moving_base`` the motion of the base is an input of its
     functions, ``base``; all else stays relative to the base. Redundant actuators share their work within what their
-    drives give (``drive_bounds``); with ``bounded_forces`` within bounds that are inputs instead. With ``single`` its functions are computed in single
-    precision: iterations have tolerances that such numbers reach.
+    drives give (``drive_bounds``); with ``bounded_forces`` within bounds that are inputs instead. With ``single`` its
+    functions are computed in single precision: iterations have tolerances that such numbers reach.
     """
 
     def __init__(
