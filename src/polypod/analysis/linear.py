@@ -156,6 +156,7 @@ def linearise(
     LinearModel
         The matrices; leading axes are a batch.
     """
+    model.robot.refuse_internal("linearise")
     system = System(model, friction)
     states, shape = _states(system, pose, twist, force, wrench, elastic, elastic_rate)
     found = linearised(system, states)
@@ -189,6 +190,7 @@ def natural_modes(
     NaturalModes
         Frequencies, shapes and matrices.
     """
+    model.robot.refuse_internal("natural_modes")
     system = System(model, False)
     count = len(system.actuators)
     springs = one_or_each("stiffness", stiffness, count)

@@ -148,6 +148,7 @@ def singularity(model: Model, pose: Array | None = None) -> SingularityReport:
 
 def one_pose(model: Model, pose: Array | None) -> Array:
     """A pose (4, 4), home unless given; an error for what is none."""
+    model.robot.refuse_internal("singularity")
     if pose is None:
         return model.robot.home.matrix
     given = np.asarray(pose, dtype=np.float64)
@@ -288,6 +289,7 @@ def nearest_singularity(
     InputError
         If the robot has more actuators than degrees of freedom: det J has no sign.
     """
+    model.robot.refuse_internal("nearest_singularity")
     model = model.rigid
     space = PoseCoordinates(model)
     if len(model.actuators) != model.mobility.count:
@@ -530,6 +532,7 @@ def nearest_data(one: Nearest, report: SingularityReport) -> dict[str, Any]:
 
 def section(model: Model, at: Mapping[str, float], points: int = 121) -> xr.Dataset:
     """det J and limits over up to three coordinates around a point: displacements if there are two, else any."""
+    model.robot.refuse_internal("singularity")
     space = PoseCoordinates(model)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = (moving if len(moving) > 1 else list(space.names))[:3]

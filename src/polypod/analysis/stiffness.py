@@ -152,6 +152,7 @@ def stiffness(
     StateError
         If a pose is singular or out of reach.
     """
+    model.robot.refuse_internal("stiffness")
     if model.robot.flexible:
         raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     rows, shape = _states(model, pose, wrench)
@@ -220,6 +221,7 @@ def deflection(
     InputError
         If the robot has more actuators than degrees of freedom: the contributions are not unique.
     """
+    model.robot.refuse_internal("deflection")
     if len(model.actuators) != model.mobility.count:
         raise InputError(
             f"deflection: {model.robot.name!r} has more actuators than degrees of freedom, so the contributions "
@@ -362,6 +364,7 @@ def resonances(
     NaturalModes
         Frequencies, shapes and matrices.
     """
+    model.robot.refuse_internal("resonances")
     answer = stiffness(model, pose, wrench, drive=drive, preload=preload)
     where = model.robot.home.matrix if pose is None else pose
     still = held_motors(model) if held is None else np.broadcast_to(np.asarray(held, dtype=bool), len(model.actuators))

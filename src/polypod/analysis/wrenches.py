@@ -85,6 +85,7 @@ def wrench_feasible(
     >>> bool(found.feasible)
     True
     """
+    model.robot.refuse_internal("wrench_feasible")
     if model.robot.flexible:
         raise InputError(f"wrench_feasible: {model.robot.name!r} is flexible; {AS_RIGID}", code="flexible")
     n, m = len(model.actuators), model.mobility.count

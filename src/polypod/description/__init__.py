@@ -1,7 +1,7 @@
 """Robots as frozen, validated data."""
 
 from .body import Body, Payload
-from .dof import DegreeOfFreedom
+from .dof import DegreeOfFreedom, InternalCoordinate
 from .drive import Bearing, Drive, PlatformLimits
 from .element import ElementData
 from .flexible import FlexiblePlatform, PlateData
@@ -20,6 +20,7 @@ __all__ = [
     "FlexiblePlatform",
     "Friction",
     "Integrals",
+    "InternalCoordinate",
     "LegData",
     "Modes",
     "Payload",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ..arrays import Array
 from ..errors import UnknownNameError
 from .leg import LegData
-from .quantities import Data, Direction
+from .quantities import Data, Direction, Number, in_either
 
 _COMPONENTS = {
     name: {"motion": motion, "axis": tuple(float(k == axis) for k in range(3))}
@@ -61,6 +61,30 @@ class DegreeOfFreedom(Data):
         return (0.0, 0.0, 0.0) if self.axis is None else self.axis
 
 
+Displacement = Annotated[Number, BeforeValidator(in_either("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})]
+
+
+class InternalCoordinate(Data):
+    """A coordinate of a robot beside those of its platform: the displacement of a ``joint`` from home.
+
+    It is named as in ``dof``: ``LEG.JOINT``, which alone is short for the whole. It is given with every pose, unless it
+    is ``held`` at a value [m or rad]: the joint then stands still there, and its drive has no part in the dynamics.
+    """
+
+    name: str
+    joint: str
+    motion: Literal["translation", "rotation"] | None = None
+    held: Displacement | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        value = {"joint": value} if isinstance(value, str) else value
+        if isinstance(value, dict) and isinstance(value.get("joint"), str) and "name" not in value:
+            return {**value, "name": value["joint"].replace(".", "_")}
+        return value
+
+
 def leg_and_joint(path: str, legs: Sequence[LegData]) -> tuple[int, str]:
     """The number of a leg and what follows it in ``LEG.JOINT`` or ``legs.LEG.joints.JOINT``, LEG a name or a number.
 
@@ -79,10 +103,14 @@ def leg_and_joint(path: str, legs: Sequence[LegData]) -> tuple[int, str]:
     raise UnknownNameError("leg", first, tuple(leg.name for leg in legs))
 
 
-def check_dof(dof: tuple[DegreeOfFreedom, ...]) -> None:
-    """Raise if names repeat, axes depend on each other, or there are six."""
-    if len({f.name for f in dof}) < len(dof):
-        raise ValueError(f"dof: names must be unique, got {[f.name for f in dof]}")
+def check_dof(dof: tuple[DegreeOfFreedom, ...], internal: tuple[InternalCoordinate, ...] = ()) -> None:
+    """Raise if names repeat, also those of internal coordinates, axes depend on each other, or there are six."""
+    names = [f.name for f in dof]
+    if len({*names}) < len(dof):
+        raise ValueError(f"dof: names must be unique, got {names}")
+    for k, one in enumerate(internal):
+        if one.name in (*(names or _COMPONENTS), *(other.name for other in internal[:k])):
+            raise ValueError(f"internal.{k}.name: {one.name!r} is taken; give another name")
     if len(dof) > 5:
         raise ValueError("dof: leave it out for a robot with six degrees of freedom")
     for motion in ("translation", "rotation"):

@@ -138,6 +138,30 @@ class LegData(Data):
         """
         raise InputError(f"{self.name} is a leg of kind {self.kind}; only chains have joint coordinates")
 
+    def with_internal(self, joints: Sequence[str], held: Sequence[bool]) -> tuple[LegData, tuple[str, ...]]:
+        """The leg in which coordinates of joints are given beside the platform's pose.
+
+        Parameters
+        ----------
+        joints : sequence of str
+            Names of the joints.
+        held : sequence of bool
+            Which of them stand still, so that they have no drive.
+
+        Returns
+        -------
+        leg : LegData
+            The leg.
+        motions : tuple of str
+            What each coordinate is: ``rotation`` or ``translation``.
+
+        Raises
+        ------
+        InputError
+            If the leg has no such joint coordinates, or they depend on each other.
+        """
+        raise InputError(f"{self.name} is a leg of kind {self.kind}; only chains have joint coordinates")
+
     def attachment(self, position: Any, rotation: Any) -> Any:
         """Attachment point of the leg in the platform frame.
 

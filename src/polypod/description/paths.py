@@ -159,8 +159,8 @@ _OF_FORCES = {field: name for name, field in TORQUE_NAMES.items()}
 def spellings(robot: Any, path: str) -> list[str]:
     """A path with numbers, and with names, of its leg and of that leg's joint, or of its element."""
     head, *parts = path.split(".")
-    if head == "elements":
-        return [path, dotted((head, robot.elements[int(parts[0])].name, *parts[1:]))]
+    if head in ("elements", "internal"):
+        return [path, dotted((head, getattr(robot, head)[int(parts[0])].name, *parts[1:]))]
     if head != "legs":
         return [path]
     leg = robot.legs[int(parts[0])]

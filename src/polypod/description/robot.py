@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads, parallel_axis
-from .dof import DegreeOfFreedom, check_dof, leg_and_joint, undriven_motion
+from .dof import DegreeOfFreedom, InternalCoordinate, check_dof, leg_and_joint, undriven_motion
 from .drive import PlatformLimits
 from .element import ElementData, parse_element
 from .flexible import FlexiblePlatform, parse_platform
@@ -49,14 +49,15 @@ class Robot(Data):
     """A parallel robot as data: frozen, checked when made, the same when written and read again.
 
     ``home`` is a pose inside the workspace; every leg must close there. ``dof`` is empty for a six-degree-of-freedom
-    robot. ``payload`` is a body fastened to the platform, or a list of bodies. ``euler`` is the order in which the
-    robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number
-    (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness``
-    says how the base deflects at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it
-    is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies. ``platform_limits``
-    says how fast the platform may move. ``base`` says what the base looks like, ``floor`` is a plane that nothing may
-    reach beyond. ``clearance`` is the distance that bodies keep from each other and from the floor at least
-    (``Model.clearance``).
+    robot. ``internal`` are coordinates of joints that the robot has beside those of the platform: they are given with
+    its pose, or held. ``payload`` is a body fastened to the platform, or a list of bodies. ``euler`` is the order in
+    which the robot's paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for
+    each number (a dotted path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why.
+    ``base_stiffness`` says how the base deflects at its origin to forces along the base axes [N/m] and to moments about
+    them [N m/rad]; it is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies.
+    ``platform_limits`` says how fast the platform may move. ``base`` says what the base looks like, ``floor`` is a
+    plane that nothing may reach beyond. ``clearance`` is the distance that bodies keep from each other and from the
+    floor at least (``Model.clearance``).
     """
 
     name: str = Field(min_length=1)
@@ -67,6 +68,7 @@ class Robot(Data):
     payload: Payloads = None
     home: Pose = Pose()
     dof: tuple[DegreeOfFreedom, ...] = ()
+    internal: tuple[InternalCoordinate, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
     elements: tuple[Element, ...] = ()
@@ -134,12 +136,15 @@ class Robot(Data):
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: leg names must be unique, got {names}")
+        self._resolve_internal()
         self._complete(legs=tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs)))
         self._resolve_joints()
         dof = len(self.dof) or 6
-        check_dof(self.dof)
+        check_dof(self.dof, self.internal)
         self._check_actuators(dof)
         if isinstance(self.platform, FlexiblePlatform):
+            if self.internal:
+                raise ValueError("internal: a robot with internal coordinates cannot have a flexible platform")
             if self.dof:
                 raise ValueError(
                     f"platform.kind: a flexible platform needs a robot of six degrees of freedom, this one has {dof}"
@@ -206,6 +211,71 @@ class Robot(Data):
             dof[k] = coordinate.model_copy(update={"motion": motion})
         self._complete(legs=tuple(legs), dof=tuple(dof))
 
+    def _resolve_internal(self) -> None:
+        """Find the joints whose coordinates are given beside the pose; their legs take them as known."""
+        if not self.internal:
+            return
+        legs, found = list(self.legs), list(self.internal)
+        joints = self._internal_joints()
+        for k, (number, joint) in enumerate(joints):
+            own = [other for other in range(k + 1) if joints[other][0] == number]
+            try:
+                legs[number], motions = self.legs[number].with_internal(
+                    [joints[other][1] for other in own], [found[other].held is not None for other in own]
+                )
+            except (InputError, UnknownNameError) as error:
+                raise ValueError(f"internal.{k}: {joint}: {error}") from error
+            if found[k].motion not in (None, motions[-1]):
+                raise ValueError(f"internal.{k}.motion: the coordinate of {joint!r} is a {motions[-1]}; leave it out")
+            found[k] = found[k].model_copy(update={"motion": motions[-1]})
+        self._complete(legs=tuple(legs), internal=tuple(found))
+
+    def _internal_joints(self) -> list[tuple[int, str]]:
+        """Leg and joint of every internal coordinate."""
+        found = []
+        for k, coordinate in enumerate(self.internal):
+            try:
+                found.append(leg_and_joint(coordinate.joint, self.legs))
+            except UnknownNameError as error:
+                raise ValueError(f"internal.{k}: {error}") from error
+        return found
+
+    @property
+    def free_internal(self) -> tuple[InternalCoordinate, ...]:
+        """Internal coordinates that are not held."""
+        return tuple(coordinate for coordinate in self.internal if coordinate.held is None)
+
+    def refuse_internal(self, what: str) -> None:
+        """Raise for what does not take internal coordinates, unless all are held.
+
+        Parameters
+        ----------
+        what : str
+            What is asked for.
+
+        Raises
+        ------
+        InputError
+            If the robot has internal coordinates that are not held.
+        """
+        if self.free_internal:
+            names = [coordinate.name for coordinate in self.free_internal]
+            raise InputError(
+                f"{what}: {self.name!r} has the internal coordinates {', '.join(names)}, which this does not "
+                f"take; hold them, e.g. robot.with_({{'internal.{names[0]}.held': 0.0}}) or 'held: 0' in its file",
+                code="internal",
+            )
+
+    def internal_legs(self) -> list[int]:
+        """The leg of every internal coordinate.
+
+        Returns
+        -------
+        list of int
+            Indices of the legs; coordinates of one leg are in the order in which it takes them.
+        """
+        return [number for number, _ in self._internal_joints()]
+
     def coordinate_joints(self) -> list[tuple[int, int]]:
         """Joints whose coordinates are degrees of freedom of the robot.
 
@@ -226,6 +296,8 @@ class Robot(Data):
     def __repr__(self) -> str:
         kinds = "/".join(dict.fromkeys(leg.kind for leg in self.legs))
         what = f"{len(self.legs)} {kinds} legs, {len(self.dof) or 6} degrees of freedom"
+        if self.free_internal:
+            what += f" and {len(self.free_internal)} internal"
         return f"Robot({self.name!r}: {what}, platform {self.platform.mass:.4g} kg)"
 
     __str__ = __repr__
@@ -262,6 +334,13 @@ class Robot(Data):
     def _check_actuators(self, dof: int) -> None:
         """Raise if there are fewer actuators than degrees of freedom, with the motion that nothing drives."""
         count = sum(len(leg.actuator_names()) for leg in self.legs)
+        inner = self.free_internal
+        if inner and count < dof + len(inner):
+            names = ", ".join(coordinate.name for coordinate in inner)
+            raise ValueError(
+                f"internal: a robot of {dof} degrees of freedom and the internal coordinates {names} needs "
+                f"{dof + len(inner)} actuators, got {count}; drive more joints, or hold coordinates (held)"
+            )
         if count >= dof or any(leg.constrains for leg in self.legs):
             # degrees of freedom that legs leave are found with the mechanism, and the actuators that they need
             return

@@ -93,6 +93,7 @@ class Evaluator:
     def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
         if model.robot.flexible:
             raise InputError(f"robot: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
+        model.robot.refuse_internal("design studies")
         self.study, self.model = study, model
         boxes = [LoadCase.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
         self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)

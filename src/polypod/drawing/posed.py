@@ -113,16 +113,17 @@ def _leg_frames(samples: Samples, number: int, leg: LegModel, poses: Array) -> A
     if not count:
         return np.zeros((len(poses), 0, 3, 4))
     tips = poses[:, :3, 3] + poses[:, :3, :3] @ robot.attachments[number]
-    x = np.concatenate([tips, poses[:, :3, :3].transpose(0, 2, 1).reshape(len(poses), 9)], axis=1)
+    numeric = NumericLeg(robot.legs[number], robot)
+    still = np.tile(numeric.internal, (len(poses), 1))
+    x = np.concatenate([tips, poses[:, :3, :3].transpose(0, 2, 1).reshape(len(poses), 9), still], axis=1)
     if leg.unknowns is None:
         function = ca.Function("frames", [leg.all_inputs], [ca.densify(ca.vertcat(*outputs))])
         rows = np.array(function.map(len(poses))(x.T)).T
     else:
         unknowns = leg.unknowns
-        still = ca.SX.zeros(unknowns.move.numel())
-        parts = ca.substitute(outputs, [unknowns.move], [still])
+        parts = ca.substitute(outputs, [unknowns.move], [ca.SX.zeros(unknowns.move.numel())])
         function = ca.Function("frames", [leg.all_inputs, unknowns.place], [ca.densify(ca.vertcat(*parts))])
-        numeric, places = NumericLeg(robot.legs[number], robot), []
+        places = []
         place = numeric.home
         for pose in poses:  # each from the one before
             place = numeric.at(pose, place)[0]

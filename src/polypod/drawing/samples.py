@@ -52,6 +52,7 @@ class Samples:
         """All that is known at poses (n, 4, 4) and places (n, k) of what legs without a closed form leave open."""
         mechanism, parts = self.mechanism, []
         x = mechanism.inputs()
+        x.at_place(ca.vertcat(x.pose.symbols, x.internal.symbols * 0))  # internal coordinates as at home
         _, legs = mechanism.resting(x)
         self._add_mass(PLATFORM, mechanism.numbers.platform)
         for leg in legs:

@@ -380,6 +380,8 @@ class _Placed:
         if u is not None:
             still = ca.SX.zeros(u.move.numel())
             expression = ca.substitute(expression, ca.vertcat(u.place, u.move), ca.vertcat(u.home, still))
+        internal = self.placement.internal
+        expression = ca.substitute(expression, internal, ca.SX.zeros(internal.numel()))
         return np.array(ca.Function("at_home", [self._inputs], [ca.densify(expression)])(self._home))
 
     def bodies(self) -> dict[str, Any]:

@@ -190,6 +190,7 @@ def fastest(
     >>> round(found.duration, 2)
     1.73
     """
+    model.robot.refuse_internal("fastest")
     if model.robot.flexible:
         raise InputError(f"fastest: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     bounds = (limits or Limits()).of(model)

@@ -8,7 +8,7 @@ differentiated through a solve. A pose is varied by a twist on its left.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 import casadi as ca
@@ -316,6 +316,7 @@ class LegContribution:
         for k, derivative in enumerate(leg.coordinate_gradients):
             pull = pull - (self._applied[k] - joints.at_actuators[k]) * derivative
         on_platform = joints.on_platform
+        pull = pull[:12] if pull.numel() > 12 else pull  # joints that are held take what is along them
         return ca.vertcat(pull, on_platform.force, on_platform.moment)
 
     def _differentiated(self, y: ca.SX, z: ca.SX, values: ca.SX) -> Callable[[ca.SX], tuple[ca.SX, ca.SX]]:
@@ -339,7 +340,13 @@ class LegContribution:
         turns = [ca.SX.sym(f"e{k}", turned) if turned else ca.SX(leg.tip.axes_series[k]) for k in range(3)]
         spin = ca.SX.sym("spin", 3)
         axes = ca.reshape(turns[0], 3, 3)
-        tip = Tip(leg.tip.arm, axes, (points[0], points[1], points[2]), (turns[0], turns[1], turns[2]), spin)
+        tip = replace(
+            leg.tip,
+            axes=axes,
+            series=(points[0], points[1], points[2]),
+            axes_series=(turns[0], turns[1], turns[2]),
+            spin=spin,
+        )
         z = ca.vertcat(_in_orders(points, turns if turned else []), spin, numbers)
         y = self._y(leg.model, tip, self._mechanism.gravity)
         at = self._differentiated(y, z, ca.vertcat(tip_numbers(leg), numbers))

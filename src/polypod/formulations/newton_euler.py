@@ -246,7 +246,7 @@ def _universal(bodies: FreeBodies) -> Joint:
 def has_closed_form(mechanism: Mechanism) -> bool:
     """Whether six legs have one universal joint and a spherical tip each; other robots need all bodies at once."""
     simple = all(JointTree(leg.placement).single_universal for leg in mechanism.legs)
-    return simple and mechanism.platform.full and len(mechanism.legs) == 6
+    return simple and mechanism.platform.full and len(mechanism.legs) == 6 and not mechanism.platform.internal
 
 
 def balance(
@@ -459,7 +459,7 @@ class _LegUnknowns:
                 force, moment = force + coupled * axes[0], moment + self._coupling_force(joint, 1) * axes[0]
             else:
                 moment = moment + coupled * axes[k]
-        actuator = self.leg.model.placement.actuator_of(joint.name)
+        actuator = self.leg.model.placement.holder_of(joint.name)
         if actuator is not None:
             drive = self.driving[joint.name] = ca.SX.sym("drive")
             self.x.append(drive)
@@ -502,7 +502,7 @@ class _LegUnknowns:
         """Passive directions of tree joints pass on friction and what couplings apply only."""
         rows = []
         for joint in self.tree.tree:
-            actuator, passed = self.leg.model.placement.actuator_of(joint.name), self._along_free(joint)
+            actuator, passed = self.leg.model.placement.holder_of(joint.name), self._along_free(joint)
             driven = None if actuator is None else _driven_direction(joint, actuator)
             rows += [row for k, row in enumerate(passed) if k != driven]
         return rows
@@ -586,6 +586,7 @@ def general_balance(
     rest = platform.required_wrench - platform.external(x.wrench.symbols)
     if elements.overcoming_platform is not None:
         rest = rest + elements.overcoming_platform
+    rest = rest[:6]  # internal coordinates move bodies of legs alone
     for leg in legs:
         pull = leg.on_platform()
         rest = rest + leg.fixed_to_platform() - ca.vertcat(pull.force, pull.moment)
@@ -649,12 +650,14 @@ _AROUND_HOME = ((_ENOUGH, 0.3), (64, 0.1), (64, 0.01), (64, 1e-3))
 
 def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[tuple[Array, Array]]:
     """The matrices at a few poses around home, for choices that must hold in all of them."""
-    inputs = [x.pose.symbols, mechanism.places, mechanism.numbers.symbols]
+    inputs = [x.place_symbols, mechanism.places, mechanism.numbers.symbols]
     function = ca.Function("sample", inputs, [ca.densify(e) for e in expressions])
+    still = np.zeros(mechanism.platform.internal)
     result: list[tuple[Array, Array]] = []
     for count, reach in _AROUND_HOME:  # legs of a home that is nearly out of reach close very near to it only
         for pose, places in closed_around_home(mechanism, count, reach):
-            a, b = (np.array(value) for value in function(pose.ravel(), places, mechanism.numbers.values))
+            place = np.r_[pose.ravel(), still]
+            a, b = (np.array(value) for value in function(place, places, mechanism.numbers.values))
             if np.isfinite(a).all() and np.isfinite(b).all():
                 result.append((a, b))
         if result:
@@ -701,14 +704,20 @@ def _refuse_spin(
 def _at_random_motions(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> Iterator[list[Array]]:
     """Expressions at random motions in a few poses around home, where all are finite."""
     motion = [x.twist.symbols, x.acceleration.symbols, x.wrench.symbols]
-    given = [x.pose.symbols, *motion, mechanism.places, mechanism.numbers.symbols]
+    given = [x.place_symbols, *motion, mechanism.places, mechanism.numbers.symbols]
+    wide = 6 + mechanism.platform.internal
     # loads, weights, preloads and the motion of a base: their values do not matter
     others = [s for s in ca.symvar(ca.veccat(*expressions)) if not ca.depends_on(ca.vertcat(*given), s)]
     function = ca.Function("sample", [*given, ca.vertcat(*others)], [ca.densify(e) for e in expressions])
     draw = np.random.default_rng(1)
     for pose, places in closed_around_home(mechanism, 8, 0.3)[:4]:
-        numbers = [*(draw.normal(size=6) for _ in range(3)), places, mechanism.numbers.values, np.ones(len(others))]
-        values = [np.array(v) for v in function(pose.ravel(), *numbers)]
+        numbers = [
+            *(draw.normal(size=k) for k in (wide, wide, 6)),
+            places,
+            mechanism.numbers.values,
+            np.ones(len(others)),
+        ]
+        values = [np.array(v) for v in function(np.r_[pose.ravel(), np.zeros(wide - 6)], *numbers)]
         if all(np.isfinite(value).all() for value in values):
             yield values
 

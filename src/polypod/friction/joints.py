@@ -339,7 +339,7 @@ class _Passive:
     def __init__(self, leg: LegAtState) -> None:
         self._leg, model, tip = leg, leg.model, leg.tip
         count = len(model.columns)
-        self._inputs, self._velocity = model.all_inputs, ca.SX.sym("velocity", 12)
+        self._inputs, self._velocity = model.all_inputs, ca.SX.sym("velocity", model.all_inputs.numel())
         unknowns, place, going = ca.SX(0, 1), ca.SX(0, 1), ca.SX(0, 1)
         if model.unknowns is not None:
             still = ca.SX.zeros(model.unknowns.move.numel()), ca.SX.zeros(leg.place.numel())
@@ -347,7 +347,8 @@ class _Passive:
             place, going = ca.vertcat(still[0], leg.place), ca.vertcat(model.move_tape.taylor(*leg.series)[1], still[1])
         self._vectors, self._rates = ca.SX.sym("vectors", 3, count), ca.SX.sym("rates", 3, count)
         self._omega = ca.SX.sym("omega", 3)
-        zero, first, half = (ca.vertcat(s, t) for s, t in zip(tip.series, tip.axes_series, strict=True))
+        orders = zip(tip.series, tip.axes_series, tip.internal, strict=True)
+        zero, first, half = (ca.vertcat(*parts) for parts in orders)
         vectors, rates, bends = model.series(leg.series)
         # the platform's own elastic turning is carried round by its frame
         spin_drift = cross(leg.platform.motion.omega, tip.spin) + leg.platform.motion.alpha

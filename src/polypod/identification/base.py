@@ -164,6 +164,7 @@ def base_parameters(
     True
     """
     linear = model if isinstance(model, LinearModel) else LinearModel(model, same_legs=same_legs, friction=friction)
+    linear.model.robot.refuse_internal("base_parameters")
     motion = random_motion(linear.model, states, seed)
     rows = linear.derivatives(motion, linear.values)
     rows = rows[np.isfinite(rows).all(axis=(1, 2))]

@@ -83,6 +83,7 @@ def calibrate(
         The calibrated robot, with uncertainties and residuals.
     """
     model = model if isinstance(model, Model) else Model(model)
+    model.robot.refuse_internal("calibrate")
     if not isinstance(data, Measurements):
         data = read_measurements(model, data, tool=tool, anchor=anchor)
     check_uncertainty(model, uncertainty)
@@ -451,6 +452,7 @@ def identifiable(
         The combinations.
     """
     model = model if isinstance(model, Model) else Model(model)
+    model.robot.refuse_internal("identifiable")
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
 
@@ -554,6 +556,7 @@ def plan(
         The poses, and the intervals to expect.
     """
     model = model if isinstance(model, Model) else Model(model)
+    model.robot.refuse_internal("plan")
     if kind not in COLUMNS:
         raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {kind!r}")
     if not 1 <= count <= candidates:

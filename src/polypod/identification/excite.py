@@ -145,6 +145,7 @@ def excite(
     """
     if not isinstance(model, Model):
         model = Model(model)
+    model.robot.refuse_internal("excite")
     for name, value in (("duration", duration), ("noise", noise), ("rate", rate), ("budget", budget), ("reach", reach)):
         if not 0 < value <= LARGEST_NUMBER:
             raise InputError(f"{name}: must be greater than 0 and at most {LARGEST_NUMBER:g}, got {value}")

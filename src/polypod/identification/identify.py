@@ -266,6 +266,7 @@ def identify(
     """
     if not isinstance(model, Model):
         model = Model(model)
+    model.robot.refuse_internal("identify")
     sources, held_back = _listed(logs), _listed(validate)
     if not sources:
         raise InputError("logs: at least one log is needed")

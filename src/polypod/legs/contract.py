@@ -7,7 +7,7 @@ accelerations, Jacobians, forces and energies are derived from it by differentia
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import casadi as ca
@@ -405,6 +405,10 @@ class Placement:
         Displacements of joints from home that are coordinates of the robot [m or rad].
     couplings : tuple of PlacedCoupling
         Relations between displacements of joints.
+    internal : casadi.SX, shape (k,)
+        Symbols of the leg's internal coordinates, zero at home [m or rad]: everything may depend on them as on the tip.
+    held : tuple of Actuator
+        What holds joints whose internal coordinates stand still.
     """
 
     bodies: tuple[PlacedBody, ...]
@@ -417,6 +421,8 @@ class Placement:
     springs: tuple[Spring, ...] = ()
     joint_coordinates: tuple[ca.SX, ...] = ()
     couplings: tuple[PlacedCoupling, ...] = ()
+    internal: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+    held: tuple[Actuator, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name.
@@ -447,6 +453,21 @@ class Placement:
             The actuator; None for a passive joint.
         """
         return next((a for a in self.actuators if a.joint == joint), None)
+
+    def holder_of(self, joint: str) -> Actuator | None:
+        """What applies a force along a joint: its actuator, or what holds it.
+
+        Parameters
+        ----------
+        joint : str
+            Name of the joint.
+
+        Returns
+        -------
+        Actuator or None
+            The actuator; None for a joint that moves freely.
+        """
+        return next((a for a in (*self.actuators, *self.held) if a.joint == joint), None)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ class Leg(LegData):
             derivatives = ca.substitute(
                 derivatives, ca.vertcat(u.place, u.move), ca.vertcat(u.home, ca.SX.zeros(u.move.numel()))
             )
+        derivatives = ca.substitute(derivatives, placement.internal, ca.SX.zeros(placement.internal.numel()))
         axes = np.array(pose, dtype=float)[:3, :3]
         arm = axes @ np.array(self.attachment(np.array(pose)[:3, 3], axes))
         function = ca.Function("derivatives", [x], [ca.densify(derivatives)])

@@ -467,6 +467,7 @@ def judge(
     parameters: Any = None,
     limits: RobotLimits | None = None,
     base: Mapping[str, Any] | None = None,
+    internal: Any = None,
 ) -> LimitReport:
     """What ``model.limits`` gives: see there. ``limits`` are others than those of the robot file, ``base`` is the
     motion of the base by the names of the model's arguments.
@@ -478,27 +479,29 @@ def judge(
         raise InputError("twist: is needed with an acceleration or a wrench; zeros are a robot at rest")
     if acceleration is None and wrench is not None:
         raise InputError("acceleration: is needed with a wrench; zeros are a robot without acceleration")
-    needs, named = own.needs, {"errors": "nan"} if parameters is None else {"errors": "nan", "parameters": parameters}
+    needs, inner = own.needs, {} if internal is None else {"internal": internal}
+    place = {**inner, "parameters": parameters}
+    named = {"errors": "nan", **inner} if parameters is None else {"errors": "nan", **place}
     loaded = {**named, **(base or {})}
     given: dict[str, Any] = {}
     ranges = None
     if "limited" in needs:
-        found = model.joint_ranges(pose, parameters=parameters)
+        found = model.joint_ranges(pose, **place)
         given["limited"] = found.value
         ranges = (found.low, found.high) if parameters is not None else None
     if {"condition", "distance"} & needs:
-        conditioning = model.conditioning(pose, parameters=parameters)
+        conditioning = model.conditioning(pose, **place)
         given |= {"condition": conditioning.condition, "distance": conditioning.distance}
     if "clearance" in needs:
-        given["clearance"] = model.clearances.least(pose, parameters)
+        given["clearance"] = model.clearances.least(pose, **place)
     if "q" in needs and time is not None:
         given["q"] = model.inverse_kinematics(pose, **named)
     if twist is not None:
-        given["twist"] = np.asarray(twist, dtype=np.float64)
+        given["twist"] = np.asarray(twist, dtype=np.float64)[..., :6]
         if "qdot" in needs:
             given["qdot"] = model.rates(pose, twist, **named)
     if acceleration is not None:
-        given["acceleration"] = np.asarray(acceleration, dtype=np.float64)
+        given["acceleration"] = np.asarray(acceleration, dtype=np.float64)[..., :6]
         if "qddot" in needs:
             given["qddot"] = model.accelerations(pose, twist, acceleration, **named)
         if "force" in needs:
@@ -508,7 +511,7 @@ def judge(
         if "load" in needs:
             given |= reaction_arrays(model.reactions(pose, twist, acceleration, wrench, friction, **loaded))
     if not given:
-        given["limited"] = model.joint_ranges(pose, parameters=parameters).value  # of nothing; the states' shape
+        given["limited"] = model.joint_ranges(pose, **place).value  # of nothing; the states' shape
     return own.evaluate(given, None if time is None else np.asarray(time, dtype=np.float64), ranges)
 
 

@@ -94,14 +94,14 @@ def closed_places(mechanism: Mechanism) -> Expression | Iteration:
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
     places = port("places", ca.vertcat(*[legs[number].place for number in mechanism.implicit_legs]))
-    inputs = tuple(p for p in x.state if p.name in ("pose", "elastic"))
+    inputs = tuple(p for p in x.state if p.name in ("pose", "elastic", "internal"))
     return closed(mechanism, Expression("places", inputs, (places,), mechanism.port))
 
 
 class LegClosing:
     """Steps of Newton for all legs that need them, on the way of the platform from home to a pose.
 
-    ``inputs`` has the pose, and the elastic coordinates of a flexible platform.
+    ``inputs`` has the pose, and the elastic coordinates of a flexible platform or the internal ones.
     """
 
     def __init__(self, mechanism: Mechanism, inputs: dict[str, Port]) -> None:
@@ -136,12 +136,14 @@ class LegClosing:
     def moved(self, places: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Symbols of moves of all unknowns from ``places``, the places they lead to, and what must vanish there."""
         x = self._mechanism.inputs()
-        x.pose, x.elastic = self._inputs["pose"], self._inputs.get("elastic", x.elastic)
+        for name in ("pose", "elastic", "internal"):
+            setattr(x, name, self._inputs.get(name, getattr(x, name)))
         return moved_places(self._mechanism, self._mechanism.platform.rest(x), places)
 
     def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
         x = self._mechanism.inputs()
-        x.pose = Port("pose", self.pose(t), (4, 4))
+        x.at_place(self.place(t))
+        x.on_the_way(t)
         x.elastic = self._inputs.get("elastic", x.elastic)
         platform = self._mechanism.platform.rest(x)
         moved, gap2, determinants, at = [], ca.SX(0), [], 0
@@ -150,7 +152,7 @@ class LegClosing:
             assert leg.unknowns is not None
             count = leg.unknowns.place.numel()
             tip = platform.tip(number, leg.arm)
-            here = ca.vertcat(tip.series[0], ca.vec(tip.axes), places[at : at + count])
+            here = ca.vertcat(tip.here, places[at : at + count])
             after, residual, *own = _at(leg, here)
             moved.append(after)
             gap2 = ca.fmax(gap2, ca.dot(residual, residual) / leg.unknowns.size**2)
@@ -158,13 +160,17 @@ class LegClosing:
             at += count
         return ca.vertcat(*moved), gap2, determinants
 
-    def pose(self, t: ca.SX) -> ca.SX:
-        """Home for t = 0, the pose of the inputs for t = 1; in between straight, and by Cayley's map."""
+    def place(self, t: ca.SX) -> ca.SX:
+        """Pose and internal coordinates (16 + k): home for t = 0, those of the inputs for t = 1.
+
+        In between straight, and by Cayley's map.
+        """
         home, given = self._mechanism.home, frame_of(self._inputs["pose"].symbols)
         relative = given.axes @ home.axes.T
         # tan(angle/2) along the axis; half a turn from home has none
         half = axial(relative) / (1 + ca.trace(relative))
-        return pose_of(Frame(home.origin + t * (given.origin - home.origin), cayley(t * half) @ home.axes))
+        pose = pose_of(Frame(home.origin + t * (given.origin - home.origin), cayley(t * half) @ home.axes))
+        return ca.vertcat(pose, t * self._inputs["internal"].symbols) if "internal" in self._inputs else pose
 
 
 def moved_places(mechanism: Mechanism, platform: PlatformState, places: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -177,7 +183,7 @@ def moved_places(mechanism: Mechanism, platform: PlatformState, places: ca.SX) -
         tip, count = platform.tip(number, leg.arm), u.place.numel()
         move = ca.SX.sym("move", u.move.numel())
         old = ca.vertcat(leg.all_inputs, u.place, u.move)
-        new = ca.vertcat(tip.series[0], ca.vec(tip.axes), places[at : at + count], move)
+        new = ca.vertcat(tip.here, places[at : at + count], move)
         after, residual = ca.substitute([u.moved, u.equations], [old], [new])
         moves.append(move)
         moved.append(after)

@@ -81,7 +81,7 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
     given = x.symbols, xdot.symbols, xddot.symbols
     pose, twist, acceleration, legs = _moving(mechanism, given, last.moved[:n])
     outputs = (
-        port("pose", pose, (4, 4)),
+        port("pose", pose[:16], (4, 4)),
         port("twist", twist),
         port("acceleration", acceleration),
         port(
@@ -119,14 +119,14 @@ def fixed_axes(mechanism: Mechanism) -> Expression:
     dof, numbers = DegreesOfFreedom(mechanism.robot), mechanism.numbers
     if dof.full:
         raise InputError(f"motion: the platform of {mechanism.robot.name!r} moves freely: its coordinates are its pose")
-    m = dof.count
+    m = mechanism.platform.count
     x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
-    basis = ca.SX(ca.sparsify(ca.DM(dof.basis)))
+    basis = ca.SX(ca.diagcat(ca.sparsify(ca.DM(dof.basis)), ca.DM.eye(m - dof.count)))
     move = basis @ x.symbols
     axes = ca.densify(numbers.home_rotation)
     if dof.axis is not None:
         k = ca.SX(ca.DM(dof.axis))
-        angle, along = ca.dot(k, move[3:]), ca.SX(ca.DM(np.outer(dof.axis, dof.axis)))
+        angle, along = ca.dot(k, move[3:6]), ca.SX(ca.DM(np.outer(dof.axis, dof.axis)))
         axes = (along + ca.cos(angle) * (ca.SX.eye(3) - along) + ca.sin(angle) * skew(k)) @ axes
     rows = ca.horzcat(axes, numbers.home_position + move[:3])
     pose = ca.densify(ca.vertcat(rows, ca.SX(ca.DM([[0.0, 0.0, 0.0, 1.0]]))))
@@ -141,7 +141,7 @@ def fixed_axes(mechanism: Mechanism) -> Expression:
 def _moving(
     mechanism: Mechanism, coordinates: tuple[ca.SX, ca.SX, ca.SX], w: ca.SX
 ) -> tuple[ca.SX, ca.SX, ca.SX, list[LegAtState]]:
-    """Pose (16), twist and acceleration of coordinates, rates and accelerations where w follows, and the legs there."""
+    """Place (16 + k), twist and acceleration of coordinates, rates and accelerations where w follows, and the legs."""
     x, xdot, xddot = coordinates
     chosen, others = _bases(mechanism)
     joints = np.flatnonzero(DegreesOfFreedom(mechanism.robot).of_joints).tolist()
@@ -173,7 +173,9 @@ def motion_derivatives(mechanism: Mechanism, numbers: ca.SX) -> tuple[list[ca.SX
     dof = DegreesOfFreedom(mechanism.robot)
     joints = np.flatnonzero(dof.of_joints).tolist()
     x, xdot, xddot = (ca.SX.sym(name, m) for name in ("x", "xdot", "xddot"))
-    w, twist, acceleration = (ca.SX.sym(name, k) for name, k in (("w", others.size2()), ("twist", 6), ("change", 6)))
+    wide = chosen.size1()
+    sizes = (("w", others.size2()), ("twist", wide), ("change", wide))
+    w, twist, acceleration = (ca.SX.sym(name, k) for name, k in sizes)
     xi = chosen @ x + others @ w
     here, derivatives = _displaced(mechanism, xi), _displacement_jacobian(xi)
     _, legs = _at(mechanism, here, mechanism.places)
@@ -202,7 +204,7 @@ def motion_derivatives(mechanism: Mechanism, numbers: ca.SX) -> tuple[list[ca.SX
 
 def _rates_of_displacement(derivatives: ca.SX, twist: ca.SX) -> ca.SX:
     """xi' of twist = A xi'."""
-    return ca.vertcat(twist[:3], solve_general(derivatives[3:, 3:], twist[3:]).x)
+    return ca.vertcat(twist[:3], solve_general(derivatives[3:6, 3:6], twist[3:6]).x, twist[6:])
 
 
 def follow(mechanism: Mechanism) -> Expression:
@@ -214,7 +216,7 @@ def follow(mechanism: Mechanism) -> Expression:
     own = mechanism.reduced_rates(legs)
     twist = state.basis @ (own @ x.twist.symbols)
     y = mechanism.inputs()
-    y.pose, y.twist = x.pose, port("twist", twist)
+    y.pose, y.internal, y.twist = x.pose, x.internal, port("twist", twist)
     drift_acceleration = mechanism.drift_acceleration(y)
     # components that are chosen do not change while rates stay; joints' coordinates may
     change = x.acceleration.symbols - drift_acceleration if mechanism.coordinate_joints else x.acceleration.symbols
@@ -224,7 +226,7 @@ def follow(mechanism: Mechanism) -> Expression:
         port("possible_acceleration", acceleration),
         port("quality", mechanism.quality(legs), ()),
     )
-    return Expression("follow", (x.pose, x.twist, x.acceleration), outputs, mechanism.port)
+    return Expression("follow", (*x.state, x.acceleration), outputs, mechanism.port)
 
 
 def rate_map(mechanism: Mechanism) -> Expression:
@@ -239,7 +241,7 @@ def rate_map(mechanism: Mechanism) -> Expression:
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
     turned = frame_of(x.pose.symbols).axes @ mechanism.home.axes.T
-    derivatives = _displacement_jacobian(ca.vertcat(ca.SX.zeros(3), _rotation_vector(turned)))
+    derivatives = _displacement_jacobian(ca.vertcat(ca.SX.zeros(3), _rotation_vector(turned), x.internal.symbols))
     rows = mechanism.dependent_rows(legs)
     factor = BlockFactor(ca.sparsify(rows @ derivatives @ others))
     joints = np.flatnonzero(DegreesOfFreedom(mechanism.robot).of_joints).tolist()
@@ -271,12 +273,12 @@ def coordinates(mechanism: Mechanism) -> Expression:
     """The robot's generalized coordinates x (m) at a pose."""
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
-    outputs = port("x", coordinates_at(mechanism, x.pose.symbols, legs)), port("quality", mechanism.quality(legs), ())
+    outputs = port("x", coordinates_at(mechanism, x.place_symbols, legs)), port("quality", mechanism.quality(legs), ())
     return Expression("coordinates", x.place, outputs, mechanism.port)
 
 
 def coordinates_at(mechanism: Mechanism, pose: ca.SX, legs: list[LegAtState]) -> ca.SX:
-    """Generalized coordinates (m) of a row-major pose (16) with the legs there.
+    """Generalized coordinates (m) of a row-major pose, and internal coordinates (16 + k), with the legs there.
 
     Along fixed axes they are the components of the displacement and the angle about the one axis; else components of
     the displacement and its rotation vector, or coordinates of joints.
@@ -290,22 +292,26 @@ def coordinates_at(mechanism: Mechanism, pose: ca.SX, legs: list[LegAtState]) ->
         if dof.axis is not None:
             k = ca.SX(ca.DM(dof.axis))
             turned = ca.atan2(dot(k, axial(turn)), ca.trace(turn) - 1) * k
-        return ca.densify(ca.sparsify(ca.DM(dof.inverse)) @ ca.vertcat(moved, turned))
+        return ca.vertcat(ca.densify(ca.sparsify(ca.DM(dof.inverse)) @ ca.vertcat(moved, turned)), pose[16:])
     found = ca.sparsify(ca.DM(dof.components.T)) @ ca.vertcat(moved, _rotation_vector(turn))
     joints = mechanism.joint_coordinates(legs)
     own = iter(range(joints.numel()))
-    return ca.vertcat(*[joints[next(own)] if joint else found[k] for k, joint in enumerate(dof.of_joints)])
+    parts = [joints[next(own)] if joint else found[k] for k, joint in enumerate(dof.of_joints)]
+    return ca.vertcat(*parts, pose[16:])
 
 
 def motion_with_actuators(mechanism: Mechanism) -> Expression | Iteration:
     """``motion`` with the actuated coordinates q of its pose: from coordinates to motors in one call."""
     found = motion(mechanism)
-    pose = next(p.symbols for p in found.outputs if p.name == "pose")
+    own = next(p.symbols for p in found.inputs if p.name == "x")[
+        mechanism.platform.count - mechanism.platform.internal :
+    ]
+    place = ca.vertcat(next(p.symbols for p in found.outputs if p.name == "pose"), own)
     if mechanism.platform.is_constrained:
-        _, legs = _at(mechanism, pose, mechanism.places)
+        _, legs = _at(mechanism, place, mechanism.places)
     else:
         x = mechanism.inputs()
-        x.pose = port("pose", pose, (4, 4))
+        x.at_place(place)
         legs = mechanism.attach(mechanism.platform.rest(x))
     outputs = {p.name: p for p in found.outputs} | {"q": port("q", mechanism.coordinates(legs))}
     quality = outputs.pop("quality", None)
@@ -369,21 +375,22 @@ def _at(
     twist: ca.SX | None = None,
     acceleration: ca.SX | None = None,
 ) -> tuple[ConstrainedState, list[LegAtState]]:
-    """Platform and legs at a pose of symbols."""
+    """Platform and legs at a pose of symbols, with internal coordinates after it."""
     x: Inputs = mechanism.inputs()
-    x.pose = port("pose", pose, (4, 4))
-    still = ca.SX.zeros(6)
+    x.at_place(pose)
+    still = x.still
     state = mechanism.platform.at(x, still if twist is None else twist, still if acceleration is None else acceleration)
     assert isinstance(state, ConstrainedState)
     return state, mechanism.attach(state, places)
 
 
 def _displaced(mechanism: Mechanism, xi: ca.SX) -> ca.SX:
-    """Row-major pose (16) at a displacement from home."""
-    a, b, _ = _rotation_coefficients(dot(xi[3:], xi[3:]))
-    tilde = skew(xi[3:])
+    """Row-major pose and internal coordinates (16 + k) at a displacement from home."""
+    turned = xi[3:6]
+    a, b, _ = _rotation_coefficients(dot(turned, turned))
+    tilde = skew(turned)
     turn = ca.SX.eye(3) + a * tilde + b * (tilde @ tilde)
-    return pose_of(Frame(mechanism.home.origin + xi[:3], turn @ mechanism.home.axes))
+    return ca.vertcat(pose_of(Frame(mechanism.home.origin + xi[:3], turn @ mechanism.home.axes)), xi[6:])
 
 
 def _rotation_vector(turn: ca.SX) -> ca.SX:
@@ -395,16 +402,17 @@ def _rotation_vector(turn: ca.SX) -> ca.SX:
 
 
 def _displacement_jacobian(xi: ca.SX) -> ca.SX:
-    """A (6, 6) of twist = A xi'."""
-    _, b, c = _rotation_coefficients(dot(xi[3:], xi[3:]))
-    tilde = skew(xi[3:])
+    """A (6 + k, 6 + k) of twist = A xi'."""
+    turned = xi[3:6]
+    _, b, c = _rotation_coefficients(dot(turned, turned))
+    tilde = skew(turned)
     turn = ca.SX.eye(3) + b * tilde + c * (tilde @ tilde)
-    return ca.diagcat(ca.SX.eye(3), turn)
+    return ca.diagcat(ca.SX.eye(3), turn, ca.SX.eye(xi.numel() - 6))
 
 
 def _turning(xi: ca.SX, rate: ca.SX) -> ca.SX:
     """A' xi', what the twist changes by at constant rates of the displacement."""
-    at, along = ca.SX.sym("xi", 6), ca.SX.sym("rate", 6)
+    at, along = ca.SX.sym("xi", xi.numel()), ca.SX.sym("rate", xi.numel())
     change = ca.jtimes(_displacement_jacobian(at) @ along, at, along)
     return ca.substitute([change], [at, along], [xi, rate])[0]
 

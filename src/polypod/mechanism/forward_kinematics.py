@@ -8,7 +8,7 @@ import casadi as ca
 
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Inputs
-from ..platforms.motion import frame_of, pose_of
+from ..platforms.motion import frame_of, long_place, pose_of, short_place
 from ..symbols.expression import Iteration, port
 from ..symbols.vectors import Frame, orthonormalised
 from .dependent_coordinates import coordinates_at
@@ -51,12 +51,14 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         return iterated_forward_kinematics(mechanism, starts)
     platform = mechanism.platform
     x, m = mechanism.inputs(), 6 if mechanism.platform.is_constrained else mechanism.platform.count
-    frame, delta = ca.SX.sym("frame", 12), ca.SX.sym("delta", m)
+    if platform.is_constrained:
+        m += platform.internal
+    frame, delta = ca.SX.sym("frame", 12 + platform.internal), ca.SX.sym("delta", m)
     names = ("t", "error2", "quality", "count", "since_start", "number", "done")
     t, error2, quality, count, since_start, number, done = (ca.SX.sym(name) for name in names)
     scale = mechanism.size + 1e-3
 
-    trial = platform.displaced(_pose(frame), t * delta)
+    trial = platform.displaced(long_place(frame), t * delta)
     legs = _at(mechanism, x, trial)
     error = x.q.symbols - mechanism.coordinates(legs)
     new_error2 = ca.dot(error, error)
@@ -72,7 +74,7 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     chosen = [
         ca.if_else(better, new, old)
         for new, old in (
-            (trial[:12], frame),
+            (short_place(trial), frame),
             (solution.x, delta),
             (ca.SX(1), 0.5 * t),
             (new_error2, error2),
@@ -86,7 +88,7 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         beyond = ca.logic_and(ca.logic_and(number > 0, number <= starts), solution.determinant * side <= 0)
         ended = ca.logic_or(ended, ca.logic_and(beyond, since_start < 1))
     state = ca.vertcat(frame, delta, t, error2, quality, guessed, count, since_start, number, done)
-    guess = platform.projected(x.pose.symbols)[:12]
+    guess = short_place(platform.projected(x.place_symbols))
     first = ca.vertcat(guess, ca.SX.zeros(m), 0, 1e300, 0)
     step = ca.vertcat(*chosen, side, count + 1, since_start + 1, number, ended)
     if starts:
@@ -97,16 +99,17 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         )
         lost = ca.logic_not(found)
         again = ca.logic_and(ca.logic_and(ended, lost), number <= starts)
-        there = start_about(mechanism, _pose(guess), number + 1, starts)[:12]
-        restart = ca.vertcat(there, first[12:], side, count + 1, 0, number + 1, 0)
+        there = short_place(start_about(mechanism, long_place(guess), number + 1, starts))
+        restart = ca.vertcat(there, first[guess.numel() :], side, count + 1, 0, number + 1, 0)
         step = ca.if_else(again, restart, step)
 
     start = ca.vertcat(first, 0, 0, 0, 0, 0)
     # in a singularity the last step would go anywhere
     regular = ca.fabs(quality) > SMALLEST_MARGIN
-    end = frame_of(platform.displaced(_pose(frame), ca.if_else(regular, delta, 0)))
+    ended_at = platform.displaced(long_place(frame), ca.if_else(regular, delta, 0))
+    end = frame_of(ended_at)
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
-    final = _at(mechanism, x, last)
+    final = _at(mechanism, x, ca.vertcat(last, ended_at[16:]))
     residual = x.q.symbols - mechanism.coordinates(final)
     if platform.is_constrained:
         residual = ca.vertcat(residual, mechanism.constraint_values(final))
@@ -115,6 +118,7 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         worst = ca.fmax(worst, ca.fabs(residual[k]))
     outputs = (
         port("pose", last, (4, 4)),
+        *((port("internal", ended_at[16:]),) if platform.internal else ()),
         port("residual", worst, ()),
         port("steps", count, ()),
         # formulas of legs give coordinates beyond their own singularities too, in another working mode
@@ -140,17 +144,15 @@ def forward_kinematics_with_coordinates(mechanism: Mechanism, starts: int = 0) -
     its motors to its coordinates in one call."""
     once = forward_kinematics(mechanism, starts)
     pose = next(p.symbols for p in once.outputs if p.name == "pose")
-    legs = [] if not mechanism.coordinate_joints else _at(mechanism, mechanism.inputs(), pose)
+    place = ca.vertcat(pose, *[p.symbols for p in once.outputs if p.name == "internal"])
+    legs = [] if not mechanism.coordinate_joints else _at(mechanism, mechanism.inputs(), place)
     own = port("x", coordinates_at(mechanism, pose, legs))
     return replace(once, outputs=(once.outputs[0], own, *once.outputs[1:]))
 
 
-def _pose(frame: ca.SX) -> ca.SX:
-    return ca.vertcat(frame, 0, 0, 0, 1)
-
-
 def _at(mechanism: Mechanism, given: Inputs, pose: ca.SX) -> list[LegAtState]:
-    """The legs at rest in a pose of symbols."""
+    """The legs at rest in a pose of symbols, with internal coordinates after it."""
     x = mechanism.inputs()
-    x.pose, x.elastic = port("pose", pose, (4, 4)), given.elastic
+    x.at_place(pose)
+    x.elastic = given.elastic
     return mechanism.attach(mechanism.platform.rest(x))

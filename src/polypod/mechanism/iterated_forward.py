@@ -15,7 +15,7 @@ import casadi as ca
 
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Inputs
-from ..platforms.motion import frame_of, pose_of
+from ..platforms.motion import frame_of, long_place, pose_of, short_place
 from ..symbols.expression import Iteration, Port, port
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation, is_lost
@@ -49,7 +49,7 @@ def iterated_forward_kinematics(mechanism: Mechanism, starts: int) -> Iteration:
 
 
 def solved_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
-    """The twist (6) that moves actuated coordinates by ``error`` and closes the constraints' ``gap``."""
+    """Twist and internal rates (6 + k) that move actuated coordinates by ``error`` and close constraints by ``gap``."""
     rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
     matrix, right = ca.vertcat(rows, mechanism.constraint_rows(legs)), ca.vertcat(error, gap)
     return (solve_least_squares if mechanism.redundant else solve_general)(matrix, right)
@@ -71,10 +71,10 @@ class _ForwardKinematics:
         self._mechanism, self._platform, self._x = mechanism, mechanism.platform, mechanism.inputs()
         k = int(mechanism.places.numel())
         sizes = {
-            "frame": 12,
-            "delta": 6 if self._platform.is_constrained else self._platform.count,
+            "frame": 12 + self._platform.internal,
+            "delta": 6 + self._platform.internal if self._platform.is_constrained else self._platform.count,
             "start": len(mechanism.actuators),
-            "base_frame": 12,
+            "base_frame": 12 + self._platform.internal,
             "base_places": k,
         }
         flags = ("homing", "begun", "answered", "steps")
@@ -104,7 +104,7 @@ class _ForwardKinematics:
 
     @property
     def _guess(self) -> ca.SX:
-        return self._platform.projected(self._x.pose.symbols)[:12]
+        return short_place(self._platform.projected(self._x.place_symbols))
 
     def iteration(self) -> Iteration:
         """The whole function."""
@@ -122,18 +122,21 @@ class _ForwardKinematics:
         )
 
     def _target(self) -> dict[str, Port]:
-        return {"pose": Port("pose", _pose(self._own["frame"]), (4, 4)), "elastic": self._x.elastic}
+        x: Inputs = self._mechanism.inputs()
+        x.at_place(long_place(self._own["frame"]))
+        return {"pose": x.pose, "elastic": self._x.elastic, "internal": x.internal}
 
     def _at(self, pose: ca.SX, places: ca.SX) -> list[LegAtState]:
-        """The legs at rest in a pose of symbols, closed near ``places``."""
+        """The legs at rest in a pose of symbols, with internal coordinates after it, closed near ``places``."""
         x: Inputs = self._mechanism.inputs()
-        x.pose, x.elastic = port("pose", pose, (4, 4)), self._x.elastic
+        x.at_place(pose)
+        x.elastic = self._x.elastic
         return self._mechanism.attach(self._platform.rest(x), places)
 
     def _follow(self, t: ca.SX, places: ca.SX) -> NewtonStep:
         """A step of Newton for the legs' unknowns: on the path from home to the frame, or at the pose tried."""
-        trial = self._platform.displaced(_pose(self._own["frame"]), t * self._own["delta"])
-        self._trial = ca.if_else(self._own["homing"], self._closing.pose(t), trial)
+        trial = self._platform.displaced(long_place(self._own["frame"]), t * self._own["delta"])
+        self._trial = ca.if_else(self._own["homing"], self._closing.place(t), trial)
         self._legs = self._at(self._trial, places)
         return self._closing.step_of(self._legs)
 
@@ -195,10 +198,10 @@ class _ForwardKinematics:
         _set(new, homing, own)
         _set(new, newton, {"now": moved, "iterations": old["iterations"] + 1})
         _set(new, worse, {"t": 0.5 * old["t"], "now": old["kept"], "iterations": 0})
-        here = {"frame": self._trial[:12], "delta": solution.x, "error2": error2, "quality": quality}
+        here = {"frame": short_place(self._trial), "delta": solution.x, "error2": error2, "quality": quality}
         again = {"t": 0, "iterations": 0, "homing": 0, "error2": 1e300}
         _set(new, _either(arrived, better), {**here, "now": moved, "kept": moved, "t": 1, "iterations": 0, "homing": 0})
-        base = {"base_frame": self._trial[:12], "base_places": moved}
+        base = {"base_frame": short_place(self._trial), "base_places": moved}
         _set(new, begins, {**base, "at_guess": moved, "start": q, "side": side, "begun": 1})
         rest = {"part": old["part"] + after, "part_step": after, "base_part": old["part"]}
         _set(new, onward, {**base, **again, **rest})
@@ -215,7 +218,7 @@ class _ForwardKinematics:
         # at a guess where legs do not close there is no side to look on
         anew = _both(_both(lost, _no(answered)), _both(old["number"] <= self._starts, _either(begun, _no(from_guess))))
         number = old["number"] + 1
-        there = start_about(self._mechanism, _pose(self._guess), number, self._starts)[:12]
+        there = short_place(start_about(self._mechanism, long_place(self._guess), number, self._starts))
         kept = {"number": number, "steps": new["steps"], "side": side}
         _set(new, anew, {**self._begin(there), **kept})
         return ca.vertcat(*new.values(), _both(_either(answered, lost), _no(anew)))
@@ -228,9 +231,10 @@ class _ForwardKinematics:
         old, x = self._old, self._x
         # in a singularity the last step would go anywhere
         regular = ca.fabs(old["quality"]) > SMALLEST_MARGIN
-        end = frame_of(self._platform.displaced(_pose(old["frame"]), ca.if_else(regular, old["delta"], 0)))
+        ended_at = self._platform.displaced(long_place(old["frame"]), ca.if_else(regular, old["delta"], 0))
+        end = frame_of(ended_at)
         last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
-        legs = self._at(last, old["now"])
+        legs = self._at(ca.vertcat(last, ended_at[16:]), old["now"])
         residual = x.q.symbols - self._mechanism.coordinates(legs)
         if self._platform.is_constrained:
             residual = ca.vertcat(residual, self._mechanism.constraint_values(legs))
@@ -246,6 +250,7 @@ class _ForwardKinematics:
         quality = ca.if_else(old["quality"] < 0, 0, self._mechanism.quality(legs, old["quality"]))
         return (
             port("pose", last, (4, 4)),
+            *((port("internal", ended_at[16:]),) if self._platform.internal else ()),
             port("residual", ca.if_else(old["begun"], worst, ca.SX.nan()), ()),
             port("steps", old["steps"], ()),
             port("quality", ca.if_else(old["answered"], quality, 0), ()),
@@ -256,10 +261,6 @@ def _set(state: dict[str, ca.SX], event: ca.SX, values: Mapping[str, ca.SX | flo
     """New values of some numbers of the state where an event has happened."""
     for name, value in values.items():
         state[name] = ca.if_else(event, value, state[name])
-
-
-def _pose(frame: ca.SX) -> ca.SX:
-    return ca.vertcat(frame, 0, 0, 0, 1)
 
 
 def _both(a: ca.SX, b: ca.SX) -> ca.SX:

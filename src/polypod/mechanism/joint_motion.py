@@ -178,7 +178,9 @@ class BodiesAtState:
     def at_home(self, number: int, expression: ca.SX) -> ca.SX:
         """An expression of a leg's placement where it is at home: one of the numbers alone."""
         model, home = self.legs[number].model, self.mechanism.home
-        symbols, values = [model.all_inputs], [ca.vertcat(home.origin + home.axes @ model.arm, ca.vec(home.axes))]
+        still = ca.SX.zeros(model.internal.numel())
+        at_home = ca.vertcat(home.origin + home.axes @ model.arm, ca.vec(home.axes), still)
+        symbols, values = [model.all_inputs], [at_home]
         if model.unknowns is not None:
             symbols += [model.unknowns.place, model.unknowns.move]
             values += [model.unknowns.home, ca.SX.zeros(model.unknowns.move.numel())]

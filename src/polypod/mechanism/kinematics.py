@@ -42,7 +42,7 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
     m = mechanism.platform.count
-    turns = DegreesOfFreedom(mechanism.robot).turns
+    turns = DegreesOfFreedom(mechanism.robot).all_turns
     scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
     scaled = matrix * (mechanism.joint_scale(mechanism.size) @ scale)
@@ -77,7 +77,7 @@ def accelerations(mechanism: Mechanism) -> Expression:
 def rates(mechanism: Mechanism) -> Expression:
     """Rates of the actuated coordinates of a motion."""
     x = mechanism.inputs()
-    state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
+    state = mechanism.platform.at(x, x.twist.symbols, x.still)
     legs = mechanism.attach(state)
     qdot = ca.vertcat(*[rate for leg in legs for rate in leg.rates])
     outputs = port("qdot", qdot), port("quality", mechanism.quality(legs), ())

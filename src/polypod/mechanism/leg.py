@@ -71,7 +71,8 @@ class LegModel:
         self.leg, self.name = leg, leg.name
         self.fixed = numbers.symbols if seen is None else ca.vertcat(numbers.symbols, seen)
         self.arm = ca.SX(leg.attachment(numbers.home_position, ca.densify(numbers.home_rotation)))
-        self.all_inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        self.internal = placed.placement.internal
+        self.all_inputs = ca.vertcat(tip.origin, ca.vec(tip.axes), self.internal)
         self.placement: Placement = simplified(leg, placed.placement, simplify, numbers)
         self.actuators = self.placement.actuators
         self.unknowns = self.placement.unknowns
@@ -88,7 +89,8 @@ class LegModel:
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.actuators], ca.SX(0, 1))
         constraints = [c.value for c in self.placement.constraints]
         stacked = ca.vertcat(*self.columns, coordinates, *constraints, *self.placement.joint_coordinates)
-        self.uses_axes = bool(ca.depends_on(ca.vertcat(stacked, equations), ca.vec(tip.axes)))
+        beyond = ca.vertcat(ca.vec(tip.axes), self.internal)
+        self.uses_axes = bool(ca.depends_on(ca.vertcat(stacked, equations), beyond))
         self.inputs = self.all_inputs if self.uses_axes else tip.origin
         self.tape = self._tape(stacked)
         self.coordinate_tape = self._tape(coordinates)

@@ -28,7 +28,7 @@ class LegAtState:
     @lazy
     def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients in time of the leg's inputs, and after them the place of its unknowns, if it has any."""
-        parts = [self.tip.series, *([self.tip.axes_series] if self.model.uses_axes else [])]
+        parts = [self.tip.series, *([self.tip.axes_series, self.tip.internal] if self.model.uses_axes else [])]
         if self.model.unknowns is not None:
             still = ca.SX.zeros(self.place.numel())
             parts.append((self.place, still, still))
@@ -52,7 +52,7 @@ class LegAtState:
 
     @property
     def _here(self) -> ca.SX:
-        return ca.vertcat(self.tip.series[0], ca.vec(self.tip.axes))
+        return self.tip.here
 
     @property
     def arm(self) -> ca.SX:

@@ -283,17 +283,19 @@ class Mechanism(Kept):
     def reduced_rates(self, legs: list[LegAtState]) -> ca.SX | ca.DM:
         """E (m, 6) of u = E V: chosen components of the twist, and derivatives of joints' coordinates."""
         dof = DegreesOfFreedom(self.robot)
-        rows = ca.sparsify(ca.DM(dof.components.T))
+        inner = ca.DM.eye(self.platform.internal)
+        rows = ca.diagcat(ca.sparsify(ca.DM(dof.components.T)), inner)
         if not self.coordinate_joints:
             return rows
         derivatives = iter([legs[leg].joint_coordinate_rows[k].T for leg, k in self.coordinate_joints])
-        return ca.vertcat(*[next(derivatives) if joint else rows[k, :] for k, joint in enumerate(dof.of_joints)])
+        of_joints = (*dof.of_joints, *[False] * self.platform.internal)
+        return ca.vertcat(*[next(derivatives) if joint else rows[k, :] for k, joint in enumerate(of_joints)])
 
     def drift_acceleration(self, x: Inputs) -> ca.SX:
         """Acceleration of the platform (6) at the twist of the inputs while u, that of J, stays."""
         if not self.platform.is_constrained:
-            return ca.SX.zeros(6)
-        state = self.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
+            return x.still
+        state = self.platform.at(x, x.twist.symbols, x.still)
         assert isinstance(state, ConstrainedState)
         legs = self.attach(state)
         return state.drift_acceleration(self.dependent_accelerations(legs))

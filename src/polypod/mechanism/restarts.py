@@ -43,7 +43,7 @@ def start_about(mechanism: Mechanism, guess: ca.SX, number: ca.SX, count: int) -
         part * (2 * (x - ca.floor(x)) - 1) * (1 if turn else mechanism.size)
         for x, turn in zip(even, turns, strict=True)
     ]
-    return platform.displaced(guess, ca.vertcat(*moves))
+    return platform.displaced(guess, ca.vertcat(*moves, ca.SX.zeros(platform.internal)))
 
 
 def _modulo(number: ca.SX, divisor: int) -> ca.SX:

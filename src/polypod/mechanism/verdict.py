@@ -11,7 +11,6 @@ import casadi as ca
 import numpy as np
 
 from ..legs.contract import SMALLEST_MARGIN
-from ..platforms import Inputs
 from ..platforms.motion import frame_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from .forward_kinematics import is_solution
@@ -92,8 +91,8 @@ def _possible(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
     """
     if mechanism.platform.is_constrained:
         return _allowed(mechanism, given)
-    x, platform, still = Inputs(), mechanism.platform, ca.SX.zeros(6)
-    holds = ca.SX(1)
+    x, platform = mechanism.inputs(), mechanism.platform
+    still, holds = x.still, ca.SX(1)
     if "pose" in given:
         x.pose = Port("pose", given["pose"], (4, 4))
         axes = frame_of(given["pose"]).axes
@@ -104,7 +103,7 @@ def _possible(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
     sizes = {name: _size(column) for name, column in given.items()}
     for name, column in possible.items():
         if name in given:
-            holds = ca.logic_and(holds, _size(given[name] - column) <= OFF * (1 + sizes[name]))
+            holds = ca.logic_and(holds, _size(given[name][:6] - column) <= OFF * (1 + sizes[name]))
     return ca.logic_and(holds, _finite(list(sizes.values())))
 
 
@@ -114,8 +113,9 @@ def _allowed(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
     holds = _finite(list(sizes.values()))
     if "pose" not in given:
         return holds
-    x, still = Inputs(), ca.SX.zeros(6)
-    x.pose = Port("pose", given["pose"], (4, 4))
+    x = mechanism.inputs()
+    still = x.still
+    x.at_place(ca.vertcat(given["pose"], given.get("internal", x.internal.symbols)))
     state = mechanism.platform.at(x, given.get("twist", still), given.get("acceleration", still))
     off = [ca.SX(0)] * 3
     for leg in mechanism.attach(state):

@@ -284,7 +284,7 @@ def free_platform_motions(robot: Robot) -> Array:
     """Twists (6, m) of the platform at home that its legs' joints leave it, drives free; about the home position.
 
     Joint j lets its bodies' twists differ by its own motions only: N_j (V_child - V_parent) = 0 with N_j perpendicular
-    to them. Motions of the platform are those of the null space of all rows.
+    to them. Motions of the platform are those of the null space of all rows. Internal coordinates stand still.
     """
     parts: list[tuple[Array, list[Any]]] = []
     coupled: list[list[tuple[Array, list[Any]]]] = []
@@ -300,6 +300,12 @@ def free_platform_motions(robot: Robot) -> Array:
             for direction, motion in enumerate(_motions(joint.kind, numbers[:, :-1])):
                 scale = robot.platform_size if motion[:3].any() else 1.0
                 rates[joint.name, direction] = scale * motion @ there, ends
+        turned_round = leg.reversed_joints() if isinstance(leg, Chain) else frozenset()
+        for name, motion in leg.internal_motions() if isinstance(leg, Chain) else ():
+            held = [rates[name, direction] for direction in range(2) if (name, direction) in rates]
+            direction = int(motion in ("rotation", "second")) if len(held) > 1 else 0
+            turned = motion in ("first", "second") and name in turned_round
+            coupled.append([held[1 - direction if turned else direction]])
         for coupling in leg.place(Frame.symbols("tip")).couplings if isinstance(leg, Chain) and leg.couplings else ():
             terms = [(float(term.factor), *rates[term.joint, term.direction]) for term in coupling.joints]
             coupled.append([(factor * row, ends) for factor, row, ends in terms])
@@ -327,6 +333,7 @@ def _at_home(leg: Any, robot: Robot) -> list[tuple[Joint, Array]]:
     tip = Frame(ca.SX(ca.DM(np.array(robot.home.position) + arm)), ca.SX(ca.DM(axes)))
     placement = leg.place(tip)
     found = ca.horzcat(*[ca.horzcat(*joint.axes, joint.point) for joint in placement.joints])
+    found = ca.substitute(found, placement.internal, ca.SX.zeros(placement.internal.numel()))
     u = placement.unknowns
     if u is not None:
         found = ca.substitute(found, ca.vertcat(u.place, u.move), ca.vertcat(u.home, ca.SX.zeros(u.move.numel())))

@@ -28,6 +28,10 @@ class NumericLeg:
         self.constraints = placement.constraints
         u = placement.unknowns
         x = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        own = [f.held or 0.0 for f, owner in zip(robot.internal, robot.internal_legs(), strict=True)
+               if robot.legs[owner] is leg]  # fmt: skip
+        self.internal = np.array(own)
+        """Its internal coordinates: zero at home, or where they are held."""
         place, move = (u.place, u.move) if u is not None else (ca.SX(0, 1), ca.SX(0, 1))
         equations = u.equations if u is not None else ca.SX(0, 1)
         stated = ca.vertcat(*[c.value for c in self.constraints], *placement.joint_coordinates, ca.SX(0, 1))
@@ -35,16 +39,16 @@ class NumericLeg:
         still = ca.SX.zeros(move.numel())
         parts = [both, ca.jacobian(both, move), ca.jacobian(both, x)]
         parts = [ca.densify(part) for part in ca.substitute(parts, [move], [still])]
-        self._value = ca.Function("closing", [x, place], parts)
+        self._value = ca.Function("closing", [ca.vertcat(x, placement.internal), place], parts)
         moved = u.moved if u is not None else ca.SX(0, 1)
         self._moved = ca.Function("moved", [place, move], [ca.densify(moved)])
         self.unknowns = int(move.numel())
         self.home = np.array(ca.DM(u.home)).ravel() if u is not None else np.zeros(0)
 
     def _tip(self, pose: Array) -> Array:
-        """Origin and axes (12) of the tip."""
+        """Origin and axes (12) of the tip; after them internal coordinates."""
         axes = pose[:3, :3]
-        return np.r_[pose[:3, 3] + axes @ self.arm, axes.T.ravel()]
+        return np.r_[pose[:3, 3] + axes @ self.arm, axes.T.ravel(), self.internal]
 
     def gap_at(self, pose: Array, place: Array) -> tuple[Array, Array]:
         """Residuals (k,) of the leg's equations at a place, and their Jacobian (k, k) by moves of the unknowns."""

@@ -27,7 +27,15 @@ class NumericRobot:
         self._legs, self._robot, self._home = legs, robot, robot.home.matrix
         self.pose = self._home.copy()
         self._turns = np.array([f.motion == "rotation" for f in robot.dof] or [False] * 3 + [True] * 3)
+        self._internal_legs = robot.internal_legs()
+        self._internal_turns = np.array([f.motion == "rotation" for f in robot.free_internal], dtype=bool)
         self.places = [leg.home for leg in legs]
+        still = np.zeros(len(self._internal_turns))
+        for part in np.linspace(0.2, 1.0, 5) if any(f.held for f in robot.internal) else ():
+            self._hold(still, float(part))
+            self._update()
+        self._home_places = self.places
+        self._hold(still)
         self._update()
 
     def _update(self) -> None:
@@ -50,25 +58,38 @@ class NumericRobot:
         constraint is from being kept there."""
         scale = np.r_[np.full(3, size), np.ones(3)]
         constant, largest, broken, reached = True, np.zeros(6), np.zeros(len(self.values)), 0
-        for target in np.random.default_rng(0).uniform(-_REACH, _REACH, (6, len(self.chosen))):
+        dof = DegreesOfFreedom(self._robot)
+        across = np.eye(6) - dof.components @ np.linalg.pinv(dof.components)
+        for target in np.random.default_rng(0).uniform(-_REACH, _REACH, (6, len(self.chosen) + len(dof.internal))):
             if not any(self.move_from_home(used, part * target, size) for part in _PARTS):
                 continue
             reached += 1
             constant &= bool(np.abs((self.basis(used) - home) / scale[:, None]).max() * size < _SAME)
             turned = scipy.spatial.transform.Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
-            largest = np.maximum(largest, np.abs(np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]))
+            moved = np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]
+            # internal coordinates may move the platform too
+            constant &= not dof.internal or bool(np.abs(across @ moved / scale).max() < _SAME)
+            largest = np.maximum(largest, np.abs(moved))
             broken = np.maximum(broken, np.abs(self.values))
-        free = np.abs(DegreesOfFreedom(self._robot).components).sum(axis=1) == 0
+        free = np.abs(dof.components).sum(axis=1) == 0
         parasitic = {COMPONENTS[k]: float(largest[k]) for k in range(6) if free[k] and largest[k] > 1e-9}
         return constant and reached > 0, parasitic, broken
 
     def move_from_home(self, used: Sequence[int], target: Array, size: float) -> bool:
-        """Move from home by a target (m,) [sizes, rad] in steps that keep the constraints; whether that worked."""
-        self.pose, self.places = self._home.copy(), [leg.home for leg in self._legs]
-        aim = target * np.where(self._turns, 1.0, size)
+        """Move from home by a target (m,) [sizes, rad] in steps that keep the constraints; whether that worked.
+
+        Internal coordinates may follow in it; they are those of home otherwise.
+        """
+        self.pose, self.places = self._home.copy(), list(self._home_places)
+        m = len(self.chosen)
+        internal = np.zeros(len(self._internal_turns)) if len(target) == m else target[m:]
+        internal = internal * np.where(self._internal_turns, 1.0, size)
+        aim = target[:m] * np.where(self._turns, 1.0, size)
         kept = list(used)
+        self._hold(0.0 * internal)
         self._update()
-        for part in np.diff(np.linspace(0.0, 1.0, 6)):
+        for step, part in enumerate(np.diff(np.linspace(0.0, 1.0, 6)), 1):
+            self._hold(step / 5 * internal)
             if not regular(np.vstack([self.derivatives[kept], self.chosen])):
                 return False
             self._move(self.basis(used) @ (aim * part))
@@ -83,6 +104,13 @@ class NumericRobot:
         self._update()
         off = np.abs(self.values[kept]).max(initial=0.0)
         return bool(self.gap < 1e-9 and off < 1e-12 and np.isfinite(self.derivatives).all())
+
+    def _hold(self, internal: Array, part: float = 1.0) -> None:
+        """Give the legs values of their internal coordinates; those that are held are a ``part`` of the way there."""
+        free = iter(internal.tolist())
+        values = np.array([next(free) if f.held is None else part * f.held for f in self._robot.internal])
+        for number, leg in enumerate(self._legs):
+            leg.internal = values[[k for k, owner in enumerate(self._internal_legs) if owner == number]]
 
     def _move(self, twist: Array) -> None:
         self.pose[:3, 3] += twist[:3]

@@ -399,8 +399,14 @@ class Calls:
         return self.run(kernel, given).results(name, errors, answer) if results is None else answer(results)
 
     def refuse_elastic(self, name: str, given: Mapping[str, Any]) -> None:
-        """Raise for elastic coordinates of a robot that has none."""
+        """Raise for elastic or internal coordinates of a robot that has none."""
         robot = self.kernels.robot
+        if not robot.internal and given.get("internal") is not None:
+            raise InputError(
+                f"{name}: internal: {robot.name!r} has no internal coordinates; leave it out, or name joints under "
+                "'internal' in its file",
+                code="no_internal",
+            )
         if not robot.flexible and any(value is not None for key, value in given.items() if key.startswith("elastic")):
             raise InputError(f"{name}: elastic: {robot.name!r} has a rigid platform; leave it out", code="rigid")
 
@@ -410,9 +416,28 @@ class Calls:
         """The kernel's inputs in order, under the caller's own ``names``; what is not given is zero (weights: one)."""
         result = []
         for port in kernel.inputs:
+            if port.name == "internal" and given.get("internal") is None:
+                raise self._needs_internal()
             value = given[port.name] if is_given(port.name, given) else default_value(port.name, port.shape)
             result.append(Argument(names.get(port.name, port.name), value, port.shape))
         return result
+
+    def _needs_internal(self) -> InputError:
+        names = ", ".join(self.dof.internal)
+        return InputError(
+            f"internal: {self.kernels.robot.name!r} has the internal coordinates {names}, which are part of every "
+            f"state; give internal= with shape (..., {len(self.dof.internal)})",
+            code="internal",
+        )
+
+    def place_arguments(self, pose: Any, internal: Any) -> list[Argument]:
+        """Arguments that say where a robot is; an error for internal coordinates that are missing or not its own."""
+        self.refuse_elastic("internal", {"internal": internal})
+        if not self.dof.internal:
+            return [Argument("pose", pose, (4, 4))]
+        if internal is None:
+            raise self._needs_internal()
+        return [Argument("pose", pose, (4, 4)), Argument("internal", internal, (len(self.dof.internal),))]
 
     def designs(self, parameters: Parameters, parametric: Mechanism | None = None) -> DesignBatch:
         """Designs by the values of their numbers; ``parametric`` is the robot with these and more as inputs."""
@@ -430,12 +455,13 @@ class Calls:
         rows = list(states.rows)
         if not self.dof.full:
             batched = bool(states.shape)
+            named = {argument.name: row for argument, row in zip(arguments, rows, strict=True)}
             for k, argument in enumerate(arguments):
                 if argument.shape == (4, 4):
-                    rows[k] = self.own.exact_poses(rows[k], argument.name, batched)
-            named = {argument.name: row for argument, row in zip(arguments, rows, strict=True)}
+                    rows[k] = self.own.exact_poses(rows[k], argument.name, batched, named.get("internal"))
+                    named[argument.name] = rows[k]
             if "twist" in named:
-                self.own.check_motion(named["pose"], named["twist"], named.get("acceleration"), batched)
+                self.own.check_motion(named, batched)
         return Batch(states.shape, tuple(rows))
 
     def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:

@@ -48,9 +48,11 @@ class Clearances:
     def _by_groups(self) -> Kernel:
         return self._compiled(self.function, self._calls.kernels, False)
 
-    def least(self, pose: Any, parameters: Parameters | None = None, errors: Errors | None = "nan") -> Array:
+    def least(
+        self, pose: Any, parameters: Parameters | None = None, errors: Errors | None = "nan", internal: Any = None
+    ) -> Array:
         """The least distance (..., G) [m] of every group at poses (..., 4, 4)."""
-        return self(pose, errors, parameters, False, first)
+        return self(pose, errors, parameters, False, first, internal)
 
     def __call__(
         self,
@@ -59,16 +61,18 @@ class Clearances:
         parameters: Parameters | None,
         points: bool,
         answer: Callable[[list[Array]], Result],
+        internal: Any = None,
     ) -> Result:
         """``answer`` of the outputs of the kernel at poses (..., 4, 4), of designs if there are any."""
+        place = {"pose": pose} if internal is None else {"pose": pose, "internal": internal}
         if not self.function.pairs:
             count = len(np.shape(pose)) - 2 if not hasattr(pose, "as_matrix") else 0
             lead = np.shape(pose)[:count] if count > 0 else ()
             return answer([np.zeros((*lead, 0)), np.zeros((*lead, 0, 2, 3))])
         if parameters is None:
-            return self._calls.of_kernel("clearance", self.kernel(points), {"pose": pose}, errors, answer)
+            return self._calls.of_kernel("clearance", self.kernel(points), place, errors, answer)
         designs = self._calls.designs(parameters)
-        return self._of_designs(designs, pose, points).results("clearance", errors, answer)
+        return self._of_designs(designs, place, points).results("clearance", errors, answer)
 
     def _compiled(self, function: ClearanceFunction, kernels: Any, points: bool) -> Kernel:
         """The compiled function with the numbers of the robot and of its shapes."""
@@ -82,7 +86,7 @@ class Clearances:
         build = partial(function.expression, mechanism, points)
         return kernels.shared(build, kernels.cache_key(what, mechanism))
 
-    def _of_designs(self, designs: DesignBatch, pose: Any, points: bool) -> States:
+    def _of_designs(self, designs: DesignBatch, place: dict[str, Any], points: bool) -> States:
         """States of designs: each has its own shapes where its joints are elsewhere."""
         functions = self.functions_of(designs)
         made: dict[str, tuple[Kernel, list[int], list[Array]]] = {}
@@ -94,12 +98,12 @@ class Clearances:
             made[key][2].append(function.values)
         if len(made) == 1:
             ((kernel, _, values),) = made.values()
-            return self._calls.run(kernel, {"pose": pose}, _WithShapes(designs, np.stack(values)))
+            return self._calls.run(kernel, place, _WithShapes(designs, np.stack(values)))
         states: States | None = None
         for kernel, numbers, values in made.values():
             rows = np.zeros((designs.count, len(values[0])))
             rows[numbers] = values
-            found = self._calls.run(kernel, {"pose": pose}, _WithShapes(designs, rows))
+            found = self._calls.run(kernel, place, _WithShapes(designs, rows))
             own = np.isin(found.which, numbers)
             if states is None:
                 states = found

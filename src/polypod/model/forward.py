@@ -28,14 +28,14 @@ def forward_kinematics(
     calls: Calls,
     q: ArrayLike,
     guess: PoseLike,
-    elastic: ArrayLike | None,
+    inner: tuple[ArrayLike | None, ArrayLike | None],
     along: bool,
     errors: Errors | None,
     full_output: bool,
 ) -> Any:
-    """See ``polypod.Model.forward_kinematics``; ``guess`` is given here."""
+    """See ``polypod.Model.forward_kinematics``; ``guess`` is given here, ``inner`` are elastic and internal ones."""
     check_policy(errors)
-    given = {"q": q, "pose": guess, "elastic": elastic}
+    given = {"q": q, "pose": guess, **_inner(inner)}
     if along:
         states, outputs, rows = _along(calls, given)
     else:
@@ -45,7 +45,7 @@ def forward_kinematics(
     _search(calls, rows, outputs)
     result, code = _result(calls, states, outputs)
     if full_output:
-        _mark_limits(calls, rows, outputs["pose"], code)
+        _mark_limits(calls, rows, outputs, code)
         result = result._replace(status=code.reshape(states.shape))
     return _finalise(states, result, code, outputs["residual"], guess, errors, full_output)
 
@@ -54,7 +54,7 @@ def forward_kinematics_of_designs(
     calls: Calls,
     q: ArrayLike,
     guess: PoseLike,
-    elastic: ArrayLike | None,
+    inner: tuple[ArrayLike | None, ArrayLike | None],
     along: bool,
     parameters: Parameters,
     errors: Errors | None,
@@ -66,7 +66,7 @@ def forward_kinematics_of_designs(
         raise InputError(
             "parameters: along=True uses the robot's own parameters; make a robot with the new ones instead"
         )
-    given = {"q": q, "pose": guess, "elastic": elastic}
+    given = {"q": q, "pose": guess, **_inner(inner)}
     run = calls.of("forward_kinematics", given, parameters, names=_NAMES)
     states = Batch(run.shape, ())
     for rows, _ in run.failures:
@@ -76,11 +76,15 @@ def forward_kinematics_of_designs(
         poses = np.where(np.isnan(result.pose), pose_matrix(guess), result.pose)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", StateWarning)  # of designs that cannot be, which follows
-            limited = calls.limits({"pose": poses, "elastic": elastic}, parameters)
+            limited = calls.limits({"pose": poses, **_inner(inner)}, parameters)
         outside = ~limited.inside.all(axis=-1).ravel()
         code[(code == ForwardKinematicsStatus.CONVERGED) & outside] = ForwardKinematicsStatus.OUTSIDE_LIMITS
         result = result._replace(status=code.reshape(run.shape))
     return _finalise(states, result, code, run.outputs["residual"], guess, errors, full_output, run)
+
+
+def _inner(values: tuple[ArrayLike | None, ArrayLike | None]) -> dict[str, ArrayLike | None]:
+    return dict(zip(("elastic", "internal"), values, strict=True))
 
 
 def _reason(status: ForwardKinematicsStatus, residual: float) -> Reason:
@@ -130,7 +134,15 @@ def _result(calls: Calls, states: Batch, outputs: dict[str, Array]) -> tuple[For
         pose[code != ForwardKinematicsStatus.CONVERGED] = np.nan
     steps = outputs["steps"].astype(np.int64)
     shape = states.shape
-    found = ForwardKinematics(states.restore(pose), code.reshape(shape), states.restore(residual), steps.reshape(shape))
+    internal = outputs.get("internal", np.zeros((len(pose), 0)))
+    internal = np.where(np.isnan(pose[:, :1, 0]), np.nan, internal)
+    found = ForwardKinematics(
+        states.restore(pose),
+        code.reshape(shape),
+        states.restore(residual),
+        steps.reshape(shape),
+        states.restore(internal),
+    )
     return found, code
 
 
@@ -142,7 +154,7 @@ def _unclosed(outputs: dict[str, Array]) -> NDArray[np.bool_]:
 def _search(calls: Calls, rows: dict[str, Array], outputs: dict[str, Array]) -> None:
     """Look further for the states without an answer whose legs close at the guess; results replace those of Newton."""
     lost = np.flatnonzero((outputs["verdict"] != 0) & ~_unclosed(outputs))
-    if not len(lost):
+    if not len(lost) or "internal" in outputs:
         return
     count = len(outputs["verdict"])
     own = {name: np.broadcast_to(row, (count, *row.shape[1:]))[lost] for name, row in rows.items()}
@@ -152,15 +164,17 @@ def _search(calls: Calls, rows: dict[str, Array], outputs: dict[str, Array]) -> 
         outputs[name][lost[search.found]] = values[search.found]
 
 
-def _mark_limits(calls: Calls, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
+def _mark_limits(calls: Calls, rows: dict[str, Array], outputs: dict[str, Array], code: NDArray[np.int64]) -> None:
     """Set the code of poses that have the coordinates and are outside the robot's limits."""
-    ranges = calls.kernels.mechanism.limit_ranges
+    ranges, pose = calls.kernels.mechanism.limit_ranges, outputs["pose"]
     index = np.flatnonzero(code == ForwardKinematicsStatus.CONVERGED)
     if not len(ranges) or not len(index):
         return
     kernel = calls.kernels.get("limited")
     given = {name: np.broadcast_to(row, (len(pose), *row.shape[1:]))[index] for name, row in rows.items()}
     given["pose"] = pose[index]
+    if "internal" in outputs:
+        given["internal"] = outputs["internal"][index]
     values = kernel(*(np.ascontiguousarray(given[p.name]) for p in kernel.inputs))[:, 1:]
     inside = ((values >= ranges[:, 0]) & (values <= ranges[:, 1])).all(axis=1)
     code[index[~inside]] = ForwardKinematicsStatus.OUTSIDE_LIMITS

@@ -6,6 +6,8 @@ for those that move as their legs let them: what follows from the coordinates is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -40,7 +42,8 @@ class GeneralizedCoordinates:
         R(theta) = k k^T + cos(theta) (1 - k k^T) + sin(theta) k~ about the axis k of the robot's one rotation.
         """
         dof = self.dof
-        move = x @ dof.basis.T
+        m = dof.count
+        move = x[:, :m] @ dof.basis.T
         pose = np.broadcast_to(self._home, (len(x), 4, 4)).copy()
         pose[:, :3, 3] += move[:, :3]
         if dof.axis is not None:
@@ -48,10 +51,13 @@ class GeneralizedCoordinates:
             along, across = np.outer(dof.axis, dof.axis), np.cross(dof.axis, np.eye(3)).T
             angle = (move[:, 3:] @ dof.axis)[:, None, None]
             pose[:, :3, :3] = along @ home + np.cos(angle) * (home - along @ home) + np.sin(angle) * (across @ home)
-        return pose, xdot @ dof.basis.T, xddot @ dof.basis.T
+        if x.shape[1] == m:
+            return pose, xdot @ dof.basis.T, xddot @ dof.basis.T
+        first, second = (np.concatenate([u[:, :m] @ dof.basis.T, u[:, m:]], axis=1) for u in (xdot, xddot))
+        return pose, first, second
 
-    def coordinates(self, poses: Array) -> Array:
-        """Coordinates (n, m) of poses (n, 4, 4)."""
+    def coordinates(self, poses: Array, internal: Array | None = None) -> Array:
+        """Coordinates (n, m) of poses (n, 4, 4), and internal ones after them (n, m + k)."""
         dof = self.dof
         move = np.zeros((len(poses), 6))
         move[:, :3] = poses[:, :3, 3] - self._home[..., :3, 3]
@@ -60,18 +66,18 @@ class GeneralizedCoordinates:
             twice = turned[:, (2, 0, 1), (1, 2, 0)] - turned[:, (1, 2, 0), (2, 0, 1)]
             angle = np.arctan2(twice @ dof.axis, np.trace(turned, axis1=1, axis2=2) - 1)
             move[:, 3:] = angle[:, None] * dof.axis
-        return move @ dof.inverse.T
+        return _with_internal(move @ dof.inverse.T, internal)
 
-    def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
+    def exact_poses(self, poses: Array, name: str, batched: bool, internal: Array | None = None) -> Array:
         """Poses that the robot can take, as they are used; an error that names the component that is off."""
-        x = self.coordinates(poses)
+        x = self.coordinates(poses, internal)
         near, _, _ = self.motion(x, x, x)
         self._check_poses(poses, near, name, batched)
         return poses
 
-    def nearest_poses(self, poses: Array) -> tuple[Array, NDArray[np.bool_]]:
+    def nearest_poses(self, poses: Array, internal: Array | None = None) -> tuple[Array, NDArray[np.bool_]]:
         """Poses with the rounding of printed digits removed, and whether the robot can take them."""
-        x = self.coordinates(poses)
+        x = self.coordinates(poses, internal)
         near, _, _ = self.motion(x, np.zeros_like(x), np.zeros_like(x))
         with np.errstate(invalid="ignore"):
             close = np.abs(poses - near).max(axis=(1, 2)) <= _POSE_TOLERANCE * max(self._size, 1.0)
@@ -88,12 +94,13 @@ class GeneralizedCoordinates:
         ).as_rotvec()
         _raise_if_off(self.dof, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
 
-    def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
-        """Raise if a twist or acceleration (n, 6) has a component the robot cannot make."""
+    def check_motion(self, given: Mapping[str, Array], batched: bool) -> None:
+        """Raise if a twist or acceleration (n, 6), by name, has a component the robot cannot make."""
         allowed = (self.dof.basis @ self.dof.inverse).T
-        self._check_rows(twist, twist @ allowed, "twist", batched)
-        if acceleration is not None:
-            self._check_rows(acceleration, acceleration @ allowed, "acceleration", batched)
+        for name in ("twist", "acceleration"):
+            if name in given:
+                rows = given[name][:, :6]
+                self._check_rows(rows, rows @ allowed, name, batched)
 
     def _check_rows(self, rows: Array, possible: Array, name: str, batched: bool) -> None:
         scale = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1.0)
@@ -121,13 +128,18 @@ class ConstrainedMotion(GeneralizedCoordinates):
             result[lost] = np.nan
         return pose, twist, acceleration
 
-    def coordinates(self, poses: Array) -> Array:
-        """Coordinates (n, m) of poses (n, 4, 4)."""
+    def coordinates(self, poses: Array, internal: Array | None = None) -> Array:
+        """Coordinates (n, m) of poses (n, 4, 4), and internal ones after them (n, m + k)."""
         x = self.displacements(poses) @ self.dof.components
         if self.dof.of_joints.any():
-            joints, quality = self._kernels.get("joint_coordinates")(np.ascontiguousarray(poses))
+            given = (
+                []
+                if internal is None
+                else [np.ascontiguousarray(np.broadcast_to(internal, (len(x), *internal.shape[1:])))]
+            )
+            joints, quality = self._kernels.get("joint_coordinates")(np.ascontiguousarray(poses), *given)
             x[:, self.dof.of_joints] = np.where((quality > SMALLEST_MARGIN)[:, None], joints, np.nan)
-        return x
+        return _with_internal(x, internal)
 
     def displacements(self, poses: Array) -> Array:
         """Displacements (n, 6) of poses (n, 4, 4) from home: of the origin, and the rotation vector."""
@@ -135,23 +147,24 @@ class ConstrainedMotion(GeneralizedCoordinates):
         turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ rotation.T).as_rotvec()
         return np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1)
 
-    def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
+    def exact_poses(self, poses: Array, name: str, batched: bool, internal: Array | None = None) -> Array:
         """Poses that the robot can take, what follows from their coordinates made exact."""
-        x = self.coordinates(poses)
+        x = self.coordinates(poses, internal)
         near, _, _ = self.motion(x, np.zeros_like(x), np.zeros_like(x))
         found = np.isfinite(near[:, 0, 0])
         exact = np.where(found[:, None, None], near, poses)
         self._check_poses(poses, exact, name, batched)
-        self._check_unreached(poses, np.flatnonzero(~found), name, batched)
+        self._check_unreached(poses, x, np.flatnonzero(~found), name, batched)
         return exact
 
-    def _check_unreached(self, poses: Array, index: NDArray[np.int64], name: str, batched: bool) -> None:
+    def _check_unreached(self, poses: Array, x: Array, index: NDArray[np.int64], name: str, batched: bool) -> None:
         """Raise if legs that close do not allow one of the poses whose coordinates no motion from home reaches."""
         if not len(index):
             return
         mechanism = self._kernels.mechanism
         kernel = self._kernels.at(index).custom("constraints", lambda: closed(mechanism, constraints(mechanism)))
-        values, quality = kernel(np.ascontiguousarray(poses[index]))
+        rows = np.broadcast_to(poses, (len(x), 4, 4))[index], x[index, self.dof.count :]
+        values, quality = kernel(*(np.ascontiguousarray(row) for row in rows[: len(kernel.inputs)]))
         off = np.abs(values).max(axis=1) > _POSE_TOLERANCE * max(self._size, 1.0)
         bad = index[(quality > SMALLEST_MARGIN) & off]
         if len(bad):
@@ -163,16 +176,25 @@ class ConstrainedMotion(GeneralizedCoordinates):
                 code="not_admissible",
             )
 
-    def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
-        """Raise if a twist or acceleration (n, 6) has a component the robot cannot make at its pose."""
-        count = np.broadcast_shapes((len(poses),), (len(twist),), () if acceleration is None else (len(acceleration),))
-        still = np.zeros((1, 6)) if acceleration is None else acceleration
-        full = [np.ascontiguousarray(np.broadcast_to(a, (*count, *a.shape[1:]))) for a in (poses, twist, still)]
-        first, second, quality = self._kernels.get("follow")(*full)
+    def check_motion(self, given: Mapping[str, Array], batched: bool) -> None:
+        """Raise if a twist or acceleration (n, 6), by name, has a component the robot cannot make at its pose."""
+        kernel = self._kernels.get("follow")
+        rows = {p.name: given.get(p.name, np.zeros((1, *p.shape))) for p in kernel.inputs}
+        count = np.broadcast_shapes(*((len(row),) for row in rows.values()))
+        full = {name: np.ascontiguousarray(np.broadcast_to(a, (*count, *a.shape[1:]))) for name, a in rows.items()}
+        *possible, quality = kernel(*full.values())
         good = (quality > SMALLEST_MARGIN)[:, None]
-        self._check_rows(full[1], np.where(good, first, full[1]), "twist", batched)
-        if acceleration is not None:
-            self._check_rows(full[2], np.where(good, second, full[2]), "acceleration", batched)
+        for name, one in zip(("twist", "acceleration"), possible, strict=True):
+            if name in given:
+                self._check_rows(full[name][:, :6], np.where(good, one, full[name])[:, :6], name, batched)
+
+
+def _with_internal(x: Array, internal: Array | None) -> Array:
+    """Coordinates of the platform (n, m) with internal ones (n or 1, k) after them."""
+    if internal is None:
+        return x
+    count = np.broadcast_shapes((len(x),), (len(internal),))
+    return np.concatenate([np.broadcast_to(part, (*count, part.shape[1])) for part in (x, internal)], axis=1)
 
 
 def generalized_coordinates(

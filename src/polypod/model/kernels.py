@@ -230,6 +230,12 @@ class Kernels:
                 f"base_twist, base_acceleration: the formulation {formulation!r} is of a base that stands still; use "
                 f"{' or '.join(_SMALLER)}"
             )
+        if self.robot.internal and name == "inverse_dynamics" and formulation not in _SMALLER:
+            raise InputError(
+                f"formulation: {formulation!r} does not know internal coordinates, which {self.robot.name!r} has; use "
+                f"{' or '.join(_SMALLER)}",
+                code="internal",
+            )
         formulation = formulation if name == "inverse_dynamics" else ""
         if name == "base_wrench" and not self.robot.flexible:
             friction = False  # a force inside the robot

@@ -103,31 +103,32 @@ _COMES_APART = Reason(
     "overconstrained",
 )
 _PLAIN = "virtual-power"
-_REST = np.zeros(6)
 # Functions and the inputs that the methods give, in the order of their arguments.
-_POSE = ("pose", "elastic")
-_VELOCITY = ("pose", "twist", "elastic", "elastic_rate")
-_MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate")
+_POSE = ("pose", "elastic", "internal")
+_VELOCITY = ("pose", "twist", "elastic", "elastic_rate", "internal")
+_MOTION = ("pose", "twist", "acceleration", "wrench", "elastic", "elastic_rate", "internal")
 _BASE = ("base_twist", "base_acceleration")
 _INVERSE_KINEMATICS = Function("inverse_kinematics", *_POSE)
 _JACOBIAN = Function("jacobian", *_POSE)
 _RATES = Function("rates", *_VELOCITY)
 _ACCELERATIONS = Function(
-    "accelerations", "pose", "twist", "acceleration", "elastic", "elastic_rate", "elastic_acceleration"
+    "accelerations", "pose", "twist", "acceleration", "elastic", "elastic_rate", "elastic_acceleration", "internal"
 )
-_TWIST = Function("twist", "pose", "qdot")
-_ACCELERATION = Function("acceleration", "pose", "twist", "qddot")
+_TWIST = Function("twist", "pose", "qdot", "internal")
+_ACCELERATION = Function("acceleration", "pose", "twist", "qddot", "internal")
 _BODIES = Function("bodies", *_POSE)
 _JOINT_POSITIONS = Function("joint_positions", *_POSE)
 _JOINT_RATES = Function("joint_rates", *_VELOCITY)
 _CONDITIONING = Function("conditioning", *_POSE)
-_DIRECT_DYNAMICS = Function("direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate")
+_DIRECT_DYNAMICS = Function(
+    "direct_dynamics", "pose", "twist", "force", "wrench", "elastic", "elastic_rate", "internal"
+)
 _MASS_MATRIX = Function("mass_matrix", *_POSE)
 _BIAS = Function("bias", *_VELOCITY)
 _ENERGY = Function("energy", *_VELOCITY)
 _ELEMENTS = Function("elements", *_VELOCITY)
-_RATE_MAP = Function("rate_map", "pose")
-_FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic")
+_RATE_MAP = Function("rate_map", "pose", "internal")
+_FORWARD_KINEMATICS = Function("forward_kinematics", "q", "pose", "elastic", "internal")
 _INVERSE_DYNAMICS = Function("inverse_dynamics", *_MOTION)
 _REACTIONS = Function("reactions", *_MOTION)
 _BASE_WRENCH = Function("base_wrench", *_MOTION)
@@ -171,6 +172,9 @@ class Model(Kept):
     and ``elastic_rate`` (..., N), its velocity is u = [twist; elastic rates], and with ``full_output`` dynamics also
     returns the elastic accelerations.
 
+    A robot with k internal coordinates (``internal`` in its file) has these beside the pose: its calls take
+    ``internal`` (..., k), zero at home, and twists and accelerations end with their rates: (..., 6 + k).
+
     Arguments that most methods share:
 
     - ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a ``StateError``
@@ -207,7 +211,9 @@ class Model(Kept):
     actuators : tuple of ActuatorInfo
         The n actuators, in the order of coordinates and forces.
     dof : tuple of str
-        Names of the m degrees of freedom.
+        Names of the m degrees of freedom of the platform.
+    internal : tuple of str
+        Names of the k internal coordinates.
     size : float
         Mean distance of the platform's joints from the origin of {P} [m].
     simplify : str or None
@@ -264,6 +270,8 @@ class Model(Kept):
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self._dof = DegreesOfFreedom(self.robot)
         self.dof: tuple[str, ...] = self._dof.names
+        self.internal: tuple[str, ...] = self._dof.internal
+        self._rest = np.zeros(6 + len(self.internal))
         with with_file_lines(robot):
             self._kernels = Kernels(self.robot, options)
             self.actuators: tuple[ActuatorInfo, ...] = actuators_of(self._kernels.mechanism)
@@ -274,7 +282,7 @@ class Model(Kept):
             self._check_home()
 
     def _check_home(self) -> None:
-        if len(self.actuators) < self._dof.count:
+        if len(self.actuators) < self._dof.count + len(self.internal):
             raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self), code="undriven")])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
@@ -290,11 +298,13 @@ class Model(Kept):
 
     def _conditioning_at_home(self) -> Conditioning:
         """``conditioning`` by LAPACK: one pose is not worth a function compiled for it."""
-        matrix = self.jacobian(self.robot.home.matrix, errors="nan")[:, : self._dof.count]
+        inner = np.zeros(len(self.internal)) if self.internal else None
+        matrix = self.jacobian(self.robot.home.matrix, internal=inner, errors="nan")
+        matrix = matrix[:, : self._kernels.mechanism.platform.count]
         if not np.isfinite(matrix).all():
             return Conditioning(np.array(np.inf), np.array(0.0))
         rows = self._kernels.mechanism.joint_scales(self.size)
-        scaled = rows[:, None] * matrix * np.where(self._dof.turns, 1 / self.size, 1.0)
+        scaled = rows[:, None] * matrix * np.where(self._dof.all_turns, 1 / self.size, 1.0)
         values = np.linalg.svd(scaled, compute_uv=False)
         smallest = values[-1]
         return Conditioning(np.array(values[0] / smallest if smallest > 0 else np.inf), np.array(smallest))
@@ -375,6 +385,7 @@ class Model(Kept):
         pose: PoseLike,
         *,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -386,6 +397,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -409,13 +422,14 @@ class Model(Kept):
         >>> model.inverse_kinematics(model.robot.home.matrix @ pp.pose(z=0.01)).round(4)
         array([0.3312, 0.3312, 0.3313, 0.3313, 0.3312, 0.3312])
         """
-        return self._calls.call(_INVERSE_KINEMATICS, (pose, elastic), errors, parameters)
+        return self._calls.call(_INVERSE_KINEMATICS, (pose, elastic, internal), errors, parameters)
 
     def jacobian(
         self,
         pose: PoseLike,
         *,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -432,6 +446,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -448,7 +464,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        return self._calls.call(_JACOBIAN, (pose, elastic), errors, parameters)
+        return self._calls.call(_JACOBIAN, (pose, elastic, internal), errors, parameters)
 
     def rates(
         self,
@@ -457,6 +473,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -472,6 +489,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -488,7 +507,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        return self._calls.call(_RATES, (pose, twist, elastic, elastic_rate), errors, parameters)
+        return self._calls.call(_RATES, (pose, twist, elastic, elastic_rate, internal), errors, parameters)
 
     def accelerations(
         self,
@@ -499,6 +518,7 @@ class Model(Kept):
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         elastic_acceleration: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -518,6 +538,8 @@ class Model(Kept):
             Rates of the elastic coordinates [1/s]. Default: zero.
         elastic_acceleration : array_like, shape (..., N), optional
             Accelerations of the elastic coordinates [1/s^2]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -534,11 +556,17 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        values = pose, twist, acceleration, elastic, elastic_rate, elastic_acceleration
+        values = pose, twist, acceleration, elastic, elastic_rate, elastic_acceleration, internal
         return self._calls.call(_ACCELERATIONS, values, errors, parameters, False, _PLAIN, _third)
 
     def twist(
-        self, pose: PoseLike, qdot: ArrayLike, *, parameters: Parameters | None = None, errors: Errors | None = None
+        self,
+        pose: PoseLike,
+        qdot: ArrayLike,
+        *,
+        internal: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
     ) -> Array:
         """Twist of the platform from the rates of the actuated coordinates: solves J u = qdot.
 
@@ -548,6 +576,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         qdot : array_like, shape (..., n)
             Rates of the actuated coordinates [m/s or rad/s].
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -567,7 +597,7 @@ class Model(Kept):
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         self._needs_rigid("twist")
-        return self._calls.call(_TWIST, (pose, qdot), errors, parameters)
+        return self._calls.call(_TWIST, (pose, qdot, internal), errors, parameters)
 
     def acceleration(
         self,
@@ -575,6 +605,7 @@ class Model(Kept):
         twist: ArrayLike,
         qddot: ArrayLike,
         *,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -588,6 +619,8 @@ class Model(Kept):
             Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
         qddot : array_like, shape (..., n)
             Accelerations of the actuated coordinates [m/s^2 or rad/s^2].
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -607,7 +640,7 @@ class Model(Kept):
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         self._needs_rigid("acceleration")
-        return self._calls.call(_ACCELERATION, (pose, twist, qddot), errors, parameters)
+        return self._calls.call(_ACCELERATION, (pose, twist, qddot, internal), errors, parameters)
 
     def bodies(
         self,
@@ -615,6 +648,7 @@ class Model(Kept):
         *,
         at_home: Mapping[str, PoseLike] | None = None,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> dict[str, Array]:
@@ -629,6 +663,8 @@ class Model(Kept):
             example. Default: frames that polypod chooses.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -665,7 +701,7 @@ class Model(Kept):
                 raise UnknownNameError("body", name, known)
         start = self.bodies(self._home, parameters=parameters) if given else {}
 
-        return self._calls.call(_BODIES, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+        return self._calls.call(_BODIES, (pose, elastic, internal), errors, parameters, False, _PLAIN, by_name)
 
     @lazy
     def joints(self) -> dict[str, tuple[str, ...]]:
@@ -678,6 +714,7 @@ class Model(Kept):
         *,
         unwrap: int | None = None,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> dict[str, Array]:
@@ -699,6 +736,8 @@ class Model(Kept):
             jumping by a whole one. Default: every angle is within half a turn of home.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -730,7 +769,7 @@ class Model(Kept):
                 values = unwrapped(values, self.joints, unwrap)
             return by_joint(values, self.joints)
 
-        return self._calls.call(_JOINT_POSITIONS, (pose, elastic), errors, parameters, False, _PLAIN, by_name)
+        return self._calls.call(_JOINT_POSITIONS, (pose, elastic, internal), errors, parameters, False, _PLAIN, by_name)
 
     def joint_rates(
         self,
@@ -739,6 +778,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> dict[str, Array]:
@@ -754,6 +794,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -774,11 +816,16 @@ class Model(Kept):
         def by_name(results: list[Array]) -> dict[str, Array]:
             return by_joint(results[0], self.joints)
 
-        values = pose, twist, elastic, elastic_rate
+        values = pose, twist, elastic, elastic_rate, internal
         return self._calls.call(_JOINT_RATES, values, errors, parameters, False, _PLAIN, by_name)
 
     def clearance(
-        self, pose: PoseLike, *, parameters: Parameters | None = None, errors: Errors | None = None
+        self,
+        pose: PoseLike,
+        *,
+        internal: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
     ) -> Clearance:
         """Smallest distances between the bodies of the robot, and above its floor.
 
@@ -790,6 +837,8 @@ class Model(Kept):
         ----------
         pose : PoseLike
             Poses (..., 4, 4) of the platform.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs. Each design whose
             joints are elsewhere has shapes of its own, which take a tenth of a second.
@@ -811,7 +860,12 @@ class Model(Kept):
         """
         names = self.clearances.function.names
         return self.clearances(
-            pose, errors, parameters, points=True, answer=lambda found: Clearance(names, found[0], found[1])
+            pose,
+            errors,
+            parameters,
+            points=True,
+            answer=lambda found: Clearance(names, found[0], found[1]),
+            internal=internal,
         )
 
     @lazy
@@ -827,6 +881,7 @@ class Model(Kept):
         *,
         along: bool = False,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[False] = False,
@@ -840,6 +895,7 @@ class Model(Kept):
         *,
         along: bool = False,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: Literal[True],
@@ -852,6 +908,7 @@ class Model(Kept):
         *,
         along: bool = False,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: bool = False,
@@ -876,6 +933,9 @@ class Model(Kept):
             that of the first. A row without an answer is skipped. Logs of one batch are processed side by side.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Guess for the internal coordinates [m, rad]. Default: home. The result has those found with
+            ``full_output``.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path. Designs get Newton's iteration from the guess only.
         errors : str, optional
@@ -909,9 +969,11 @@ class Model(Kept):
         True
         """
         start = self._home if guess is None else guess
+        if internal is None and self.internal:
+            internal = np.zeros(len(self.internal))
         if parameters is None and not along and not full_output:
             check_policy(errors)
-            found = self._calls.plain(_FORWARD_KINEMATICS, (q, start, elastic))
+            found = self._calls.plain(_FORWARD_KINEMATICS, (q, start, elastic, internal))
             if found is not None:
                 pose = found[0]
                 if pose.size == 16:  # one state: what lies near the base is not looked at further
@@ -921,13 +983,13 @@ class Model(Kept):
                         return pose
                 self._warn_if_far(pose)
                 return pose
-        self._calls.refuse_elastic("forward_kinematics", {"elastic": elastic})
+        self._calls.refuse_elastic("forward_kinematics", {"elastic": elastic, "internal": internal})
         result: Array | ForwardKinematics
         if parameters is None:
-            result = forward_kinematics(self._calls, q, start, elastic, along, errors, full_output)
+            result = forward_kinematics(self._calls, q, start, (elastic, internal), along, errors, full_output)
         else:
             result = forward_kinematics_of_designs(
-                self._calls, q, start, elastic, along, parameters, errors, full_output
+                self._calls, q, start, (elastic, internal), along, parameters, errors, full_output
             )
         self._warn_if_far(result.pose if isinstance(result, ForwardKinematics) else result)
         return result
@@ -957,6 +1019,7 @@ class Model(Kept):
         time: ArrayLike | None = None,
         friction: bool = True,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
@@ -981,6 +1044,8 @@ class Model(Kept):
             Whether friction in the joints is included.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform; its poses are judged, not its motion.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         base_twist : array_like, shape (..., 6), optional
             Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
         base_acceleration : array_like, shape (..., 6), optional
@@ -993,25 +1058,43 @@ class Model(Kept):
         LimitReport
             Names, values, bounds and uses (..., k), and the limits that were left out, with the reason.
         """
-        self._check_states(parameters, pose=pose, twist=twist, acceleration=acceleration, wrench=wrench)
+        self._calls.refuse_elastic("limits", {"elastic": elastic, "internal": internal})
+        motion = {"twist": twist, "acceleration": acceleration, "wrench": wrench}
+        self._check_states(parameters, pose=pose, internal=internal, **motion)
         if elastic is None and not self.robot.flexible:
             moving = {"base_twist": base_twist, "base_acceleration": base_acceleration}
             base = {name: value for name, value in moving.items() if value is not None}
             return judge(
-                self, pose, twist, acceleration, wrench, time=time, friction=friction, parameters=parameters, base=base
+                self,
+                pose,
+                twist,
+                acceleration,
+                wrench,
+                time=time,
+                friction=friction,
+                parameters=parameters,
+                base=base,
+                internal=internal,
             )
         if twist is not None:
             raise InputError(f"limits: {self.robot.name!r} has a flexible platform; {AS_RIGID}, or judge a study of it")
-        return self.joint_ranges(pose, elastic=elastic, parameters=parameters)
+        return self.joint_ranges(pose, elastic=elastic, internal=internal, parameters=parameters)
 
     def _check_states(self, parameters: Parameters | None, **given: Any) -> None:
         """Raise for arguments of states, by name (None: left out), that are not what they must be."""
-        shapes = {"pose": (4, 4)}
-        arguments = [Argument(k, v, shapes.get(k, (6,))) for k, v in given.items() if v is not None or k == "pose"]
+        wide = self._rest.shape
+        shapes = {"pose": (4, 4), "internal": (len(self.internal),), "twist": wide, "acceleration": wide}
+        needed = ("pose", "internal") if self.internal else ("pose",)
+        arguments = [Argument(k, v, shapes.get(k, (6,))) for k, v in given.items() if v is not None or k in needed]
         self._calls.states(arguments, parameters)
 
     def joint_ranges(
-        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+        self,
+        pose: PoseLike,
+        *,
+        elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
+        parameters: Parameters | None = None,
     ) -> LimitReport:
         """Quantities of the legs that the robot limits (leg lengths, rail positions, joint cones), with their ranges.
 
@@ -1021,6 +1104,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1029,11 +1114,16 @@ class Model(Kept):
         LimitReport
             Values and ranges, by leg and name.
         """
-        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic})
-        return self._calls.limits({"pose": pose, "elastic": elastic}, parameters)
+        self._calls.refuse_elastic("joint_ranges", {"elastic": elastic, "internal": internal})
+        return self._calls.limits({"pose": pose, "elastic": elastic, "internal": internal}, parameters)
 
     def closing(
-        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+        self,
+        pose: PoseLike,
+        *,
+        elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
+        parameters: Parameters | None = None,
     ) -> Closure:
         """Whether the legs close at a pose and, if not, which leg fails and by how much.
 
@@ -1045,6 +1135,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1053,11 +1145,16 @@ class Model(Kept):
         Closure
             Status, leg and excess of each state, instead of an error.
         """
-        self._calls.refuse_elastic("closing", {"elastic": elastic})
-        return closing(self._calls, {"pose": pose, "elastic": elastic}, parameters)
+        self._calls.refuse_elastic("closing", {"elastic": elastic, "internal": internal})
+        return closing(self._calls, {"pose": pose, "elastic": elastic, "internal": internal}, parameters)
 
     def conditioning(
-        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+        self,
+        pose: PoseLike,
+        *,
+        elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
+        parameters: Parameters | None = None,
     ) -> Conditioning:
         """Condition number of the Jacobian in lengths, and its smallest singular value, the distance to singularity.
 
@@ -1069,6 +1166,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1077,9 +1176,13 @@ class Model(Kept):
         Conditioning
             Condition number and distance to singularity of each state.
         """
-        return self._calls.call(_CONDITIONING, (pose, elastic), "warn", parameters, False, _PLAIN, _conditioning)
+        return self._calls.call(
+            _CONDITIONING, (pose, elastic, internal), "warn", parameters, False, _PLAIN, _conditioning
+        )
 
-    def null_space(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
+    def null_space(
+        self, pose: PoseLike, *, internal: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> Array:
         """Actuator forces that do not move the platform: an orthonormal basis of J^T f = 0.
 
         For a flexible robot, they do not bend the platform either: m is 6 + N, and there are none unless n is larger.
@@ -1088,6 +1191,8 @@ class Model(Kept):
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
             Pose of the platform frame {P} in the base frame {B}.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1096,12 +1201,19 @@ class Model(Kept):
         ndarray, shape (..., n, n - m)
             Basis vectors as columns.
         """
-        matrix = self.jacobian(pose, parameters=parameters)
+        matrix = self.jacobian(pose, internal=internal, parameters=parameters)
         lost = np.isnan(matrix).any(axis=(-2, -1), keepdims=True)
         vectors = np.linalg.svd(np.where(lost, 0.0, matrix), full_matrices=True)[0]
         return np.where(lost, np.nan, vectors[..., :, matrix.shape[-1] :])
 
-    def drift_acceleration(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
+    def drift_acceleration(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        *,
+        internal: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+    ) -> Array:
         """Acceleration of the platform at constant u (as in ``jacobian``): Bdot u, where twist = B u.
 
         Parameters
@@ -1110,6 +1222,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         twist : array_like, shape (..., 6)
             Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1119,13 +1233,16 @@ class Model(Kept):
             Drift acceleration at the origin of {P}, base axes [m/s^2, rad/s^2]. It is zero unless the legs couple the
             platform's motions.
         """
-        states = self._calls.states([Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))], parameters)
-        drift = np.zeros((states.size, 6))
+        given = [*self._calls.place_arguments(pose, internal), Argument("twist", twist, self._rest.shape)]
+        states = self._calls.states(given, parameters)
+        drift = np.zeros((states.size, len(self._rest)))
         if not self._dof.full and parameters is not None:
             possible = states.evaluated(states.functions.get("rates", verdict=True))["verdict"]
             states.note(possible >= BAD_INPUT, NOT_ALLOWED)
         if self._kernels.mechanism.platform.is_constrained:
-            _, drift, quality = states.functions.get("follow")(states.rows["pose"], states.rows["twist"], drift)
+            rows = {**states.rows, "acceleration": drift}
+            follow = states.functions.get("follow")
+            _, drift, quality = follow(*(rows[p.name] for p in follow.inputs))
             states.note(~states.lost & ~(quality > SMALLEST_MARGIN), states.margin_text)
         return states.finalise("drift_acceleration", [drift], None, first)
 
@@ -1134,13 +1251,17 @@ class Model(Kept):
         """Motions of a robot of fewer than six degrees of freedom, on rows of states."""
         return self._calls.own
 
-    def coordinates(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
+    def coordinates(
+        self, pose: PoseLike, *, internal: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> Array:
         """Generalized coordinates x of a pose, for a robot of fewer than six degrees of freedom.
 
         Parameters
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
             Pose of the platform frame {P} in the base frame {B}.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1155,10 +1276,13 @@ class Model(Kept):
             If the robot has six degrees of freedom.
         """
         self._needs_dof("coordinates")
-        states = self._calls.states([Argument("pose", pose, (4, 4))], parameters)
-        return states.finalise("coordinates", [states.own.coordinates(states.rows["pose"])], None, first)
+        states = self._calls.states(self._calls.place_arguments(pose, internal), parameters)
+        x = states.own.coordinates(states.rows["pose"], states.rows.get("internal"))
+        return states.finalise("coordinates", [x], None, first)
 
-    def rate_map(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
+    def rate_map(
+        self, pose: PoseLike, *, internal: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> Array:
         """Map E from rates of the generalized coordinates to the velocity u of Jacobian and mass matrix: u = E xdot.
 
         With J and M of ``jacobian`` and ``mass_matrix``, qdot = J E xdot and T = xdot^T E^T M E xdot / 2.
@@ -1167,6 +1291,8 @@ class Model(Kept):
         ----------
         pose : array_like or RigidTransform, shape (..., 4, 4)
             Pose of the platform frame {P} in the base frame {B}.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
 
@@ -1192,9 +1318,9 @@ class Model(Kept):
         """
         self._needs_dof("rate_map")
         if self._kernels.mechanism.platform.is_constrained:
-            return self._calls.call(_RATE_MAP, (pose,), None, parameters)
-        states = self._calls.states([Argument("pose", pose, (4, 4))], parameters)
-        unit = np.tile(np.eye(self._dof.count), (states.size, 1, 1))
+            return self._calls.call(_RATE_MAP, (pose, internal), None, parameters)
+        states = self._calls.states(self._calls.place_arguments(pose, internal), parameters)
+        unit = np.tile(np.eye(self._kernels.mechanism.platform.count), (states.size, 1, 1))
         return states.finalise("rate_map", [unit], None, first)
 
     def motion(
@@ -1208,9 +1334,10 @@ class Model(Kept):
     ) -> PlatformMotion:
         """Pose, twist and acceleration of the platform from generalized coordinates and their rates.
 
-        For robots of fewer than six degrees of freedom. Coordinates of rotations are components of the rotation vector
-        from home, and ``xdot`` and ``xddot`` their time derivatives: with two or more rotations these are not
-        components of the angular velocity (see ``rate_map``).
+        For robots of fewer than six degrees of freedom. Internal coordinates follow those of the platform in x, and
+        their rates and accelerations follow the platform's in the result. Coordinates of rotations are components of
+        the rotation vector from home, and ``xdot`` and ``xddot`` their time derivatives: with two or more rotations
+        these are not components of the angular velocity (see ``rate_map``).
 
         Parameters
         ----------
@@ -1240,7 +1367,7 @@ class Model(Kept):
         """
         self._needs_dof("motion")
         check_policy(errors)
-        shape = (self._dof.count,)
+        shape = (self._kernels.mechanism.platform.count,)
         named = {"x": x, "xdot": xdot, "xddot": xddot}
         given = [Argument(name, np.zeros(shape) if value is None and name != "x" else value, shape)
                  for name, value in named.items()]  # fmt: skip
@@ -1270,6 +1397,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         distribution: Distribution | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
@@ -1290,6 +1418,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         distribution: Distribution | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
@@ -1309,6 +1438,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         distribution: Distribution | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
@@ -1336,6 +1466,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         distribution : Distribution, optional
             How redundant actuators share the load. Default: forces within the limits of their drives, nearest to
             those of least norm; where the load needs more, those that exceed the limits least.
@@ -1375,7 +1507,7 @@ class Model(Kept):
         (3, 6)
         """
         called = _INVERSE_DYNAMICS
-        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate, internal
         if distribution is not None:
             shares = self.distribution_inputs(distribution)
             called, values = called.with_inputs(*shares), (*values, *shares.values())
@@ -1395,6 +1527,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
@@ -1413,6 +1546,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
@@ -1430,6 +1564,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
@@ -1454,6 +1589,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         base_twist : array_like, shape (..., 6), optional
             Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
         base_acceleration : array_like, shape (..., 6), optional
@@ -1478,7 +1615,7 @@ class Model(Kept):
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         called = _DIRECT_DYNAMICS
-        values: tuple[Any, ...] = pose, twist, force, wrench, elastic, elastic_rate
+        values: tuple[Any, ...] = pose, twist, force, wrench, elastic, elastic_rate, internal
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _direct_dynamics if full_output else first
@@ -1489,6 +1626,7 @@ class Model(Kept):
         pose: PoseLike,
         *,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -1502,6 +1640,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -1518,7 +1658,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        return self._calls.call(_MASS_MATRIX, (pose, elastic), errors, parameters)
+        return self._calls.call(_MASS_MATRIX, (pose, elastic, internal), errors, parameters)
 
     def bias(
         self,
@@ -1528,6 +1668,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
@@ -1550,6 +1691,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         base_twist : array_like, shape (..., 6), optional
             Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
         base_acceleration : array_like, shape (..., 6), optional
@@ -1571,7 +1714,7 @@ class Model(Kept):
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         called = _BIAS
-        values: tuple[Any, ...] = pose, twist, elastic, elastic_rate
+        values: tuple[Any, ...] = pose, twist, elastic, elastic_rate, internal
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         return self._calls.call(called, values, errors, parameters, friction)
@@ -1581,6 +1724,7 @@ class Model(Kept):
         pose: PoseLike,
         *,
         elastic: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Array:
@@ -1592,6 +1736,8 @@ class Model(Kept):
             Pose of the platform frame {P} in the base frame {B}.
         elastic : array_like, shape (..., N), optional
             Elastic coordinates of a flexible platform. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -1608,7 +1754,9 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        return self.bias(pose, _REST, False, elastic=elastic, parameters=parameters, errors=errors)
+        return self.bias(
+            pose, self._rest, False, elastic=elastic, internal=internal, parameters=parameters, errors=errors
+        )
 
     def energy(
         self,
@@ -1617,6 +1765,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Energy:
@@ -1632,6 +1781,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -1649,7 +1800,7 @@ class Model(Kept):
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         return self._calls.call(
-            _ENERGY, (pose, twist, elastic, elastic_rate), errors, parameters, False, _PLAIN, _energy
+            _ENERGY, (pose, twist, elastic, elastic_rate, internal), errors, parameters, False, _PLAIN, _energy
         )
 
     def elements(
@@ -1659,6 +1810,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> dict[str, ElementState]:
@@ -1674,6 +1826,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -1703,7 +1857,7 @@ class Model(Kept):
                 found[one.name] = ElementState(one.axes, s, rate, force, parts[3][..., number], parts[4][..., number])
             return found
 
-        values = pose, _REST if twist is None else twist, elastic, elastic_rate
+        values = pose, self._rest if twist is None else twist, elastic, elastic_rate, internal
         return self._calls.call(_ELEMENTS, values, errors, parameters, False, _PLAIN, by_name)
 
     def equilibrium(
@@ -1722,6 +1876,7 @@ class Model(Kept):
         Poses and whether each is stable. A ``StateError`` where nothing holds some motion of the platform. Friction,
         which may hold the robot elsewhere, is left out.
         """
+        self.robot.refuse_internal("equilibrium")
         return resting_pose(self, force, wrench, start)
 
     def reactions(
@@ -1734,6 +1889,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         distribution: Distribution | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
@@ -1763,6 +1919,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         distribution : Distribution, optional
             How redundant actuators share the load. Default: forces within the limits of their drives, nearest to
             those of least norm; where the load needs more, those that exceed the limits least.
@@ -1795,7 +1953,7 @@ class Model(Kept):
             )
 
         called = _REACTIONS
-        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate, internal
         if distribution is not None:
             shares = self.distribution_inputs(distribution)
             called, values = called.with_inputs(*shares), (*values, *shares.values())
@@ -1805,7 +1963,13 @@ class Model(Kept):
         if not has_elements(self._kernels.mechanism):
             return found
         acting = self.elements(
-            pose, twist, elastic=elastic, elastic_rate=elastic_rate, parameters=parameters, errors="nan"
+            pose,
+            twist,
+            elastic=elastic,
+            elastic_rate=elastic_rate,
+            internal=internal,
+            parameters=parameters,
+            errors="nan",
         )
         return replace(found, elements={name: one.force for name, one in acting.items()})
 
@@ -1819,6 +1983,7 @@ class Model(Kept):
         *,
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
+        internal: ArrayLike | None = None,
         base_twist: ArrayLike | None = None,
         base_acceleration: ArrayLike | None = None,
         parameters: Parameters | None = None,
@@ -1845,6 +2010,8 @@ class Model(Kept):
             Elastic coordinates of a flexible platform. Default: zero.
         elastic_rate : array_like, shape (..., N), optional
             Rates of the elastic coordinates [1/s]. Default: zero.
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has them [m, rad].
         base_twist : array_like, shape (..., 6), optional
             Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]. Default: zero.
         base_acceleration : array_like, shape (..., 6), optional
@@ -1866,7 +2033,7 @@ class Model(Kept):
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
         called = _BASE_WRENCH
-        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate
+        values: tuple[Any, ...] = pose, twist, acceleration, wrench, elastic, elastic_rate, internal
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         return self._calls.call(called, values, errors, parameters, friction)
@@ -1878,8 +2045,8 @@ class Model(Kept):
         if mechanism.platform.elastic or newton_euler.has_closed_form(mechanism):
             return np.zeros((sum(len(leg.placement.joints) for leg in mechanism.placed), 6), dtype=bool)
         kernel = self._kernels.get("reactions")
-        still = [Argument(a.name, a.value if a.name != "pose" else self.robot.home.matrix, a.shape)
-                 for a in self._calls.arguments(kernel, {})]  # fmt: skip
+        given = {"pose": self.robot.home.matrix, "internal": np.zeros(len(self.internal))}
+        still = self._calls.arguments(kernel, given)
         wrenches = kernel(*batch(still).rows)[0]
         return np.asarray(np.isnan(wrenches[0]))
 
@@ -1921,6 +2088,7 @@ class Model(Kept):
         UnknownNameError
             If the function has no bound or no such argument.
         """
+        self.robot.refuse_internal("error_bound")
         return error_bound(self._calls, function, arguments, friction, parameters, given)
 
     # -- dry friction --------------------------------------------------------------------------------------------------
@@ -1961,6 +2129,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
+        self.robot.refuse_internal("static_force_range")
         return static_force_range(self._rigid_calls(parameters), pose, wrench, parameters, errors)
 
     def friction_solutions(
@@ -2001,6 +2170,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
+        self.robot.refuse_internal("friction_solutions")
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
         return friction_solutions(self._rigid_calls(parameters), given, parameters, errors)
 
@@ -2043,6 +2213,7 @@ class Model(Kept):
         InputError
             If the platform is flexible.
         """
+        self.robot.refuse_internal("assembly_modes")
         if self.robot.flexible:
             raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; {AS_RIGID}")
         states = self._calls.states([Argument("q", q, (len(self.actuators),))], parameters)
@@ -2118,7 +2289,7 @@ class Model(Kept):
         Equilibrium
             Elastic coordinates and actuator forces.
         """
-        given = {"pose": pose, "twist": _REST, "acceleration": _REST, "wrench": wrench}
+        given = {"pose": pose, "twist": self._rest, "acceleration": self._rest, "wrench": wrench}
         return steady_shape("static_equilibrium", self._calls, self.modes, given, False, parameters)
 
     def steady_shape(
@@ -2230,6 +2401,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
+        self.robot.refuse_internal("derivatives")
         return self.derivative_functions.call(function, states, named, wrt, parameters, friction, errors)
 
     def regressor(
@@ -2269,6 +2441,7 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
+        self.robot.refuse_internal("regressor")
         return self.derivative_functions.regressor(pose, twist, acceleration, errors, parameters)
 
     def casadi(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> ca.Function:
@@ -2337,6 +2510,7 @@ class Model(Kept):
         TorchFunction
             The function.
         """
+        self.robot.refuse_internal("torch")
         from ..adapters import Differentiable
         from ..adapters.torch_function import TorchFunction
 
@@ -2366,6 +2540,7 @@ class Model(Kept):
         JaxFunction
             The function.
         """
+        self.robot.refuse_internal("jax")
         from ..adapters import Differentiable
         from ..adapters.jax_function import JaxFunction
 

@@ -255,12 +255,15 @@ class ForwardKinematics(NamedTuple):
         Largest error of a coordinate [m].
     steps : ndarray of int, shape (...)
         Number of Newton steps.
+    internal : ndarray, shape (..., k)
+        Internal coordinates [m, rad]; k is zero for robots without.
     """
 
     pose: Array
     status: NDArray[np.int64]
     residual: Array
     steps: NDArray[np.int64]
+    internal: Array
 
 
 _FACTORS = {"m": (1e-3, "mm"), "rad": (np.pi / 180.0, "deg")}

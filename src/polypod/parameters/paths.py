@@ -58,7 +58,18 @@ def _is_input(robot: Robot, path: str) -> bool:
     Not on points and frames of a body, which only say how its tensor is written; not on integers, which belong to the
     topology; not on ratings, with which results are compared.
     """
-    if path.partition(".")[0] not in ("gravity", "platform", "payload", "legs", "elements") and path != "home.position":
+    if (
+        path.partition(".")[0]
+        not in (
+            "gravity",
+            "platform",
+            "payload",
+            "legs",
+            "elements",
+            "internal",
+        )
+        and path != "home.position"
+    ):
         return False
     value: Any = None
     for owner, part, value in steps(robot, path):  # noqa: B007  the last is the number

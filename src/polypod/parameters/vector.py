@@ -63,6 +63,11 @@ class ParameterVector:
             self.legs.append(twin.at_home(self.home_position, ca.densify(self.home_rotation), like=leg))
             self._note(leg.topology)
         self._note(repr([(f.motion, f.axis, bool(f.joint)) for f in robot.dof]))
+        if robot.internal:
+            self._note(repr([(f.motion, leg) for f, leg in zip(robot.internal, robot.internal_legs(), strict=True)]))
+        self.held: list[ca.SX | None] = [
+            None if f.held is None else self.scalar(f"internal.{k}.held", f.held) for k, f in enumerate(robot.internal)
+        ]
         self.elements: list[Any] = [self._element(f"elements.{k}", one) for k, one in enumerate(robot.elements)]
 
     @property

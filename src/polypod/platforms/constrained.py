@@ -13,7 +13,7 @@ from ..symbols.linear import BlockFactor
 from .degrees_of_freedom import DegreesOfFreedom
 from .lower_mobility import LowerMobilityState
 from .motion import FrameMotion, Inputs, frame_of
-from .rigid import RigidPlatform
+from .rigid import InternalMotion, RigidPlatform
 
 
 class ConstrainedState(LowerMobilityState):
@@ -34,13 +34,16 @@ class ConstrainedState(LowerMobilityState):
         chosen: ca.DM,
         others: ca.DM,
         joints: tuple[bool, ...],
+        internal: InternalMotion | None = None,
     ) -> None:
-        super().__init__(inertia, gravity, motion, chosen)
+        super().__init__(inertia, gravity, motion, chosen, internal)
         self.chosen, self.others, self.joints = chosen, others, joints
 
     def constrain(self, rows: ca.SX) -> None:
-        """Take the Jacobian [W; G] with respect to the twist: W (6 - m, 6) of independent constraints, and below it
-        G (j, 6) of the j joints among the m coordinates.
+        """Take the Jacobian [W; G] with respect to the twist and k internal rates.
+
+        W (6 - m, 6 + k) is that of independent constraints, and below it G (j, 6 + k) that of the j joints among the m
+        coordinates of the platform.
         """
         self._factor = BlockFactor(ca.sparsify(rows @ self.others))
         by_chosen = rows @ self.chosen
@@ -84,17 +87,19 @@ class ConstrainedPlatform(RigidPlatform):
     def __init__(self, numbers: ParameterVector) -> None:
         super().__init__(numbers)
         self.dof = DegreesOfFreedom(numbers.robot)
-        self.names = self.dof.names
-        self._joints = tuple(self.dof.of_joints.tolist())
+        self._joints = (*self.dof.of_joints.tolist(), *[False] * self.internal)
         components = self.dof.components[:, ~self.dof.of_joints]
         chosen = np.zeros((6, self.dof.count))
         chosen[:, ~self.dof.of_joints] = _dual(components)
-        self._chosen, self._others = (ca.sparsify(ca.DM(part)) for part in (chosen, _complement(components)))
+        others = np.vstack([_complement(components), np.zeros((self.internal, 6 - components.shape[1]))])
+        self._chosen = ca.diagcat(ca.sparsify(ca.DM(chosen)), ca.DM.eye(self.internal))
+        self._others = ca.sparsify(ca.DM(others))
 
     def _at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None) -> ConstrainedState:
         """The platform at a motion."""
         motion = FrameMotion.of(frame_of(x.pose.symbols), twist, acceleration)
-        return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others, self._joints)
+        internal = self._internal(x, twist, acceleration)
+        return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others, self._joints, internal)
 
 
 def _dual(basis: np.ndarray) -> np.ndarray:

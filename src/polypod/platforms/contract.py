@@ -22,7 +22,9 @@ class Tip:
     """The point where a leg is attached, in the base: its arm (3) from {P}'s origin, and the platform's axes (3, 3).
 
     ``series`` are Taylor coefficients in time, to order two, of the point (3), ``axes_series`` those of the axes (9).
-    ``spin`` is the platform's angular velocity there, base axes.
+    ``spin`` is the platform's angular velocity there, base axes. ``internal`` are Taylor coefficients of those internal
+    coordinates that are the leg's, ``owned`` their numbers among the ``total`` ones of the robot that are not held, or
+    -1.
     """
 
     arm: ca.SX
@@ -30,13 +32,27 @@ class Tip:
     series: Series
     axes_series: Series
     spin: ca.SX
+    internal: Series = (ca.SX(0, 1), ca.SX(0, 1), ca.SX(0, 1))
+    owned: tuple[int, ...] = ()
+    total: int = 0
+
+    @property
+    def here(self) -> ca.SX:
+        """Point, axes and internal coordinates (12 + k): what a leg's placement depends on."""
+        return ca.vertcat(self.series[0], ca.vec(self.axes), self.internal[0])
 
 
 def tip_map(tip: Tip) -> ca.SX:
-    """d(point, axes)/d(twist): [1, -r~], and for the axes [0, -e_k~], (12, 6)."""
+    """d(point, axes)/d(twist): [1, -r~], and for the axes [0, -e_k~], (12, 6); with internal coordinates wider."""
     rows = [ca.horzcat(ca.SX.eye(3), -skew(tip.arm))]
     rows += [ca.horzcat(ca.SX(3, 3), -skew(tip.axes[:, k])) for k in range(3)]
-    return ca.vertcat(*rows)
+    if not tip.owned and not tip.total:
+        return ca.vertcat(*rows)
+    inner = ca.SX(len(tip.owned), tip.total)
+    for k, number in enumerate(tip.owned):
+        if number >= 0:
+            inner[k, number] = 1
+    return ca.diagcat(ca.vertcat(*rows), inner)
 
 
 class PlatformState(ABC):
@@ -117,7 +133,9 @@ class PlatformState(ABC):
 
     def acceleration(self, change: ca.SX) -> ca.SX:
         """The frame's acceleration (6), base axes, from the rate of the robot's own velocity (m + N)."""
-        return change[:6, :]
+        return change[: 6 + self.internal_count, :]
+
+    internal_count: int = 0
 
 
 class Platform(ABC):
@@ -125,7 +143,8 @@ class Platform(ABC):
 
     Attributes
     ----------
-    names : of the m coordinates that a motion gives
+    names : of the m coordinates that a motion gives, internal ones last
+    internal : number k of internal coordinates among them
     elastic : number N of elastic coordinates
     full : it has six degrees of freedom, so that any pose, twist and acceleration is one of its own
     is_constrained : its twists S(x) u follow from the legs' constraints and change from pose to pose
@@ -135,6 +154,7 @@ class Platform(ABC):
 
     names: tuple[str, ...] = ("vx", "vy", "vz", "wx", "wy", "wz")
     elastic: int = 0
+    internal: int = 0
     full: bool = True
     is_constrained: bool = False
     knows_rotations: bool = True
@@ -157,12 +177,13 @@ class Platform(ABC):
 
     def inputs(self, actuators: int = 6) -> Inputs:
         """Fresh symbols of a state."""
-        return Inputs(actuators, self.elastic)
+        return Inputs(actuators, self.elastic, self.internal)
 
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> PlatformState:
-        """The platform at a state of the inputs, with a twist and acceleration (6, 6) of its frame, base axes."""
+        """The platform at a state of the inputs, with a twist and acceleration (6 + k) of its frame, base axes, and of
+        internal coordinates."""
         state = self._at(x, twist, acceleration, elastic_acceleration)
         state.base = self.base
         return state
@@ -173,14 +194,14 @@ class Platform(ABC):
 
     def rest(self, x: Inputs) -> PlatformState:
         """The platform at rest in the place of the inputs."""
-        zero = ca.SX.zeros(6)
-        return self.at(x, zero, zero)
+        return self.at(x, x.still, x.still)
 
     @abstractmethod
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
-        """A row-major pose (16) moved by a small displacement (m) of the robot's generalized coordinates."""
+        """A row-major pose, and internal coordinates (16 + k), moved by a small displacement (m) of the robot's
+        generalized coordinates."""
 
     @abstractmethod
     def projected(self, pose: ca.SX) -> ca.SX:
-        """A row-major pose (16) projected onto those of the robot: what its degrees of freedom do not reach is that
-        of home."""
+        """A row-major pose, and internal coordinates (16 + k), projected onto those of the robot: what its degrees of
+        freedom do not reach is that of home."""

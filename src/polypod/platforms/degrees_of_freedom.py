@@ -9,18 +9,21 @@ from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..lazy import lazy
-from .rigid import RigidPlatform
+from .contract import Platform
 
 
 class DegreesOfFreedom:
-    """The motions a robot can make, as numbers: twist = S u with u of m numbers; S is the unit matrix for six.
+    """The motions of a robot's platform, as numbers: twist = S u with u of m numbers; S is the unit matrix for six.
 
     ``turns`` (m) says which coordinates are angles, ``of_joints`` (m) which are those of joints. Columns of
-    ``components`` (6, m) are the twists along or about the axes of the others, zero for those of joints.
+    ``components`` (6, m) are the twists along or about the axes of the others, zero for those of joints. ``internal``
+    are the names of the robot's internal coordinates that are not held; they are not among the m.
     """
 
     def __init__(self, robot: Robot) -> None:
-        self.names: tuple[str, ...] = tuple(f.name for f in robot.dof) or RigidPlatform.names
+        self.internal: tuple[str, ...] = tuple(f.name for f in robot.free_internal)
+        self.names: tuple[str, ...] = tuple(f.name for f in robot.dof) or Platform.names
+        self._internal_turns = np.array([f.motion == "rotation" for f in robot.free_internal], dtype=bool)
         self.full = not robot.dof
         self.components: Array = np.eye(6)
         if not self.full:
@@ -34,6 +37,11 @@ class DegreesOfFreedom:
         self.home = robot.home.matrix
         rotations = [np.array(f.axis) for f in robot.dof if f.motion == "rotation" and not f.joint]
         self.axis: Array | None = rotations[0] if rotations else None
+
+    @property
+    def all_turns(self) -> NDArray[np.bool_]:
+        """Which coordinates (m + k) are angles, internal ones last."""
+        return np.r_[self.turns, self._internal_turns]
 
     @property
     def basis(self) -> Array:
@@ -53,5 +61,5 @@ class DegreesOfFreedom:
 
     @property
     def count(self) -> int:
-        """Number m of coordinates."""
+        """Number m of coordinates of the platform."""
         return int(self.components.shape[1])

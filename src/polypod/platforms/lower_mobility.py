@@ -11,14 +11,21 @@ from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, axial, dot, skew
 from .degrees_of_freedom import DegreesOfFreedom
 from .motion import FrameMotion, Inputs, frame_of, moved, pose_of
-from .rigid import RigidPlatform, RigidState
+from .rigid import InternalMotion, RigidPlatform, RigidState
 
 
 class LowerMobilityState(RigidState):
     """A platform whose velocity is u of twist = S u."""
 
-    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: FrameMotion, basis: ca.DM | ca.SX) -> None:
-        super().__init__(inertia, gravity, motion)
+    def __init__(
+        self,
+        inertia: Inertia,
+        gravity: ca.SX,
+        motion: FrameMotion,
+        basis: ca.DM | ca.SX,
+        internal: InternalMotion | None = None,
+    ) -> None:
+        super().__init__(inertia, gravity, motion, internal)
         self.basis: ca.DM | ca.SX = basis
 
     def reduced(self, force: ca.SX) -> ca.SX:
@@ -47,25 +54,26 @@ class LowerMobilityPlatform(RigidPlatform):
     def __init__(self, numbers: ParameterVector) -> None:
         super().__init__(numbers)
         self.dof = DegreesOfFreedom(numbers.robot)
-        self.names = self.dof.names
         self._home = Frame(numbers.home_position, ca.densify(numbers.home_rotation))
-        self._basis = ca.sparsify(ca.DM(self.dof.basis))
+        self._basis = ca.diagcat(ca.sparsify(ca.DM(self.dof.basis)), ca.DM.eye(self.internal))
         self._allowed = ca.sparsify(ca.DM(self.dof.basis @ self.dof.inverse))
 
     def _at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None
     ) -> LowerMobilityState:
         """The platform at the part of a motion that it can make."""
-        motion = FrameMotion.of(self._frame(x.pose.symbols), self._allowed @ twist, self._allowed @ acceleration)
-        return LowerMobilityState(self.body, self.gravity, motion, self._basis)
+        own = self._allowed @ twist[:6], self._allowed @ acceleration[:6]
+        motion = FrameMotion.of(self._frame(x.pose.symbols), *own)
+        return LowerMobilityState(self.body, self.gravity, motion, self._basis, self._internal(x, twist, acceleration))
 
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
         """Moved along and about its own axes."""
-        return pose_of(moved(frame_of(pose), self._basis @ move))
+        along = self._basis @ move
+        return ca.vertcat(pose_of(moved(frame_of(pose), along)), pose[16:] + along[6:])
 
     def projected(self, pose: ca.SX) -> ca.SX:
         """The pose along and about its own axes from home."""
-        return pose_of(self._frame(pose))
+        return ca.vertcat(pose_of(self._frame(pose)), pose[16:])
 
     def _frame(self, pose: ca.SX) -> Frame:
         """p = p_home + S S^+ (p - p_home), R = R(theta) R_home."""

@@ -60,7 +60,7 @@ class FrameMotion:
     @staticmethod
     def of(frame: Frame, twist: ca.SX, acceleration: ca.SX) -> FrameMotion:
         """From a twist [v; omega] and an acceleration [a; alpha]."""
-        return FrameMotion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+        return FrameMotion(frame, twist[:3], twist[3:6], acceleration[:3], acceleration[3:6])
 
     @lazy
     def half_acceleration_matrix(self) -> ca.SX:
@@ -102,9 +102,19 @@ def pose_of(frame: Frame) -> ca.SX:
     return ca.vertcat(ca.vec(ca.horzcat(frame.axes, frame.origin).T), 0, 0, 0, 1)
 
 
+def short_place(place: ca.SX) -> ca.SX:
+    """A place (16 + k) without the last row of its pose (12 + k)."""
+    return ca.vertcat(place[:12], place[16:])
+
+
+def long_place(place: ca.SX) -> ca.SX:
+    """A place (16 + k) from one without the last row of its pose (12 + k)."""
+    return ca.vertcat(place[:12], 0, 0, 0, 1, place[12:])
+
+
 def moved(frame: Frame, move: ca.SX) -> Frame:
     """A frame displaced by [translation; rotation vector] (6), small: by Cayley's map, so that rotations stay such."""
-    return Frame(frame.origin + move[:3], cayley(0.5 * move[3:]) @ frame.axes)
+    return Frame(frame.origin + move[:3], cayley(0.5 * move[3:6]) @ frame.axes)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -114,35 +124,63 @@ def moved(frame: Frame, move: ca.SX) -> Frame:
 class Inputs:
     """Fresh symbols of a state; a pose is row-major 4x4, everything else a column.
 
-    A flexible platform's state also has ``elastic`` coordinates and their rates (N each).
+    A flexible platform's state also has ``elastic`` coordinates and their rates (N each). Robots with k ``internal``
+    coordinates have their rates and accelerations after those of the platform, in ``twist`` and ``acceleration``.
     """
 
-    def __init__(self, actuators: int = 6, elastic: int = 0) -> None:
+    def __init__(self, actuators: int = 6, elastic: int = 0, internal: int = 0) -> None:
         def column(name: str, length: int) -> Port:
             return Port(name, ca.SX.sym(name, length), (length,))
 
         self.pose = Port("pose", ca.SX.sym("pose", 16), (4, 4))
-        self.twist = column("twist", 6)
+        self.twist = column("twist", 6 + internal)
         self.elastic = column("elastic", elastic)
         self.elastic_rate = column("elastic_rate", elastic)
-        self.acceleration = column("acceleration", 6)
+        self.acceleration = column("acceleration", 6 + internal)
         self.elastic_acceleration = column("elastic_acceleration", elastic)
         self.wrench = column("wrench", 6)
         self.force = column("force", actuators)
         self.q = column("q", actuators)
+        self.internal = column("internal", internal)
+        self._part = ca.SX(1)
+
+    @property
+    def part(self) -> ca.SX:
+        """Part of the way from home that joints have gone which are held elsewhere."""
+        return self._part
+
+    def on_the_way(self, part: ca.SX) -> None:
+        """Put joints that are held a ``part`` of the way from home."""
+        self._part = part
 
     @property
     def place(self) -> tuple[Port, ...]:
-        """Where the platform is: pose, and elastic coordinates if it has any."""
-        return (self.pose, self.elastic) if self.elastic.length else (self.pose,)
+        """Where the robot is: pose, and elastic or internal coordinates if it has any."""
+        return (self.pose, *(port for port in (self.elastic, self.internal) if port.length))
 
     @property
     def state(self) -> tuple[Port, ...]:
-        """Pose and twist, with elastic coordinates and their rates on a flexible platform."""
+        """Pose and twist, with elastic coordinates and their rates on a flexible platform, or internal coordinates."""
         rigid = (self.pose, self.twist)
-        return (*rigid, self.elastic, self.elastic_rate) if self.elastic.length else rigid
+        more = (self.internal,) if self.internal.length else ()
+        return (*rigid, self.elastic, self.elastic_rate) if self.elastic.length else (*rigid, *more)
+
+    def at_place(self, place: ca.SX) -> None:
+        """Take expressions for pose and internal coordinates (16 + k)."""
+        self.pose = Port("pose", place[:16], (4, 4))
+        self.internal = Port("internal", place[16:], (place.numel() - 16,))
+
+    @property
+    def place_symbols(self) -> ca.SX:
+        """Pose and internal coordinates (16 + k)."""
+        return ca.vertcat(self.pose.symbols, self.internal.symbols)
 
     @property
     def by_name(self) -> dict[str, Port]:
         """The symbols of every input under its name."""
-        return {port.name: port for port in vars(self).values()}
+        return {port.name: port for port in vars(self).values() if isinstance(port, Port)}
+
+    @property
+    def still(self) -> ca.SX:
+        """A twist or acceleration of zero."""
+        return ca.SX.zeros(self.twist.length)

@@ -98,6 +98,7 @@ def study(
     if not isinstance(model, (Model, Robot, str, Path)):
         raise InputError(f"model: must be a polypod.Model, a robot, its name or its file, got {type(model).__name__}")
     known = model if isinstance(model, Model) else Model(model)
+    known.robot.refuse_internal("study")
     meant, file = (task, None) if isinstance(task, Task) else (None, task)
     if meant is not None and rate is not None:
         raise InputError("rate: the task has been sampled already; give make_task the rate, or the motion itself here")

@@ -148,6 +148,7 @@ def simulate(
     """
     if isinstance(model, (Robot, str, Path)):
         model = Model(model)
+    model.robot.refuse_internal("simulate")
     if isinstance(force, (str, Path, MotionFile, Trajectory, Task)):
         given: dict[str, Any] = {
             "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
@@ -405,7 +406,7 @@ def _start(
     velocity = finite_numbers("twist", given, (6,))
     if not system.dof.full:
         matrix = model.generalized_coordinates.exact_poses(matrix[None], "pose", False)[0]
-        model.generalized_coordinates.check_motion(matrix[None], velocity[None], None, False)
+        model.generalized_coordinates.check_motion({"pose": matrix[None], "twist": velocity[None]}, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
         raise InputError(

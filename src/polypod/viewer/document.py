@@ -197,6 +197,7 @@ def streamed_page(model: Model, name: str, duration: float, friction: bool = Tru
 
 def _page(model: Model, friction: bool, title: str, shown: dict[str, Any]) -> str:
     rigid = model.rigid
+    model.robot.refuse_internal("interactive pages")
     own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.is_constrained)
     functions, ports = javascript(rigid, own, friction)
     data = {

@@ -185,6 +185,7 @@ class Engine:
         self.count = len(self.masses)
         points = np.array([*self.starts, *[t.at for t in self.terms]])
         self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+        self.internal = [self._internal(robot, name) for name in robot.get("internal", ())]
         self.lines = self._spin_lines()
         self.elements = EngineElements(self, robot, self.indices)
         self.chosen = np.eye(6)
@@ -193,6 +194,17 @@ class Engine:
             for row, coordinate in zip(self.chosen, robot["dof"], strict=True):
                 axis = np.array(coordinate["axis"], dtype=float)
                 row[3 * (coordinate["motion"] == "rotation") :][:3] = axis / np.linalg.norm(axis)
+
+    def _internal(self, robot: dict[str, Any], path: str) -> Drive:
+        """A joint whose displacement is a coordinate of the robot beside the platform's, ``leg.joint`` or ``joint``."""
+        legs = robot["legs"]
+        for (number, name), held in self.joints.items():
+            if path in ((f"{legs[number]['name']}.{name}",) if number < len(legs) else (name,)):
+                data = legs[number] if number < len(legs) else robot
+                joint = next(one for one in data["joints"] if one["name"] == name)
+                turns = joint["kind"] == "revolute"
+                return Drive(held.first, held.second, held.at, _unit(joint["axis"]), turns, 1.0, 0.0, 0.0)
+        raise KeyError(path)
 
     def _new_body(self, body: dict[str, Any]) -> int:
         self.masses.append(body["mass"])
@@ -289,11 +301,21 @@ class Engine:
         place = self.at_home()
         for step in range(steps + 8):
             error = np.r_[pose[:3, 3] - place.points[0], _log(pose[:3, :3] @ self.pose(place)[:3, :3].T)]
-            place = self._driven(place, self.chosen @ error / max(steps - step, 1))
+            move = np.r_[self.chosen @ error, np.zeros(len(self.internal))]
+            place = self._driven(place, move / max(steps - step, 1))
         return place
 
+    @property
+    def coordinate_count(self) -> int:
+        """How many components of the platform's motion are chosen, and internal coordinates after them."""
+        return len(self.chosen) + len(self.internal)
+
+    def internal_coordinates(self, place: Place) -> Array:
+        """Displacements (k) of the joints that are internal coordinates, angles within half a turn."""
+        return self._displacements(place, self.internal)
+
     def displaced(self, aim: Array, steps: int = 4) -> Place:
-        """The place after the chosen components moved by (m) in small steps."""
+        """The place after the chosen components moved by (m), and internal coordinates after them, in small steps."""
         place = self.at_home()
         for _ in range(steps):
             place = self._driven(place, aim / steps)
@@ -306,7 +328,7 @@ class Engine:
             gaps = self.gaps(place)
             if np.abs(gaps).max(initial=0.0) < 2e-15 * self.size:
                 break
-            correction, _ = self._solved(place, -gaps, np.zeros(len(self.chosen)))
+            correction, _ = self._solved(place, -gaps, np.zeros(self.coordinate_count))
             place = self._moved(place, correction)
             if np.abs(correction).max() < 1e-15:
                 break
@@ -347,8 +369,11 @@ class Engine:
         return place._replace(coupled=np.array(values))
 
     def _coordinates(self, place: Place) -> Array:
+        return self._displacements(place, self.drives)
+
+    def _displacements(self, place: Place, drives: list[Drive]) -> Array:
         q = []
-        for d in self.drives:
+        for d in drives:
             first = self._turn(place, d.first)
             if d.turns:
                 p = _unit(_cross(d.axis, np.eye(3)[np.argmin(np.abs(d.axis))]))
@@ -490,9 +515,11 @@ class Engine:
         """Velocities (b, 6) of least size with constraint rates ``right`` and chosen components of the platform."""
         scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
         lengths = self._lengths()
-        units = np.where(np.abs(self.chosen[:, :3]).sum(axis=1) > 0, self.size, 1.0)
+        slides = [*(np.abs(self.chosen[:, :3]).sum(axis=1) > 0), *(not one.turns for one in self.internal)]
+        units = np.where(slides, self.size, 1.0)
         rows = np.zeros((len(self.chosen), 6 * self.count))
         rows[:, :6] = self.chosen
+        rows = np.vstack([rows, self._rates_by_twists(place, self.internal)])
         whole = self._scaled(place, rows)
         whole[self.height :] /= units[:, None]
         wanted = np.r_[right / lengths, chosen / units]
@@ -531,17 +558,22 @@ class Engine:
     def acceleration(self, place: Place, velocity: Array, change: Array) -> Array:
         """Accelerations (b, 6) of all bodies for those of the chosen components."""
         drift = self.drift(place, velocity)
+        m, still = len(self.chosen), np.zeros((self.count, 6))
+        change = np.r_[change[:m], change[m:] - self._seconds(place, velocity, still, self.internal)]
         acceleration, rest = self._solved(place, -drift, change)
         assert np.abs(rest).max() < 1e-11 * (1 + np.abs(change).max() + np.abs(drift).max()), "constraints disagree"
         return acceleration
 
     def drive_rows(self, place: Place) -> Array:
         """Rates of the actuated coordinates by all twists, (n, 6 b)."""
-        rows = np.zeros((len(self.drives), self.count, 6))
-        for row, d in zip(rows, self.drives, strict=True):
+        return self._rates_by_twists(place, self.drives)
+
+    def _rates_by_twists(self, place: Place, drives: list[Drive]) -> Array:
+        rows = np.zeros((len(drives), self.count, 6))
+        for row, d in zip(rows, drives, strict=True):
             self._axis_row(place, row, d.first, d.second, d.at, d.axis, d.turns)
             row *= d.ratio
-        return rows.reshape(len(self.drives), -1)
+        return rows.reshape(len(drives), 6 * self.count)
 
     def _axis_row(self, place: Place, row: Array, first: int, second: int, at: Array, axis: Array, turns: bool) -> None:
         a = self._turn(place, first) @ axis
@@ -555,8 +587,11 @@ class Engine:
 
     def drive_accelerations(self, place: Place, velocity: Array, acceleration: Array) -> Array:
         """Second derivatives of the actuated coordinates."""
-        values = self.drive_rows(place) @ acceleration.ravel()
-        for k, d in enumerate(self.drives):
+        return self._seconds(place, velocity, acceleration, self.drives)
+
+    def _seconds(self, place: Place, velocity: Array, acceleration: Array, drives: list[Drive]) -> Array:
+        values = self._rates_by_twists(place, drives) @ acceleration.ravel()
+        for k, d in enumerate(drives):
             w1, w2 = self._spin(velocity, d.first), self._spin(velocity, d.second)
             a = self._turn(place, d.first) @ d.axis
             if d.turns:
@@ -603,7 +638,8 @@ class Engine:
         """Bodies that can turn while the platform stands still, with the line about which they do, at home."""
         if self.count == 1:
             return {}
-        matrix = self._scaled(self.at_home(), np.zeros((0, 6 * self.count)))[:, 6:]
+        place = self.at_home()
+        matrix = self._scaled(place, self._rates_by_twists(place, self.internal))[:, 6:]
         _, values, right = np.linalg.svd(matrix)
         found = right[int((values > RANK * values.max(initial=1e-300)).sum()) :].reshape(-1, self.count - 1, 6)
         lines: dict[int, Array] = {}
@@ -728,7 +764,7 @@ class Engine:
 
     def direct_dynamics(self, place: Place, velocity: Array, force: Array, wrench: Array, friction: bool) -> Array:
         """Acceleration (6) of the platform."""
-        drift_acceleration = self.acceleration(place, velocity, np.zeros(len(self.chosen)))
+        drift_acceleration = self.acceleration(place, velocity, np.zeros(self.coordinate_count))
         free, rows = self.dof(place), self.drive_rows(place)
         rotors = np.diag([d.rotor for d in self.drives])
         matrix = free.T @ (self.inertia(place) + rows.T @ rotors @ rows) @ free
@@ -739,7 +775,7 @@ class Engine:
 
     def mass_matrix(self, place: Place) -> Array:
         """Mass matrix (m, m) in the rates of the chosen components, rotors included."""
-        columns = np.array([self.velocity(place, u).ravel() for u in np.eye(len(self.chosen))]).T
+        columns = np.array([self.velocity(place, u).ravel() for u in np.eye(self.coordinate_count)]).T
         rates = self.drive_rows(place) @ columns
         rotors = np.diag([d.rotor for d in self.drives])
         return columns.T @ self.inertia(place) @ columns + rates.T @ rotors @ rates

@@ -55,6 +55,7 @@ class Source(NamedTuple):
 
 def pose_batch(model: Model, pose: PoseLike | None) -> tuple[Array, tuple[int, ...]]:
     """Poses (k, 4, 4), home unless given, and the batch's shape; an error for flexible platforms."""
+    model.robot.refuse_internal("error budgets")
     if model.robot.flexible:
         raise InputError(f"accuracy: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     states = batch([Argument("pose", model.robot.home.matrix if pose is None else pose, (4, 4))])

@@ -117,7 +117,7 @@ class LegEquations(NamedTuple):
 
     def at(self, leg: LegAtState, z: ca.SX, what: list[ca.SX]) -> list[ca.SX]:
         """Expressions of tip and z at the tip of a leg and other symbols z."""
-        here = ca.vertcat(leg.tip.series[0], ca.vec(leg.tip.axes))
+        here = leg.tip.here
         column = ca.vertcat(*[z[k] for k in range(z.numel())], ca.SX(0, 1))  # a slice of no symbols is a row
         return list(ca.substitute(what, [self.tip, self.z], [here, column]))
 

@@ -40,6 +40,7 @@ class PoseCoordinates:
     def __init__(self, model: Model, pivot: ArrayLike | None = None) -> None:
         self.model = model.rigid
         robot = self.model.robot
+        robot.refuse_internal("workspaces and maps")
         self.full = not robot.dof
         self.names: tuple[str, ...] = RIGID if self.full else self.model.dof
         turns = [name in RIGID[3:] for name in RIGID] if self.full else [f.motion == "rotation" for f in robot.dof]

@@ -19,7 +19,7 @@ from ...errors import InputError, UnknownNameError
 from ...symbols.vectors import Frame, vector
 from ..contract import Placement, Strut
 from ..leg import Leg
-from .coupled import ChainRelation, check_relations, relations_of
+from .coupled import ChainRelation, Displacement, check_relations, relations_of
 from .data import JOINT_DOF, Bodies, ChainJoint, home_fault, joint_coordinate
 from .patterns import ClosedFormStep, find_closed_forms, find_partial_closed_forms, on_drawn_branch, parallel
 from .place import Choices
@@ -50,7 +50,9 @@ class Chain(Leg, kind="chain"):
     _choices: Choices = PrivateAttr()
     _home: Any = PrivateAttr(default=None)
     _closed_forms: dict[int, ClosedFormStep] = PrivateAttr(default={})
-    _followed: tuple[tuple[int, str], ...] = PrivateAttr(default=())
+    _followed: tuple[Displacement, ...] = PrivateAttr(default=())
+    _internal: tuple[Displacement, ...] = PrivateAttr(default=())
+    _held: frozenset[Displacement] = PrivateAttr(default=frozenset())
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
@@ -111,7 +113,8 @@ class Chain(Leg, kind="chain"):
                 solving = leg._solving(leg._closed_forms) if found is None else leg._left_by_patterns(len(solving))
             leg._choices = replace(leg._choices, solving=solving)
         else:
-            leg._closed_forms, leg._followed = like._closed_forms, like._followed
+            leg._closed_forms, leg._followed, leg._internal = like._closed_forms, like._followed, like._internal
+            leg._held = like._held
         return leg
 
     def following(self, joint: str) -> tuple[Chain, str]:
@@ -120,6 +123,27 @@ class Chain(Leg, kind="chain"):
         leg = self.model_copy()
         leg._followed = (*self._followed, found)
         return leg, "translation" if found[1] == "translation" else "rotation"
+
+    def with_internal(self, joints: Sequence[str], held: Sequence[bool]) -> tuple[Chain, tuple[str, ...]]:
+        """The leg in which coordinates of joints are given, as the platform's pose is, and what each is."""
+        leg = self.model_copy()
+        leg._internal = tuple(joint_coordinate(self.joints, joint) for joint in joints)
+        for k, (joint, one) in enumerate(zip(joints, leg._internal, strict=True)):
+            if one in leg._internal[:k]:
+                raise InputError(f"{joint!r} is given twice")
+        leg._held = frozenset(one for one, still in zip(leg._internal, held, strict=True) if still)
+        leg._plan = plan_of(tuple(self.bodies), self.joints, self.relations, leg._internal)
+        leg._choices = Choices(leg._sides(), leg._parallels())
+        return leg, tuple("translation" if motion == "translation" else "rotation" for _, motion in leg._internal)
+
+    @property
+    def held(self) -> frozenset[Displacement]:
+        """Displacements that are given and stand still."""
+        return self._held
+
+    def internal_motions(self) -> list[tuple[str, str]]:
+        """The joints whose coordinates are given, and which coordinate."""
+        return [(self.joints[number].name, motion) for number, motion in self._internal]
 
     def in_general_position(self) -> Chain:
         """The same leg, its closed forms without shortcuts for what its numbers happen to make straight or square.
@@ -171,8 +195,8 @@ class Chain(Leg, kind="chain"):
         """An expression of a placed leg at home."""
         parts = chain.unknowns
         place, home, move = (ca.vertcat(*part, ca.SX(0, 1)) for part in (parts.place, parts.home, parts.move))
-        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), place, move]
-        start = np.array(ca.DM(home)).ravel()
+        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), ca.vertcat(place, chain.internal), move]
+        start = np.r_[np.array(ca.DM(home)).ravel(), np.zeros(len(self._internal))]
         return np.array(
             ca.Function("home", inputs, [ca.densify(value)])(self._home_inputs(), start, np.zeros(move.numel()))
         )
@@ -239,7 +263,7 @@ class Chain(Leg, kind="chain"):
     @property
     def topology(self) -> str:
         """All that was decided by numbers, for the robot's topology."""
-        return repr((self._plan, self._choices, self._closed_forms, self._followed))
+        return repr((self._plan, self._choices, self._closed_forms, self._followed, self._internal, sorted(self._held)))
 
     def _middle(self) -> ca.SX:
         """Middle of the joints on the platform at home (3), base frame."""
@@ -284,7 +308,8 @@ class Chain(Leg, kind="chain"):
 
     def strut(self, q: Array) -> Strut | None:
         """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""
-        return None if self._home is None or self.couplings else strut_of(self.joints, self._plan, self._home, q)
+        free = self._home is not None and not (self.couplings or self._internal)
+        return None if not free else strut_of(self.joints, self._plan, self._home, q)
 
     def _solved(self, tip: Frame, solved: dict[int, ClosedFormStep]) -> SolvedChain:
         return SolvedChain(self, self._plan, self._choices, solved, tip, self._attached())
@@ -364,9 +389,9 @@ class Chain(Leg, kind="chain"):
         place, home, move = (ca.vertcat(*part, ca.SX(0, 1)) for part in (parts.place, parts.home, parts.move))
         sizes = [1 / self._size() if name.rpartition(": ")[2].startswith("gap") else 1.0 for name in equations]
         scaled = ca.DM(sizes) * ca.vertcat(*rows)
-        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), place, move]
+        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), ca.vertcat(place, chain.internal), move]
         function = ca.Function("gaps", inputs, [ca.densify(scaled), ca.densify(ca.jacobian(scaled, move))])
-        at_home, start = self._home_inputs(), np.array(ca.DM(home)).ravel()
+        at_home, start = self._home_inputs(), np.r_[np.array(ca.DM(home)).ravel(), np.zeros(len(self._internal))]
 
         def gaps(moves: Array) -> tuple[Array, Array]:
             gap, derivatives = function(at_home, start, moves)
@@ -445,10 +470,9 @@ def free_motion(
             "(in line or folded), but not on. Choose another home, or another body as the platform"
         )
     return (
-        f"joints: the leg has a degree of freedom of its own: with the platform fixed, {moving} can still move. A "
-        "state is a pose of the platform: legs with a mobility of their own (kinematic redundancy) are not supported "
-        "yet. Fix one of these joints, couple it to another (couplings), or replace one by a joint of fewer degrees of "
-        "freedom"
+        f"joints: the leg has a degree of freedom of its own: with the platform fixed, {moving} can still move. If it "
+        "is meant to, name the joint as an internal coordinate (internal: [LEG.JOINT]) and drive it; else fix one of "
+        "these joints, couple it to another (couplings), or replace one by a joint of fewer degrees of freedom"
     )
 
 

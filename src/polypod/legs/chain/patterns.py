@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array
-from .data import ChainJoint
+from .data import JOINT_DOF, ChainJoint
 from .plan import Edge, Plan, ordered
 
 
@@ -31,7 +31,7 @@ class ClosedFormStep:
     turns the next hinge's axis to its distance from the point, or to its angle with the cut hinge's axis.
     ``hinge_slide``, ``universal_slide``: a hinge or universal joint with a slide next, which is as long as the point is
     far; the slide itself is ``stretched``. ``carried``: what hangs on the far end of a parallelogram's bar and does not
-    turn; ``parallelogram_bar``: the bar opposite.
+    turn; ``parallelogram_bar``: the bar opposite. ``given``: its displacement is an internal coordinate.
 
     ``branch`` is that of its root, ``spherical_2r`` that of a universal joint. ``straight`` says that a universal
     joint's child reaches out perpendicular to the second axis, or a slide along the line to what it reaches; ``sense``
@@ -73,6 +73,7 @@ def find_closed_forms(leg: Any, plan: Plan) -> dict[int, ClosedFormStep] | None:
     parent = {edge.child: edge for edge in plan.tree}
     bars = parallelograms(leg.joints, plan)
     waiting = list(plan.cuts)
+    _add_given(leg, plan, known, found)
     while waiting:
         for cut in waiting:
             path = _path(cut, known, parent)
@@ -81,11 +82,21 @@ def find_closed_forms(leg: Any, plan: Plan) -> dict[int, ClosedFormStep] | None:
                 continue
             found |= new
             known |= {edge.child for edge in path}
+            _add_given(leg, plan, known, found)
             waiting.remove(cut)
             break
         else:
             return None
     return found if all(edge.joint in found or plan.is_coupled(edge.joint) for edge in plan.tree) else None
+
+
+def _add_given(leg: Any, plan: Plan, known: set[str], found: dict[int, ClosedFormStep]) -> None:
+    """Add the bodies that hang on known ones by joints whose displacements are internal coordinates."""
+    for edge in plan.tree if plan.internal else ():
+        whole = sum(number == edge.joint for number, _ in plan.internal) == JOINT_DOF[leg.joints[edge.joint].kind]
+        if whole and edge.parent in known and edge.child not in known:
+            found[edge.joint] = ClosedFormStep("given", -1)
+            known.add(edge.child)
 
 
 def _path(cut: Edge, known: set[str], parent: dict[str, Edge]) -> list[Edge] | None:
@@ -112,8 +123,9 @@ def _steps(leg: Any, plan: Plan, path: Sequence[Edge], bars: dict[int, tuple[int
 
 
 def _step_kind(leg: Any, plan: Plan, edge: Edge) -> str:
-    """What a joint does on the way to a point; one whose displacement follows from others is no step of a pattern."""
-    if plan.is_coupled(edge.joint):
+    """What a joint does on the way to a point; one whose displacement follows from others, or is given, is no step of a
+    pattern."""
+    if plan.is_coupled(edge.joint) or plan.is_internal(edge.joint):
         return "coupled"
     return "pointing" if is_universal(leg, plan, edge) else str(leg.joints[edge.joint].kind)
 
@@ -312,7 +324,7 @@ def find_partial_closed_forms(leg: Any, plan: Plan) -> tuple[tuple[Edge, ...], d
 
 def _pointing(leg: Any, plan: Plan, edge: Edge, target: int) -> ClosedFormStep | None:
     joint, point = leg.joints[edge.joint], leg.joints[target].at
-    if plan.is_coupled(edge.joint):
+    if plan.is_coupled(edge.joint) or plan.is_internal(edge.joint):
         return None
     if is_universal(leg, plan, edge):
         rod = rod_closed_form(leg, plan, edge, target)

@@ -76,7 +76,8 @@ class PlacedChain:
         self.unknowns = UnknownCoordinates()
         base = Frame(ca.SX.zeros(3), ca.SX.eye(3))
         self.bodies = {"base": ChainBody(base, base, True), "platform": ChainBody(attached, tip)}
-        self.displacement: dict[tuple[int, str], ca.SX] = {}
+        self.internal = ca.SX.sym("internal", len(plan.internal))
+        self.displacement: dict[tuple[int, str], ca.SX] = {one: self.internal[k] for k, one in enumerate(plan.internal)}
         self.spinning: dict[str, ca.SX] = {}
         self.assumptions: list[Condition] = []
         self.reaches: list[Condition] = []
@@ -131,7 +132,7 @@ class PlacedChain:
 
         ``cosine`` and ``sine`` are those at home. The angle of a coupled joint may be more than a turn.
         """
-        following = self._following(displacement)
+        following = self.displacement[displacement] if self._is_given(displacement) else self._following(displacement)
         if following is None and displacement not in self._turning:
             c, s, size = self.unknowns.angle(name, cosine, sine)
             if displacement[1] == "rotation":
@@ -143,8 +144,12 @@ class PlacedChain:
         c, s = ca.cos(angle), ca.sin(angle)
         return (c, s) if absent(sine) else (c * cosine - s * sine, s * cosine + c * sine)
 
+    def _is_given(self, displacement: tuple[int, str]) -> bool:
+        """Whether a displacement is an internal coordinate, which may be more than a turn."""
+        return displacement in self.plan.internal
+
     def _length(self, displacement: tuple[int, str], name: str) -> ca.SX:
-        """How far a joint has slid from home: unknown, or as a coupling has it."""
+        """How far a joint has slid from home: given, unknown, or as a coupling has it."""
         if displacement not in self.displacement:
             following = self._following(displacement)
             self.displacement[displacement] = self.unknowns.length(name) if following is None else following
@@ -236,7 +241,7 @@ class PlacedChain:
         """Residuals of the cut joints [m, rad], zero where the leg closes, and a name ``joint: what`` for each."""
         rows: list[tuple[ca.SX, str]] = []
         demands = sum(6 - self._dof(cut) for cut in self.plan.cuts)
-        demands += len(self.plan.relations) + len(self.plan.follows)
+        demands += len(self.plan.relations) + len(self.plan.follows) + len(self.plan.internal)
         square = demands == sum(self._dof(edge) for edge in self.plan.tree) - len(self.plan.spins)
         for cut in self.plan.cuts:
             rows += [(row, f"{self.leg.joints[cut.joint].name}: {what}") for row, what in self._closed(cut, square)]
@@ -329,6 +334,11 @@ class PlacedChain:
             self._springs(),
             tuple(self._displacement(*one) for one in joint_coordinates),
             tuple(self._placed_coupling(relation) for relation in self.relations),
+            self.internal,
+            tuple(
+                Actuator(name := self.leg.joints[number].name, name, ca.SX(0), _UNIT.get(motion, "rad"))  # type: ignore[arg-type]
+                for number, motion in sorted(self.leg.held)
+            ),
         )
 
     def _placed_coupling(self, relation: ChainRelation) -> PlacedCoupling:
@@ -461,7 +471,7 @@ class PlacedChain:
     def _actuators(self) -> tuple[Actuator, ...]:
         actuators = []
         for number, joint in enumerate(self.leg.joints):
-            if not joint.actuated:
+            if not joint.actuated or (number, joint.motion) in self.leg.held:
                 continue
             unit, coordinate = _UNIT[joint.motion], self._coordinate(number)
             rotor = joint.rotor + joint.reflected
@@ -476,13 +486,14 @@ class PlacedChain:
 
     def _springs(self) -> tuple[Spring, ...]:
         """Of drives in series with their coordinate, at the joint's side of the gear; of passive joints about them."""
-        driven = [joint.name for joint in self.leg.joints if joint.actuated]
+        driven = [actuator.name for actuator in self._actuators()]
         stiff = [joint for joint in self.leg.joints if joint.stiffness is not None]
         return tuple(
             Spring(joint.name, joint.stiffness, joint.ratio, driven.index(joint.name))
             if joint.actuated
             else Spring(joint.name, joint.stiffness, joint=joint.name)
             for joint in stiff
+            if joint.name in driven or not joint.actuated
         )
 
     def _limits(self) -> tuple[Limit, ...]:

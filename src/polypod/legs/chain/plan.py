@@ -38,7 +38,8 @@ class Plan:
     from the base outward (the platform last), for free bodies. ``spins`` gives, for a tree joint between two spherical
     ones that would leave a rod free to spin, the joint at its other end. Of couplings, ``follows`` gives the relation
     from which a displacement of a tree joint follows, ``needs`` the bodies that are placed before the child of such a
-    joint, and ``relations`` those that are equations like the cut joints', since no displacement can follow."""
+    joint, and ``relations`` those that are equations like the cut joints', since no displacement can follow.
+    ``internal`` are displacements of tree joints that are given, as the platform's pose is."""
 
     group: dict[str, str]
     tree: tuple[Edge, ...]
@@ -48,14 +49,27 @@ class Plan:
     follows: dict[Displacement, int] = field(default_factory=dict)
     needs: dict[str, frozenset[str]] = field(default_factory=dict)
     relations: tuple[int, ...] = ()
+    internal: tuple[Displacement, ...] = ()
 
     def is_coupled(self, joint: int) -> bool:
         """Whether a displacement of a joint follows from others."""
         return any(number == joint for number, _ in self.follows)
 
+    def is_internal(self, joint: int) -> bool:
+        """Whether a displacement of a joint is given."""
+        return any(number == joint for number, _ in self.internal)
 
-def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint], relations: Sequence[ChainRelation] = ()) -> Plan:
-    """The plan of a leg; ``InputError`` with the field at fault where its joints do not hang together."""
+
+def plan_of(
+    bodies: Sequence[str],
+    joints: Sequence[ChainJoint],
+    relations: Sequence[ChainRelation] = (),
+    internal: Sequence[Displacement] = (),
+) -> Plan:
+    """The plan of a leg; ``InputError`` with the field at fault where its joints do not hang together.
+
+    ``internal`` are displacements that are given: their joints come first into the tree.
+    """
     _check_names(bodies, joints)
     group = _rigid_groups(bodies, joints)
     moving = [k for k, j in enumerate(joints) if JOINT_DOF[j.kind]]
@@ -65,11 +79,23 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint], relations: Sequ
             raise InputError(f"joints.{k}: {joints[k].name} connects {a!r} to itself through fixed joints")
     far = _distances(ends)
     coupled = {number for relation in relations for number, _ in relation.displacements}
+    given = {number for number, _ in internal}
     order = sorted(
-        moving, key=lambda k: (not (joints[k].actuated or k in coupled), JOINT_DOF[joints[k].kind], far[k], k)
+        moving,
+        key=lambda k: (
+            k not in given,
+            not (joints[k].actuated or k in coupled),
+            JOINT_DOF[joints[k].kind],
+            far[k],
+            k,
+        ),
     )
     kept, _ = spanning(order, [ends[k] for k in order], GROUND)
     tree = _outward(kept, ends, GROUND)
+    for number in sorted(given - {*kept}):
+        raise InputError(
+            f"{joints[number].name} closes a loop of joints that are internal coordinates; leave one of them out"
+        )
     held = {*GROUND, *(edge.child for edge in tree)}
     for body in bodies:
         if group[body] not in held:
@@ -93,7 +119,7 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint], relations: Sequ
         for k in rest
     ]
     spins = _spins(joints, tree, cuts)
-    plan = Plan(group, tuple(tree), tuple(cuts), (*reached, *others, *carried), spins)
+    plan = Plan(group, tuple(tree), tuple(cuts), (*reached, *others, *carried), spins, internal=tuple(internal))
     return _coupled(plan, ends, relations) if relations else plan
 
 
@@ -109,7 +135,8 @@ def _coupled(plan: Plan, ends: dict[int, tuple[str, str]], relations: Sequence[C
         if edge.child in holding:
             holding.add(edge.parent)
     for number, relation in enumerate(relations):
-        free = [d for d in relation.displacements if d[0] in edges and d not in plan.follows]
+        known = {*plan.follows, *plan.internal}
+        free = [d for d in relation.displacements if d[0] in edges and d not in known]
         free.sort(key=lambda d: (edges[d[0]].child in holding, d[1] == "translation"))
         for displacement in free:
             child = edges[displacement[0]].child

@@ -39,7 +39,7 @@ class SolvedChain(PlacedChain):
 
     def _hinge(self, edge: Edge, parent: ChainBody, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
         closed_form = self._closed_forms.get(edge.joint)
-        if closed_form is None:
+        if closed_form is None or closed_form.method == "given":
             super()._hinge(edge, parent, at, axis, slides)
             return
         if closed_form.method in ("carried", "parallelogram_bar"):
@@ -160,7 +160,7 @@ class SolvedChain(PlacedChain):
 
     def _slide(self, edge: Edge, parent: ChainBody, at: ca.SX, axis: ca.SX) -> None:
         closed_form = self._closed_forms.get(edge.joint)
-        if closed_form is None:
+        if closed_form is None or closed_form.method == "given":
             super()._slide(edge, parent, at, axis)
             return
         a = parent.vector(axis)
@@ -186,7 +186,7 @@ class SolvedChain(PlacedChain):
         """A universal joint whose child reaches for a point g away: e, the second axis, is perpendicular to a, the
         first."""
         closed_form = self._closed_forms.get(edge.joint)
-        if closed_form is None:
+        if closed_form is None or closed_form.method == "given":
             super()._universal(edge, parent, at, first, second)
             return
         a, origin = parent.vector(first), parent.point(at)

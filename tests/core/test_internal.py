@@ -1,0 +1,208 @@
+"""Internal coordinates: degrees of freedom beside the platform's, against the engine of constraints."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.errors import InputError, RobotFileError
+from polypod.files import loads
+from polypod.yaml12 import to_yaml
+from support.chain_functions import Functions
+from support.compare import assert_close
+from support.engines.chain_engine import Array, Engine, Motion, OutOfReachError, Place
+from support.refusals import refused
+from support.robots.machine_chains import MACHINES
+from support.robots.redundant import redundant
+
+# Both sides round in double precision, magnified by the condition of legs and Jacobian (below 1e3).
+TOLERANCE = 1e-10
+SMALL = (("slider-crank", 13), ("3-PUU", 3), ("RSSR", 17))
+
+
+def reached(engine: Engine, aim: Array) -> Place | None:
+    """The place at an aim, or nearer home: some machines stretch their arms there; None for one that cannot move so."""
+    for part in (1.0, 0.1, 0.01):
+        try:
+            return engine.displaced(part * aim)
+        except OutOfReachError:
+            continue
+    return None
+
+
+def compare(name: str, seed: int, along: float = 0.5) -> bool:
+    """Coordinates, rates, forces with friction, accelerations of a machine with joints of its own; False for one whose
+    extra joints are refused, since they jam it."""
+    data = redundant(MACHINES[name](seed), seed, along)
+    engine, rng = Engine(data), np.random.default_rng(seed + 1)
+    count, m = engine.coordinate_count, len(engine.chosen)
+    place = reached(engine, rng.uniform(-0.03, 0.03, count))
+    if place is None:
+        with pytest.raises(RobotFileError):
+            Functions(loads(to_yaml(data)))
+        return False
+    velocity = engine.velocity(place, rng.normal(size=count))
+    rates = engine._rates_by_twists(place, engine.internal) @ velocity.ravel()
+    change = 3 * rng.normal(size=count)
+    motion = Motion(velocity, engine.acceleration(place, velocity, change))
+    wrench = 5 * rng.normal(size=6)
+    given: dict[str, Any] = {
+        "pose": engine.pose(place),
+        "internal": engine.internal_coordinates(place),
+        "twist": np.r_[velocity[0], rates],
+        "acceleration": np.r_[motion.acceleration[0], change[m:]],
+        "wrench": wrench,
+    }
+    function = Functions(loads(to_yaml(data)))
+    found = function("inverse_kinematics", **given)
+    tolerance = TOLERANCE + 1e-13 / float(found["quality"])
+    q = engine.coordinates(place)
+    assert_close(found["q"][None], q[None], TOLERANCE, max(1.0, np.abs(q).max()))
+    assert_close(
+        function("rates", **given)["qdot"][None], (engine.drive_rows(place) @ velocity.ravel())[None], tolerance
+    )
+    if len(q) > count:  # the forces of redundant drives are a choice
+        return True
+    force = engine.inverse_dynamics(place, motion, wrench, friction=True)
+    assert_close(function("inverse_dynamics", friction=True, **given)["force"][None], force[None], tolerance)
+    back = function("direct_dynamics", friction=True, **given, force=force)["acceleration"]
+    assert_close(back[None], given["acceleration"][None], 100 * tolerance)
+    return True
+
+
+PLANAR = """name: planar robot on a rail
+platform: {mass: 1.0, inertia: [0.01, 0.01, 0.02]}
+gravity: [0, -9.81, 0]
+dof: [x, y, yaw]
+internal: [{name: rail, joint: leg1.rail}]
+legs:
+- name: leg1
+  kind: chain
+  bodies:
+    cart: {mass: 0.5, com: [0.5, 0, 0], inertia: [0.001, 0.001, 0.001]}
+    a: {mass: 0.3, com: [0.45, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
+    b: {mass: 0.2, com: [0.25, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
+  joints:
+  - {name: rail, kind: prismatic, between: [base, cart], at: [0.5, 0, 0], axis: [0, 1, 0], actuated: true, rotor: 0.3}
+  - {name: motor, kind: revolute, between: [cart, a], at: [0.5, 0, 0], axis: [0, 0, 1], actuated: true}
+  - {name: elbow, kind: revolute, between: [a, b], at: [0.4, 0.2, 0], axis: [0, 0, 1], friction: {viscous: 0.1}}
+  - {name: wrist, kind: revolute, between: [b, platform], at: [0.1, 0, 0], axis: [0, 0, 1]}
+- name: arm
+  kind: chain
+  copies: {angles: [120 deg, 240 deg], about: [0, 0, 1]}
+  bodies:
+    a: {mass: 0.3, com: [0.45, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
+    b: {mass: 0.2, com: [0.25, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
+  joints:
+  - {name: motor, kind: revolute, between: [base, a], at: [0.5, 0, 0], axis: [0, 0, 1], actuated: true}
+  - {name: elbow, kind: revolute, between: [a, b], at: [0.4, 0.2, 0], axis: [0, 0, 1]}
+  - {name: wrist, kind: revolute, between: [b, platform], at: [0.1, 0, 0], axis: [0, 0, 1]}
+"""
+
+
+@cache
+def planar() -> pp.Model:
+    return pp.Model(loads(PLANAR))
+
+
+def motions(count: int) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(5)
+    return rng.uniform(-0.05, 0.05, (count, 4)), rng.normal(size=(count, 4)), rng.normal(size=(count, 4))
+
+
+def test_a_model_with_an_internal_coordinate() -> None:
+    """Twists end with its rate; forward kinematics finds it; forces are those of the change of energy."""
+    model = planar()
+    assert (model.dof, model.internal) == (("x", "y", "yaw"), ("rail",))
+    x, xdot, xddot = motions(4)
+    pose, twist, acceleration = model.motion(x, xdot, xddot)
+    s = x[:, 3:]
+    assert twist.shape == (4, 7)
+    np.testing.assert_array_equal(model.coordinates(pose, internal=s)[:, 3:], s)
+    q = model.inverse_kinematics(pose, internal=s)
+    np.testing.assert_allclose(q[:, 0], s[:, 0], rtol=1e-14)
+    rates = model.rates(pose, twist, internal=s)
+    np.testing.assert_allclose((model.jacobian(pose, internal=s) @ xdot[..., None])[..., 0], rates, rtol=1e-12)
+    found = model.forward_kinematics(q, full_output=True)
+    np.testing.assert_allclose(found.internal, s, atol=1e-13)
+    np.testing.assert_allclose(found.pose, pose, atol=1e-13)
+    force = model.inverse_dynamics(pose, twist, acceleration, internal=s)
+    back = model.direct_dynamics(pose, twist, force, internal=s)
+    np.testing.assert_allclose(back, acceleration, rtol=1e-11, atol=1e-11)
+
+    def energy(t: float) -> Array:
+        now = x + t * xdot + 0.5 * t * t * xddot
+        there, going, _ = model.motion(now, xdot + t * xddot)
+        kinetic, potential, _ = model.energy(there, going, internal=now[:, 3:])
+        return kinetic + potential
+
+    free = model.inverse_dynamics(pose, twist, acceleration, friction=False, internal=s)
+    h = 1e-4  # differences of fourth order: 1e-16 / h and h^4
+    power = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h)
+    np.testing.assert_allclose((free * rates).sum(axis=-1), power, rtol=1e-9)
+    np.testing.assert_allclose(model.joint_positions(pose, internal=s)["leg1.rail"], s, atol=1e-14)
+
+
+def test_a_coordinate_that_is_held() -> None:
+    """The robot with a joint that stands still has the forces and reactions of the one that moves, there."""
+    model = planar()
+    held = pp.Model(model.robot.with_({"internal.rail.held": "60 mm"}))
+    assert held.internal == ()
+    assert [one.name for one in held.actuators] == ["leg1", "arm1", "arm2"]
+    x, xdot, xddot = (part[:, :3] for part in motions(4))
+    pose, twist, acceleration = held.motion(x, xdot, xddot)
+    s, still = np.full((4, 1), 0.06), np.zeros((4, 1))
+    wide = [np.concatenate([part, still], axis=1) for part in (twist, acceleration)]
+    wanted = model.reactions(pose, *wide, internal=s)
+    found = held.reactions(pose, twist, acceleration)
+    force = model.inverse_dynamics(pose, *wide, internal=s)
+    np.testing.assert_allclose(held.inverse_dynamics(pose, twist, acceleration), force[:, 1:], rtol=1e-12)
+    np.testing.assert_allclose(found.base, wanted.base, rtol=1e-12, atol=1e-12)
+    for joint, one in wanted.legs["leg1"].items():
+        np.testing.assert_allclose(found.legs["leg1"][joint].force, one.force, atol=1e-12)
+    np.testing.assert_allclose(held.forward_kinematics(held.inverse_kinematics(pose)), pose, atol=1e-13)
+    other = held.inverse_kinematics(pose, parameters={"internal.rail.held": 0.01})
+    np.testing.assert_allclose(other, model.inverse_kinematics(pose, internal=still + 0.01)[:, 1:], atol=1e-14)
+
+
+def test_refusals() -> None:
+    """What is missing, or of no robot like this, is named."""
+    model = planar()
+    pose, rest = model.home, np.zeros(7)
+    for call in (
+        lambda: model.inverse_kinematics(pose),
+        lambda: model.limits(pose, rest, rest),
+        lambda: model.derivatives("inverse_dynamics", pose=pose, twist=rest, acceleration=rest),
+        lambda: pp.analysis.travel(model),
+        lambda: pp.simulate(model, duration=0.1),
+    ):
+        with pytest.raises(InputError):
+            call()
+    with refused(InputError, "five-bar", code="no_internal"):
+        pp.Model("five-bar").inverse_kinematics(pp.Model("five-bar").home, internal=[0.0])
+    for field, text in (
+        ("joint: leg1.rail}", "joint: leg1.rails}"),  # no such joint
+        ("actuated: true, rotor: 0.3", "rotor: 0.3"),  # nothing drives it
+        ("internal: [{name: rail, joint: leg1.rail}]", "internal: [arm1.motor, leg1.rail]"),  # more than it has
+        ("internal: [{name: rail, joint: leg1.rail}]", ""),  # a leg that moves on its own
+        ("name: rail, joint", "name: yaw, joint"),
+    ):
+        assert field in PLANAR
+        with pytest.raises(RobotFileError):
+            pp.Model(loads(PLANAR.replace(field, text, 1)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(60))
+def test_many_random_internal_coordinates(seed: int) -> None:
+    names = list(MACHINES)
+    compare(names[seed % len(names)], 100 + seed)
+
+
+@pytest.mark.parametrize(("name", "seed"), SMALL)
+def test_random_internal_coordinates(name: str, seed: int) -> None:
+    assert compare(name, seed)
