@@ -142,7 +142,13 @@ class Chain(Leg, kind="chain"):
         return self._held
 
     def internal_motions(self) -> list[tuple[str, str]]:
-        """The joints whose coordinates are given, and which coordinate."""
+        """The joints whose coordinates are given.
+
+        Returns
+        -------
+        list of (str, str)
+            Name of each joint, and which coordinate of it.
+        """
         return [(self.joints[number].name, motion) for number, motion in self._internal]
 
     def in_general_position(self) -> Chain:
