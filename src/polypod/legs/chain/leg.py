@@ -85,7 +85,7 @@ class Chain(Leg, kind="chain"):
         try:
             check_relations(self.couplings, self.joints)
             self._plan = plan_of(tuple(self.bodies), self.joints, self.relations)
-            self._choices = Choices(self._sides(), self._parallels(), self._alike() if self.couplings else {})
+            self._choices = self._chosen()
         except InputError as error:
             raise ValueError(str(error)) from error
         faults = [*spin_faults(self, self._plan), home_fault(self.joints)]
@@ -133,7 +133,7 @@ class Chain(Leg, kind="chain"):
                 raise InputError(f"{joint!r} is given twice")
         leg._held = frozenset(one for one, still in zip(leg._internal, held, strict=True) if still)
         leg._plan = plan_of(tuple(self.bodies), self.joints, self.relations, leg._internal)
-        leg._choices = Choices(leg._sides(), leg._parallels())
+        leg._choices = leg._chosen()
         return leg, tuple("translation" if motion == "translation" else "rotation" for _, motion in leg._internal)
 
     @property
@@ -328,6 +328,9 @@ class Chain(Leg, kind="chain"):
         return Frame(self._middle(), rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation)))
 
     # -- choices by numbers --------------------------------------------------------------------------------------------
+
+    def _chosen(self) -> Choices:
+        return Choices(self._sides(), self._parallels(), self._alike() if self.couplings else {})
 
     def _sides(self) -> tuple[int, ...]:
         sides = []
