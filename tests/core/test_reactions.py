@@ -15,6 +15,7 @@ from polypod.model.kernels import Options
 from support.chain_functions import Functions
 from support.compare import close
 from support.engines.classical import leg_state
+from support.robots.random_robots import random_robot
 from support.states import easy
 
 GOLDEN = Path(__file__).parent.parent / "data" / "golden"
@@ -145,6 +146,23 @@ def test_reaction_forces_are_the_inverse_dynamics(model: pp.Model) -> None:
     state = easy(model, 8, seed=12)
     found = model.reactions(state.pose, state.twist, state.acceleration, state.wrench)
     close(found.force, model.inverse_dynamics(state.pose, state.twist, state.acceleration, state.wrench), SAME)
+
+
+def test_more_legs_than_six() -> None:
+    """Nine legs: the joints at the base carry what momentum asks of the robot as a whole."""
+    robot = random_robot(4, ("UPS",) * 9)
+    # what the rotor and the cross take is no momentum of a body
+    legs = [leg.model_copy(update={"rotor_mass": 0.0, "cross_inertia": 0.0}) for leg in robot.legs]
+    model = pp.Model(robot.model_copy(update={"legs": tuple(legs)}))
+    state = easy(model, 4, seed=13)
+    found = model.reactions(state.pose, state.twist, state.acceleration, state.wrench)
+    close(found.force, model.inverse_dynamics(state.pose, state.twist, state.acceleration, state.wrench), SAME)
+    carried = np.zeros((4, 6))
+    for leg in model.robot.legs:
+        reaction = found.legs[leg.name]["universal"]
+        carried[:, :3] -= reaction.force
+        carried[:, 3:] -= reaction.moment + np.cross(np.array(leg.base), reaction.force)
+    close(carried, found.base, SAME)
 
 
 def test_passive_axes_carry_nothing_without_friction(model: pp.Model) -> None:

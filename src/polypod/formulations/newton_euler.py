@@ -24,7 +24,7 @@ from ..mechanism.free_bodies import Applied, FreeBodies, JointTree, JointWrench,
 from ..mechanism.samples import closed_around_home
 from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, Port, port
-from ..symbols.linear import solve_general
+from ..symbols.linear import solve_general, solve_sparse
 from ..symbols.vectors import absent, cross, dot
 from . import virtual_power
 from .solution import ForceDistribution, motion_inputs
@@ -605,7 +605,7 @@ def general_balance(
         owners = [leg.leg.model.name for leg in legs for row in leg.conditions()]
         _refuse_contradictions(mechanism, x, matrix, right, owners)
     chosen = _columns([a[used] for a, _ in samples])
-    solution = solve_general(ca.densify(matrix[used, chosen]), right[used])
+    solution = solve_sparse(matrix[used, chosen], right[used])
     values = ca.SX.zeros(unknowns.numel())
     values[chosen] = solution.x
     solved_forces, solved = ca.substitute([forces, stacked], [unknowns], [values])

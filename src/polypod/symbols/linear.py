@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import casadi as ca
 
@@ -266,17 +267,23 @@ def _substituted(matrix: ca.SX, steps: Sequence[tuple[list[int], list[int], Solv
     x: list[ca.SX] = [ca.SX(0)] * matrix.size1()
     known: list[int] = []
     for rows, columns, solve in steps:
-        rest = []
-        for i in rows:
-            total = right[i]
-            for j in known:
-                if not matrix[i, j].is_zero():
-                    total = total - matrix[i, j] * x[j]
-            rest.append(total)
+        rest = _without_known(matrix, rows, known, x, right)
         for j, value in zip(columns, solve(rest), strict=True):
             x[j] = value
         known += columns
     return ca.vertcat(*x, ca.SX(0, 1))
+
+
+def _without_known(matrix: ca.SX, rows: list[int], known: list[int], x: list[ca.SX], right: ca.SX) -> list[ca.SX]:
+    """Right-hand sides of some rows less what is known of x."""
+    rest = []
+    for i in rows:
+        total = right[i]
+        for j in known:
+            if not matrix[i, j].is_zero():
+                total = total - matrix[i, j] * x[j]
+        rest.append(total)
+    return rest
 
 
 class _Block:
@@ -345,6 +352,126 @@ def _blocks(matrix: ca.SX) -> list[tuple[list[int], list[int]]]:
         (list(rows[row_start[k] : row_start[k + 1]]), list(columns[column_start[k] : column_start[k + 1]]))
         for k in range(count)
     ]
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Elimination that leaves zeros by structure alone.
+
+
+def solve_sparse(matrix: ca.SX, right: ca.SX) -> Solution:
+    """Solve a square system most of whose entries are zero by structure, as stably as with row pivoting.
+
+    Blocks of the triangular form are solved one after the other, each by Gaussian elimination. A pivot is the largest
+    entry of its column (rows swap) or of its row (columns swap): either bounds how entries grow. Which of the two, and
+    in which column or row, is the choice that takes the fewest operations: a strut's own equations, with two or three
+    unknowns each, are eliminated before they fill those of the platform.
+    """
+    x: list[ca.SX] = [ca.SX(0)] * matrix.size1()
+    known: list[int] = []
+    sizes: list[ca.SX] = []
+    for rows, columns in _blocks(matrix):
+        elimination = _SparseElimination([[matrix[i, j] for j in columns] for i in rows])
+        rest = _without_known(matrix, rows, known, x, right)
+        for j, value in zip(columns, elimination.solve(rest), strict=True):
+            x[j] = value
+        sizes += elimination.sizes
+        known += columns
+    smallest, greatest = sizes[0], sizes[0]
+    for size in sizes[1:]:
+        smallest, greatest = ca.fmin(smallest, size), ca.fmax(greatest, size)
+    return Solution(ca.vertcat(*x), smallest / greatest)
+
+
+class _Step(NamedTuple):
+    """One pivot: its row and column, 1/pivot, swaps (whether, with which row or column), factors of rows below it."""
+
+    row: int
+    column: int
+    inverse: ca.SX
+    row_swaps: list[tuple[ca.SX, int]]
+    column_swaps: list[tuple[ca.SX, int]]
+    factors: list[tuple[int, ca.SX]]
+
+
+class _SparseElimination:
+    """Triangular factors of a square matrix, given by rows, that are zero where structure says so."""
+
+    def __init__(self, entries: list[list[ca.SX]]) -> None:
+        self._rows = [{j: e for j, e in enumerate(row) if not e.is_zero()} for row in entries]
+        self._left = dict.fromkeys(range(len(entries)))  # rows without a pivot
+        self.sizes: list[ca.SX] = []
+        self._steps = [self._eliminate(*self._cheapest()) for _ in entries]
+
+    def _column(self, j: int) -> list[int]:
+        """Rows left that have an entry in a column."""
+        return [i for i in self._left if j in self._rows[i]]
+
+    def _cheapest(self) -> tuple[bool, int]:
+        """Whether columns swap, and the row (else the column) of the next pivot."""
+        column_of: dict[int, list[int]] = {}
+        for i in self._left:
+            for j in self._rows[i]:
+                column_of.setdefault(j, []).append(i)
+        if not column_of:
+            raise ValueError("a matrix that is singular by structure has no pivots")
+        choices = []
+        for j, below in column_of.items():
+            filled = len(set().union(*(self._rows[i] for i in below)))
+            choices.append(((len(below) - 1) * (8 * filled + 9), False, j))
+        for i in self._left:
+            filled = len({k for j in self._rows[i] for k in column_of[j]})
+            choices.append(((len(self._rows[i]) - 1) * (8 * filled + 7), True, i))
+        return min(choices)[1:]
+
+    def _eliminate(self, across: bool, at: int) -> _Step:
+        rows, zero = self._rows, ca.SX(0)
+        if across:
+            row, (column, *others) = at, sorted(rows[at], key=lambda j: (len(self._column(j)), j))
+        else:
+            column, (row, *others) = at, sorted(self._column(at), key=lambda i: (len(rows[i]), i))
+        largest, swaps = ca.fabs(rows[row][column]), []
+        for other in others:
+            size = ca.fabs(rows[row][other] if across else rows[other][column])
+            better = size > largest
+            largest = ca.if_else(better, size, largest)
+            swaps.append((better, other))
+            if across:
+                for i in {**dict.fromkeys(self._column(column)), **dict.fromkeys(self._column(other))}:
+                    pair = _swapped(better, rows[i].get(column, zero), rows[i].get(other, zero))
+                    rows[i][column], rows[i][other] = pair
+            else:
+                for j in {**rows[row], **rows[other]}:
+                    pair = _swapped(better, rows[row].get(j, zero), rows[other].get(j, zero))
+                    rows[row][j], rows[other][j] = pair
+        self.sizes.append(largest)
+        inverse = 1 / rows[row][column]
+        del self._left[row]
+        factors = []
+        for i in self._column(column):
+            factor = _times(rows[i].pop(column), inverse)
+            factors.append((i, factor))
+            for j, entry in rows[row].items():
+                if j != column:
+                    rows[i][j] = _minus_product(rows[i].get(j, zero), factor, entry)
+        return _Step(row, column, inverse, [] if across else swaps, swaps if across else [], factors)
+
+    def solve(self, right: list[ca.SX]) -> list[ca.SX]:
+        """x of A x = b for one column b."""
+        y, x = list(right), [ca.SX(0)] * len(right)
+        for step in self._steps:
+            for better, other in step.row_swaps:
+                y[step.row], y[other] = _swapped(better, y[step.row], y[other])
+            for i, factor in step.factors:
+                y[i] = _minus_product(y[i], factor, y[step.row])
+        for step in reversed(self._steps):
+            rest = y[step.row]
+            for j, entry in self._rows[step.row].items():
+                if j != step.column:
+                    rest = _minus_product(rest, entry, x[j])
+            x[step.column] = _times(rest, step.inverse)
+            for better, other in reversed(step.column_swaps):
+                x[step.column], x[other] = _swapped(better, x[step.column], x[other])
+        return x
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def body(mass: float, com: Any, tensor: Any) -> pp.Body:
 def random_robot(seed: int, kinds: tuple[str, ...]) -> pp.Robot:
     """A robot whose legs are of some kinds, all its numbers random, every leg closed at a random home."""
     rng = np.random.default_rng(seed)
-    around = 2 * np.pi * np.arange(6) / 6
+    around = 2 * np.pi * np.arange(len(kinds)) / 6
     home = Rotation.from_rotvec(0.3 * rng.normal(size=3)).as_matrix()
     position = np.r_[0.2 * rng.normal(size=2), rng.uniform(0.8, 1.2)]
     legs = []
