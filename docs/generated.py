@@ -55,6 +55,27 @@ from polypod.papers import MODULES
 from polypod.papers.shared.report import shown
 from polypod.viewer.extras import EXTRAS
 
+SINE = """name: heave
+trajectory:
+  kind: euler
+  relative_to: home
+  path: {kind: sine, amplitude: [0, 0, 50 mm, 0, 5 deg, 0], frequency: 1 Hz, duration: 10}"""
+PICK = """name: pick
+rate: 500
+trajectory:
+  kind: coordinates
+  path:
+    kind: rounded
+    points: [[0, -150 mm, 0], [0, -150 mm, 25 mm], [0, 150 mm, 25 mm], [0, 150 mm, 0]]
+    speed: 3 m/s
+    acceleration: 40 m/s^2
+    jerk: 4000 m/s^3
+    corner: 10 mm"""
+MILL = """name: mill
+trajectory:
+  kind: euler
+  relative_to: home
+  path: {kind: gcode, file: part.nc, speed: 0.1 m/s, acceleration: 1 m/s^2, jerk: 50 m/s^3, corner: 0.05 mm, angles: [0, 0, 0]}"""
 CIRCLE = """name: circle
 rate: 200 # samples per second
 trajectory:
@@ -207,6 +228,24 @@ def motion_files() -> str:
             CIRCLE,
             "```\n",
             "To rotate the platform as well, replace the rest by another path of three angles.\n",
+            "## A sine\n",
+            "Heave of 50 mm and pitch of 5 degrees at 1 Hz about home, for ten periods:\n",
+            "```yaml",
+            SINE,
+            "```\n",
+            "## Rounded corners, and programs of machine tools\n",
+            "A path `rounded` goes along straight lines without a stop, as fast as limits of speed, acceleration and "
+            "jerk allow, and rounds each corner: `corner` is the largest distance from the lines. A pick-and-place "
+            "cycle of a Delta robot:\n",
+            "```yaml",
+            PICK,
+            "```\n",
+            "A path `gcode` follows the lines and arcs of a program (G0 to G4, G17 to G21, G90, G91) in the same way, "
+            "with look-ahead over all of it; a word that is not understood is an error with its line. For a robot of "
+            "six degrees of freedom, `angles` adds a constant orientation:\n",
+            "```yaml",
+            MILL,
+            "```\n",
             "## Tables\n",
             "A `csv` file has a header that names its columns, in any order. They are separated by commas, or by "
             "semicolons or tabs, which also allow decimal commas:\n",

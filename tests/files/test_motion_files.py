@@ -60,6 +60,11 @@ PATHS = {
         "{kind: hermite, points: [0, 1], times: [0, 2], velocities: [0, 1], accelerations: [0, 3]}",
         lambda: tr.Hermite(points=[0, 1], times=[0, 2], velocities=[0, 1], accelerations=[0, 3]),
     ),
+    "rounded": (
+        "{kind: rounded, points: [[0, 0], [100 mm, 0], [100 mm, 0.1]], speed: 1 m/s, acceleration: 10, jerk: 1000, "
+        "corner: 5 mm}",
+        lambda: tr.Rounded(points=[[0, 0], [0.1, 0], [0.1, 0.1]], speed=1, acceleration=10, jerk=1000, corner=0.005),
+    ),
     "circle": (
         "{kind: circle, centre: [0, 0, 1], radius: 0.1, normal: [0, 0, 1], rpm: 40, turns: 2}",
         lambda: tr.Circle(centre=[0, 0, 1], radius=0.1, normal=[0, 0, 1], rpm=40, turns=2),
@@ -98,7 +103,7 @@ PATHS = {
 
 
 def test_every_kind_is_tested():
-    assert set(PATHS) == set(PathKind.registry)
+    assert set(PATHS) | {"gcode"} == set(PathKind.registry)  # programs: core/test_feed.py
     assert set(TrajectoryKind.registry) == {"euler", "axis", "poses", "coordinates", "published", "retimed"}
 
 

@@ -115,6 +115,11 @@ Phases = Annotated[Any, _numbers("rad"), _unit("rad")]
 Times = Annotated[Any, _numbers("s"), _unit("s")]
 Wrenches = Annotated[Any, _numbers("N", "N m"), _unit("N, N m")]
 MaybeNumbers, MaybeAccelerations, MaybeTimes, MaybeWrenches = Numbers, Accelerations, Times, Wrenches
+_JERKS = ("m/s^3", "rad/s^3")
+LargestSpeed = Annotated[Number, _numbers(*_SPEEDS), _unit(" or ".join(_SPEEDS), gt=0)]
+LargestAcceleration = Annotated[Number, _numbers(*_ACCELERATIONS), _unit(" or ".join(_ACCELERATIONS), gt=0)]
+LargestJerk = Annotated[Number, _numbers(*_JERKS), _unit(" or ".join(_JERKS), gt=0)]
+Tolerance = Annotated[Number, _numbers(*_DISPLACEMENTS), _unit(" or ".join(_DISPLACEMENTS), ge=0)]
 Seconds = Annotated[Number, _unit("s")]
 Duration = Annotated[Number, _unit("s", gt=0)]
 Axis = Annotated[Triple, _unit("1")]

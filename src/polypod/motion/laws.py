@@ -10,14 +10,12 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pydantic import Field
 
 from ..arrays import Array
-from ..description.quantities import Number
 from ..errors import InputError
 from .checks import ROUNDING
 from .contract import Coordinates, HigherDerivatives
-from .fields import Duration
+from .fields import Duration, LargestSpeed
 from .kinds import Family, Kind, any_of
 
 
@@ -226,7 +224,7 @@ class Trapezoid(TimeLaw):
 
     kind: Literal["trapezoid"] = "trapezoid"
     ramp: Duration | None = None
-    speed: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "m/s or rad/s"})] | None = None
+    speed: LargestSpeed | None = None
 
     def prepare(self, folder: Any) -> None:
         if self.ramp is None and self.speed is None:
