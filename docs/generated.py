@@ -75,7 +75,14 @@ MILL = """name: mill
 trajectory:
   kind: euler
   relative_to: home
-  path: {kind: gcode, file: part.nc, speed: 0.1 m/s, acceleration: 1 m/s^2, jerk: 50 m/s^3, corner: 0.05 mm, angles: [0, 0, 0]}"""
+  path:
+    kind: gcode
+    file: part.nc
+    speed: 0.1 m/s
+    acceleration: 1 m/s^2
+    jerk: 50 m/s^3
+    corner: 0.05 mm
+    angles: [0, 0, 0]"""
 CIRCLE = """name: circle
 rate: 200 # samples per second
 trajectory:
