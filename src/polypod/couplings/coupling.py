@@ -7,12 +7,9 @@ registers itself by subclassing ``Coupling`` with ``kind="..."`` and states its 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import model_validator
-
-from ..description.quantities import Data
-from ..errors import UnknownNameError, short_repr
+from ..description.quantities import KindData
 
 
 class Term(NamedTuple):
@@ -48,7 +45,7 @@ class Relation(NamedTuple):
     part: str = ""
 
 
-class Coupling(Data):
+class Coupling(KindData, family="coupling"):
     """Joints whose displacements from home belong together: gears, belts, screws.
 
     Subclass with ``kind="NAME"``, add the data as fields, and state the ``relations``. Numeric fields are symbols where
@@ -56,33 +53,8 @@ class Coupling(Data):
     absent.
     """
 
-    registry: ClassVar[dict[str, type[Coupling]]] = {}
-    kind: str
+    default_kind = "linear"
     name: str = ""
-
-    def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if kind is None:
-            return
-        old = Coupling.registry.get(kind)
-        if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise TypeError(
-                f"coupling kind {kind!r} is already registered by {old.__module__}.{old.__qualname__}; choose another "
-                "name"
-            )
-        Coupling.registry[kind] = cls
-
-    @classmethod
-    def class_of(cls, value: Any) -> type[Data]:
-        """The kind that a mapping names, if any may stand there; linear unless it names one."""
-        return Coupling.registry[value.get("kind", "linear")] if cls is Coupling else cls
-
-    @model_validator(mode="after")
-    def _own_kind(self) -> Coupling:
-        own = next((kind for kind, cls in Coupling.registry.items() if cls is type(self)), self.kind)
-        if self.kind != own:
-            raise ValueError(f"kind: {type(self).__name__} is the kind {own!r}, got {self.kind!r}")
-        return self
 
     @abstractmethod
     def relations(self) -> tuple[Relation, ...]:
@@ -132,14 +104,7 @@ def parse_coupling(value: Any) -> Coupling:
     Coupling
         The coupling.
     """
-    if isinstance(value, Coupling):
-        return value
-    if not isinstance(value, dict):
-        raise ValueError(
-            "a coupling must be a mapping: joints with their factors, such as {leg1.nut: 1, leg1.screw: -1256.6}, or "
-            f"one with a 'kind', got {short_repr(value)}"
-        )
-    kind = value.get("kind", "linear")
-    if not isinstance(kind, str) or kind not in Coupling.registry:
-        raise ValueError(f"kind: {UnknownNameError('coupling kind', str(kind), tuple(Coupling.registry))}")
-    return Coupling.registry[kind].model_validate({**value, "kind": kind})
+    return Coupling.parse(
+        value,
+        "a mapping: joints with their factors, such as {leg1.nut: 1, leg1.screw: -1256.6}, or one with a 'kind'",
+    )

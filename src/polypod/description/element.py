@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_
 from ..errors import InputError, UnknownNameError, short_repr
 from .dof import leg_and_joint
 from .leg import LegData
-from .quantities import Data, Number, Position, in_either, list_of
+from .quantities import KindData, Number, Position, in_either, list_of
 from .units import OF_HINGES, OF_SLIDES, advice, written_unit
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class BodyEnd(NamedTuple):
     name: str
 
 
-class ElementData(Data):
+class ElementData(KindData, family="element"):
     """What acts between two bodies, by their distance or a joint's displacement, and by its rate.
 
     ``between`` are two bodies, ``base``, ``platform`` or ``LEG.BODY``, and ``at`` a point on each, where these are at
@@ -139,34 +139,15 @@ class ElementData(Data):
     three components of the rotation vector of a spherical one, base axes at home.
     """
 
-    registry: ClassVar[dict[str, type[ElementData]]] = {}
     joint_only: ClassVar[bool] = False
     points_only: ClassVar[bool] = False
     measured: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "preload", "rest", "force", "length")
     """Fields whose unit is that of the displacement."""
-    kind: str
     name: str = Field(min_length=1)
     joint: str = ""
     between: tuple[str, str] | None = None
     at: Points | None = None
     _written: dict[str, Any] = PrivateAttr(default_factory=dict)
-
-    def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if kind is None:
-            return
-        old = ElementData.registry.get(kind)
-        if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise TypeError(
-                f"element kind {kind!r} is already registered by {old.__module__}.{old.__qualname__}; choose another "
-                "name"
-            )
-        ElementData.registry[kind] = cls
-
-    @classmethod
-    def class_of(cls, value: Any) -> type[Data]:
-        """The kind that a mapping names, if any may stand there."""
-        return ElementData.registry[value["kind"]] if cls is ElementData else cls
 
     @model_validator(mode="wrap")
     @classmethod
@@ -179,9 +160,6 @@ class ElementData(Data):
 
     @model_validator(mode="after")
     def _ends(self) -> ElementData:
-        own = next((kind for kind, cls in ElementData.registry.items() if cls is type(self)), self.kind)
-        if self.kind != own:
-            raise ValueError(f"kind: {type(self).__name__} is the kind {own!r}, got {self.kind!r}")
         if bool(self.joint) == (self.between is not None):
             raise ValueError("joint: give the joint it is in, or 'between' two bodies with 'at'; one of both")
         if self.joint and self.points_only:
@@ -318,13 +296,4 @@ def _body(name: str, legs: Sequence[LegData]) -> BodyEnd:
 
 def parse_element(value: Any) -> ElementData:
     """An element from its mapping, by its ``kind``."""
-    if isinstance(value, ElementData):
-        return value
-    if not isinstance(value, dict):
-        raise ValueError(f"an element must be a mapping with a 'kind', got {value!r}")
-    kind, known = value.get("kind"), tuple(ElementData.registry)
-    if kind is None:
-        raise InputError(f"kind: missing: an element needs one of {', '.join(known)}", code="missing")
-    if not isinstance(kind, str) or kind not in ElementData.registry:
-        raise ValueError(f"kind: {UnknownNameError('element kind', str(kind), known)}")
-    return ElementData.registry[kind].model_validate(value)
+    return ElementData.parse(value)

@@ -7,15 +7,15 @@ legs to be read from files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from ..arrays import Array
-from ..errors import InputError, UnknownNameError, short_repr
+from ..errors import InputError
 from .drive import Bearing, Drive
-from .quantities import Data, Direction, HalfAngle, Number, Position, field_schemas, in_either
+from .quantities import Data, Direction, HalfAngle, KindData, Number, Position, field_schemas, in_either
 
 
 class Friction(Data):
@@ -65,14 +65,12 @@ class ConeLimit(Data):
     half_angle: HalfAngle
 
 
-class LegData(Data):
+class LegData(KindData, family="leg"):
     """Data of one leg. ``platform`` is its attachment point in the platform frame.
 
     ``name`` is what messages and results call it; the robot fills it in (leg1, leg2, ...) if absent.
     """
 
-    registry: ClassVar[dict[str, type[LegData]]] = {}
-    kind: str
     name: str = ""
     platform: Position
 
@@ -80,22 +78,6 @@ class LegData(Data):
     def relations(self) -> tuple[Any, ...]:
         """Relations between displacements of its joints; only chains have some."""
         return ()
-
-    def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if kind is None:
-            return
-        old = LegData.registry.get(kind)
-        if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise TypeError(
-                f"leg kind {kind!r} is already registered by {old.__module__}.{old.__qualname__}; choose another name"
-            )
-        LegData.registry[kind] = cls
-
-    @classmethod
-    def class_of(cls, value: Any) -> type[Data]:
-        """The kind that a mapping names, if any may stand there."""
-        return LegData.registry[value["kind"]] if cls is LegData else cls
 
     def at_home(self, position: Any, rotation: Any, like: Any = None) -> LegData:
         """The leg as part of a robot with a given home pose; kinds that are stated at home keep it.
@@ -424,13 +406,6 @@ class LegData(Data):
         """
         return []
 
-    @model_validator(mode="after")
-    def _own_kind(self) -> LegData:
-        own = next((kind for kind, cls in LegData.registry.items() if cls is type(self)), self.kind)
-        if self.kind != own:
-            raise ValueError(f"kind: {type(self).__name__} is the kind {own!r}, got {self.kind!r}")
-        return self
-
 
 SHORT_KINDS: list[str] = []
 """Names of kinds that files write out as others before they are read here: for messages."""
@@ -438,16 +413,4 @@ SHORT_KINDS: list[str] = []
 
 def parse_leg(value: Any) -> LegData:
     """A leg from its mapping, by its ``kind``."""
-    if isinstance(value, LegData):
-        return value
-    if not isinstance(value, dict):
-        raise ValueError(f"a leg must be a mapping with a 'kind', got {short_repr(value)}")
-    kind = value.get("kind")
-    if kind is None:
-        every = ", ".join((*LegData.registry, *SHORT_KINDS))
-        raise InputError(f"kind: missing: a leg needs one of {every}", code="missing")
-    if not isinstance(kind, str) or kind not in LegData.registry:
-        known = (*LegData.registry, *SHORT_KINDS)
-        own = "For a kind of your own import its module first."
-        raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), known)} {own}")
-    return LegData.registry[kind].model_validate(value)
+    return LegData.parse(value, also=SHORT_KINDS, advice=" For a kind of your own import its module first.")

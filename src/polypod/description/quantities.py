@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Annotated, Any, NamedTuple, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)  # fmt: skip
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from ..errors import InputError, short_repr
+from ..errors import InputError, UnknownNameError, short_repr
 from ..lazy import lazy
 from .units import in_si, list_advice
 
@@ -119,6 +128,68 @@ class Data(BaseModel):
             If it names no kind of the family.
         """
         return cls
+
+
+class KindData(Data):
+    """Data of a family of kinds: legs, elements, couplings.
+
+    A family is a subclass with ``family="NAME"``; a kind registers itself by subclassing it with ``kind="NAME"``.
+    ``default_kind`` is the one of mappings that name none; without one they must.
+    """
+
+    registry: ClassVar[dict[str, type[Any]]] = {}
+    family: ClassVar[str] = ""
+    default_kind: ClassVar[str | None] = None
+    kind: str
+
+    def __init_subclass__(cls, family: str | None = None, kind: str | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if family is not None:
+            cls.family, cls.registry = family, {}
+        if kind is None:
+            return
+        old = cls.registry.get(kind)
+        if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(
+                f"{cls.family} kind {kind!r} is already registered by {old.__module__}.{old.__qualname__}; choose "
+                "another name"
+            )
+        cls.registry[kind] = cls
+
+    @classmethod
+    def class_of(cls, value: Any) -> type[Data]:
+        """The kind that a mapping names, if any may stand there."""
+        if "registry" not in vars(cls):
+            return cls
+        return cls.registry[value["kind"] if cls.default_kind is None else value.get("kind", cls.default_kind)]
+
+    @classmethod
+    def parse(
+        cls, value: Any, form: str = "a mapping with a 'kind'", also: Sequence[str] = (), advice: str = ""
+    ) -> Any:
+        """One of the family from its mapping, by its ``kind``; what is one stays as it is.
+
+        ``form`` says how it is written, ``also`` which kinds files may name besides those here, ``advice`` what to do
+        about a kind that is unknown.
+        """
+        if isinstance(value, cls):
+            return value
+        a = f"a{'n' * (cls.family[0] in 'aeiou')} {cls.family}"
+        if not isinstance(value, dict):
+            raise ValueError(f"{a} must be {form}, got {short_repr(value)}")
+        kind, known = value.get("kind", cls.default_kind), (*cls.registry, *also)
+        if kind is None:
+            raise InputError(f"kind: missing: {a} needs one of {', '.join(known)}", code="missing")
+        if not isinstance(kind, str) or kind not in cls.registry:
+            raise ValueError(f"kind: {UnknownNameError(f'{cls.family} kind', str(kind), known)}{advice}")
+        return cls.registry[kind].model_validate({**value, "kind": kind})
+
+    @model_validator(mode="after")
+    def _own_kind(self) -> Self:
+        own = next((kind for kind, cls in self.registry.items() if cls is type(self)), self.kind)
+        if self.kind != own:
+            raise ValueError(f"kind: {type(self).__name__} is the kind {own!r}, got {self.kind!r}")
+        return self
 
 
 def _number(value: Any) -> Any:

@@ -11,7 +11,7 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -34,6 +34,7 @@ from ..errors import (
     UnphysicalWarning,
     short_repr,
 )
+from ..lazy import lazy
 from ..yaml12 import Dumper, to_yaml
 from .document_kinds import another_kind
 from .documents import parse, read
@@ -171,22 +172,27 @@ def loads(
     RobotFileError
         If the text has faults: all of them, with their lines.
     """
-    whole, node, robot = (_read_once if origin.startswith(_OF_LIBRARY) else _read)(text, origin, folder)
-    if whole.remarks:
-        warnings.warn(RoundedWarning(whole.remarks), stacklevel=3)
-    settings = dict(settings or {})
+    file = (_read_once if origin.startswith(_OF_LIBRARY) else _read)(text, origin, folder)
+    if file.whole.remarks:
+        warnings.warn(RoundedWarning(file.whole.remarks), stacklevel=3)
+    return _with_settings(file, origin, folder, settings)
+
+
+def _with_settings(file: _File, origin: str, folder: str | Path, settings: Mapping[str, Any] | None) -> Robot:
+    """The robot of a file with other values, and what is odd about it as warnings to the caller's caller."""
+    robot, settings = file.robot, dict(settings or {})
     kind = settings.pop("platform.kind", None)
     if kind not in (None, "rigid"):
         raise InputError(
             f"platform.kind: can only be set to rigid, for a platform whose file says flexible, got {kind!r}"
         )
     if settings:
-        changed = replace(whole, document=with_settings(whole.document, robot, settings))
+        changed = replace(file.whole, document=with_settings(file.whole.document, robot, settings))
         listed = ", ".join(f"{path} = {short_repr(value)}" for path, value in settings.items())
-        robot = _checked(changed, node, f"{origin} with {listed}", folder)
+        robot = _checked(changed, file.node, f"{origin} with {listed}", folder)
     robot = robot.rigid if kind else robot
-    for text in suspicious_numbers(robot):
-        warnings.warn(text, ImplausibleWarning, stacklevel=3)
+    for text in suspicious_numbers(robot) if kind or settings else file.suspected:
+        warnings.warn(text, ImplausibleWarning, stacklevel=4)
     if robot.unphysical:
         names = [leg.name for leg in robot.legs]
         count = f"{len(robot.unphysical)} {'body' if len(robot.unphysical) == 1 else 'bodies'}"
@@ -201,18 +207,32 @@ def loads(
         else:
             what += ", and its file turns the check off ('check: none')"
         bodies = merge_remarks(((f"{path}.inertia", problem) for path, problem in robot.unphysical.items()), names)
-        warnings.warn(UnphysicalWarning(what, what + lists, bodies), stacklevel=3)
+        warnings.warn(UnphysicalWarning(what, what + lists, bodies), stacklevel=4)
     return robot
 
 
-def _read(text: str, origin: str, folder: str | Path) -> tuple[Expanded, Any, Robot]:
+@dataclass(frozen=True)
+class _File:
     """A text's document, written out, its nodes with their lines, and the robot that it states."""
+
+    whole: Expanded
+    node: Any
+    robot: Robot
+
+    @lazy
+    def suspected(self) -> tuple[str, ...]:
+        """What ``suspicious_numbers`` says of the robot."""
+        return tuple(suspicious_numbers(self.robot))
+
+
+def _read(text: str, origin: str, folder: str | Path) -> _File:
+    """What a text states."""
     document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
     faults = another_kind(document, "robot") or structure_faults(document, node)
     if faults:
         raise RobotFileError(origin, faults)
     whole = _expanded(document, node, origin)
-    return whole, node, _checked(whole, node, origin, folder)
+    return _File(whole, node, _checked(whole, node, origin, folder))
 
 
 _read_once = lru_cache(maxsize=64)(_read)
@@ -253,7 +273,11 @@ def changed(robot: Robot, values: Mapping[str, Any], fields: Mapping[str, Any]) 
     """
     texts = {name: fields[name] for name in ("name", "title") if name in fields}
     paths = {**values, **dict(_flat({name: value for name, value in fields.items() if name not in texts}))}
-    return loads(dumps(robot.model_copy(update=texts)), f"robot {robot.name!r} with other values", settings=paths)
+    named, origin = robot.model_copy(update=texts), f"robot {robot.name!r} with other values"
+    if not paths:
+        return loads(dumps(named), origin)
+    document, node = parse(dumps(named), origin, RobotFileError, "a mapping")
+    return _with_settings(_File(_expanded(document, node, origin), node, named), origin, ".", paths)
 
 
 def _flat(fields: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -11,7 +11,7 @@ from ..description import ConeLimit
 from ..description.drive import Bearing, Drive, drive_fields
 from ..description.quantities import Frozen, Number
 from ..errors import UnknownNameError
-from ..symbols.vectors import Frame, dot, vector
+from ..symbols.vectors import dot, vector
 from .contract import Limit, Spring
 from .leg import Leg
 
@@ -35,7 +35,7 @@ class DrivenLeg(Drive, Leg):
     @model_validator(mode="after")
     def _bearings_of_joints(self) -> DrivenLeg:
         if self.bearings:
-            names = tuple(joint.name for joint in self.place(Frame.symbols("tip")).joints)
+            names = tuple(self.parts.joints)
             for name in self.bearings:
                 if name not in names:
                     raise ValueError(f"bearings.{name}: {UnknownNameError('joint', name, names)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import casadi as ca
 import numpy as np
@@ -14,8 +14,23 @@ from pydantic import model_validator
 from ..arrays import Array
 from ..description import Friction, LegData
 from ..description.units import unit_mismatch
+from ..lazy import lazy
 from ..symbols.vectors import Frame
 from .contract import SMALLEST_MARGIN, Joint, LegFrame, Placement, Strut
+
+
+class Parts(NamedTuple):
+    """Names of what a leg is made of, which its placement states: the same whatever the numbers are.
+
+    ``joints`` are kinds by name, ``limited`` the joints with a range, ``frictions`` fields of friction with the kind of
+    a joint that has it.
+    """
+
+    actuators: tuple[str, ...]
+    joints: dict[str, str]
+    bodies: tuple[str, ...]
+    limited: frozenset[str]
+    frictions: tuple[tuple[str, str], ...]
 
 
 class Leg(LegData):
@@ -27,21 +42,40 @@ class Leg(LegData):
     ``polypod.symbols.inertia.Inertia``. Texts and integers are data always: decide by them.
     """
 
+    @lazy
+    def parts(self) -> Parts:
+        """What the leg is made of, by name."""
+        placement = self.place(Frame.symbols("tip"))
+        motions = chain.from_iterable(joint.motions for joint in placement.joints)
+        return Parts(
+            tuple(actuator.name for actuator in placement.actuators),
+            {joint.name: joint.kind for joint in placement.joints},
+            tuple(body.name for body in placement.bodies),
+            frozenset(limit.joint for limit in placement.limits),
+            tuple((joint.friction, joint.kind) for joint in motions if joint.friction),
+        )
+
+    def __copy__(self) -> Self:
+        """A copy whose parts are its own: it may get other fields."""
+        copied = super().__copy__()
+        copied.__dict__.pop("parts", None)
+        return copied
+
     def actuator_names(self) -> tuple[str, ...]:
         """Names of the leg's actuators, in the order of its placement."""
-        return tuple(actuator.name for actuator in self.place(Frame.symbols("tip")).actuators)
+        return self.parts.actuators
 
     def joint_kinds(self) -> dict[str, str]:
         """Kinds of the leg's joints by their names."""
-        return {joint.name: joint.kind for joint in self.place(Frame.symbols("tip")).joints}
+        return dict(self.parts.joints)
 
     def body_names(self) -> tuple[str, ...]:
         """Names of the leg's bodies."""
-        return tuple(body.name for body in self.place(Frame.symbols("tip")).bodies)
+        return self.parts.bodies
 
     def limits_joint(self, joint: str) -> bool:
         """Whether a displacement of a joint has a range."""
-        return any(limit.joint == joint for limit in self.place(Frame.symbols("tip")).limits)
+        return joint in self.parts.limited
 
     def reversed_joints(self) -> frozenset[str]:
         """Joints whose placement has their two bodies in the opposite order to the data.
@@ -113,9 +147,8 @@ class Leg(LegData):
             Kinds of joints by field.
         """
         found: dict[str, set[str]] = {}
-        for joint in chain.from_iterable(one.motions for one in self.place(Frame.symbols("tip")).joints):
-            if joint.friction:
-                found.setdefault(joint.friction, set()).add(joint.kind)
+        for field, kind in self.parts.frictions:
+            found.setdefault(field, set()).add(kind)
         return found
 
     @model_validator(mode="wrap")
