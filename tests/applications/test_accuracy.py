@@ -148,7 +148,11 @@ def test_what_cannot_be_answered_is_an_error_that_says_why(model_of: ModelOf) ->
 
 @pytest.mark.parametrize(
     ("name", "at", "components"),
-    [("five-bar", [0.01, -0.02], 3), ("agile-eye", [0.1, -0.2, 0.15], 3), ("tricept", [0.1, -0.15, -0.1], 6)],
+    [
+        ("five-bar", [0.01, -0.02], 3),
+        pytest.param("agile-eye", [0.1, -0.2, 0.15], 3, marks=pytest.mark.long),
+        pytest.param("tricept", [0.1, -0.15, -0.1], 6, marks=pytest.mark.long),
+    ],
 )
 def test_actuators_that_are_off_move_platforms_held_more_than_once_or_by_iterated_legs(
     name: str, at: list[float], components: int, model_of: ModelOf

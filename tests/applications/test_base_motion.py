@@ -113,7 +113,7 @@ legs:
 
 def test_the_shaking_force_is_the_rate_of_momentum(model_of: Any) -> None:
     """Sum of m r'' of all bodies by differences of their poses; joints' positions are in the result too."""
-    model = model_of("delta")
+    model = model_of("five-bar")
     task = make_task(model, "around-home", rate=100.0)
     result = pp.study(model, task, certify=False)
     k, h = 33, 1e-3

@@ -81,6 +81,7 @@ def test_friction_holds_legs_closed_by_iterating() -> None:
     assert np.abs(held.q.values[-1] - held.q.values[0]).max() < 1e-9
 
 
+@pytest.mark.long
 def test_energy_is_kept_without_a_closed_form() -> None:
     """Falling freely, no friction: what is lost in height is motion. Independent of any closed form."""
     _, opened = _both("3-rps")

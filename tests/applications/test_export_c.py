@@ -89,17 +89,22 @@ def call(function, arrays, outputs):
         ("pedrammehr", "inverse_dynamics"),
         ("pedrammehr", "forward_kinematics"),
         ("kim-ryu", "inverse_dynamics"),  # dry friction: an iteration
-        ("kim-ryu", "jacobian"),
-        ("kim-ryu", "energy"),
-        ("kim-ryu", "conditioning"),
-        ("kim-ryu", "twist"),
-        ("lopes", "mass_matrix"),
-        ("long", "inverse_kinematics"),
         ("staicu", "direct_dynamics"),
-        ("staicu", "bodies"),
         ("staicu", "reactions"),  # with numbers that are left open
-        ("kim-ryu", "joint_positions"),
         ("staicu", "joint_rates"),
+        *(
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("kim-ryu", "jacobian"),
+                ("kim-ryu", "energy"),
+                ("kim-ryu", "conditioning"),
+                ("kim-ryu", "twist"),
+                ("kim-ryu", "joint_positions"),
+                ("lopes", "mass_matrix"),
+                ("long", "inverse_kinematics"),
+                ("staicu", "bodies"),
+            )
+        ),
     ],
 )
 def test_compiled_c_equals_the_kernel(robot, function, tmp_path):

@@ -115,6 +115,7 @@ int main() {{
         export_cpp(model, precision="half")  # type: ignore[arg-type]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
 def test_a_fixed_number_of_iterations(model_of: Any, tmp_path: Path) -> None:
     """Enough rounds give what the iteration gives, too few say so; no loop is left that depends on the state."""

@@ -297,6 +297,7 @@ def test_names_that_differ_in_odd_characters_only(tmp_path: Path) -> None:
     assert [v.name for v in two][1:] == ["bodies.'a_'.mass", "bodies.'a_ 2'.mass", "bodies.a_.mass"]
 
 
+@pytest.mark.long
 @needs_compiler
 def test_a_pose_is_a_quaternion(model_of: Any, tmp_path: Path) -> None:
     """Six degrees of freedom: forward kinematics from a start near by; the glue's rotations against SciPy's, half

@@ -51,7 +51,7 @@ def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
     assert_same(model(name).robot, import_robot(path, "platform").robot)
 
 
-@pytest.mark.parametrize("robot", [rich_struts, rich_chain, rich_joints])
+@pytest.mark.parametrize("robot", [rich_struts, rich_chain, pytest.param(rich_joints, marks=pytest.mark.long)])
 def test_every_field_of_a_robot_file_comes_back(robot: Callable[[], pp.Robot], tmp_path: Path) -> None:
     """From MJCF and from URDF with the file beside it; MuJoCo reads the file with the robot's text in it."""
     rich = model(robot)

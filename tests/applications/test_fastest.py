@@ -610,7 +610,7 @@ def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
         ({}, "reaction", "reaction"),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("jerk", [None, 200.0])
+@pytest.mark.parametrize("jerk", [None, pytest.param(200.0, marks=pytest.mark.long)])
 def test_every_limit_of_the_robot_file_holds_a_fastest_motion(settings, kind, quantity, jerk):
     """The judge finds the limit used in full, and not exceeded; nothing else holds the motion back so much."""
     from polypod.fastest.solve import TOLERANCE, judged

@@ -546,7 +546,7 @@ def wrist(digits: int, seed: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("digits", "seed"), [(7, 0), (6, 1), *(pytest.param(d, 2, marks=pytest.mark.long) for d in (16, 9, 8))]
+    ("digits", "seed"), [(6, 1), *(pytest.param(d, 2, marks=pytest.mark.long) for d in (16, 9, 8, 7))]
 )
 def test_a_wrist_has_three_degrees_of_dof_whatever_its_digits(digits: int, seed: int, tmp_path: Path) -> None:
     """Nine axes that meet to the digits of a CAD program left 0 to 2 degrees of freedom."""

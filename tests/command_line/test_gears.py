@@ -33,7 +33,11 @@ def geared(name: str, ratios: dict[int, float]) -> pp.Robot:
 
 @pytest.mark.parametrize(
     ("name", "ratio"),
-    [("planar-3-rrr", 100.0), pytest.param("planar-3-rrr", -1e5, marks=pytest.mark.long), ("3-prs", 1256.6)],
+    [
+        ("planar-3-rrr", 100.0),
+        pytest.param("planar-3-rrr", -1e5, marks=pytest.mark.long),
+        pytest.param("3-prs", 1256.6, marks=pytest.mark.long),
+    ],
 )
 def test_a_gear_does_not_count_in_conditioning(name: str, ratio: float) -> None:
     """One drive behind a gear: J has a row that is ratio times larger, and the platform moves as before."""

@@ -245,8 +245,8 @@ def test_no_picture_replaces_a_file_unasked(ending: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "words",
     [
-        ("modes", "hexapod", "--picture", "victim.png"),
-        ("stiffness", "hexapod", "--drive", "20 N/um", "--map", "victim.png"),
+        pytest.param(("modes", "hexapod", "--picture", "victim.png"), marks=pytest.mark.long),
+        pytest.param(("stiffness", "hexapod", "--drive", "20 N/um", "--map", "victim.png"), marks=pytest.mark.long),
         ("check", "delta", "--draw", "victim.png"),
     ],
     ids=lambda words: str(words[0]),

@@ -132,6 +132,7 @@ def test_compare_by_hand(two):
     assert reaction.best is None
 
 
+@pytest.mark.long
 def test_compare_says_which_files_have_no_motor(two):
     motor = load(two[0], {"legs.drive.joints.lift.rotor": 1.0})
     found = compare(study_robots({"plain": two[0], "driven": motor}, "around-home", rate=20.0))

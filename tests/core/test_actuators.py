@@ -121,8 +121,8 @@ BALANCED = [
     if friction or name in user.ROBOTS
 ]
 # Every robot by one formulation, every formulation on legs with loops or passive joints; all of them in long runs.
-KEPT_ROBOTS = dict.fromkeys(FORMULATIONS, SOME[1:])
-KEPT_ROBOTS |= {"virtual-power": USUAL, "newton-euler": SOME}
+KEPT_ROBOTS = dict.fromkeys(FORMULATIONS, SOME[1:2])
+KEPT_ROBOTS |= {"virtual-power": USUAL, "newton-euler": SOME[1:]}
 KEPT = [
     (formulation, name, friction)
     for formulation, name, friction in BALANCED

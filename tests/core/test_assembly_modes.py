@@ -173,9 +173,9 @@ def test_struts_that_actuators_carry(robot: str, count: int, model_of: ModelOf) 
     ("robot", "most"),
     [
         ("planar-3-rrr", 6),
-        ("agile-eye", 8),
         ("3-rps", 16),
-        ("orthoglide", 2),
+        pytest.param("agile-eye", 8, marks=pytest.mark.long),
+        pytest.param("orthoglide", 2, marks=pytest.mark.long),
         pytest.param("delta", 2, marks=pytest.mark.long),
         pytest.param("linear-delta", 2, marks=pytest.mark.long),
         pytest.param("3-prs", 16, marks=pytest.mark.long),

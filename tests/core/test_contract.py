@@ -43,8 +43,8 @@ class Case(NamedTuple):
 
 
 CASES = [Case(r, f, friction) for r in ROBOTS for f in FORMULATIONS for friction in (False, True)]
-# Formulations of many operations on the smaller two; test_actuators has telescopic legs in all of them.
-LARGE = {("pedrammehr", "lagrange"), ("pedrammehr", "recursive-matrix")}
+# Formulations of many operations on the smallest; test_actuators has telescopic legs in all of them.
+LARGE = {(robot, name) for robot in ("pedrammehr", "kim-ryu") for name in ("lagrange", "recursive-matrix")}
 KEPT = [c for c in CASES if c.robot in sample.EACH_KIND and (c.robot, c.formulation) not in LARGE]
 
 

@@ -28,7 +28,7 @@ from support.robots.random_chains import as_data
 from support.states import mostly_long
 
 ROBOTS = {**COUPLED, **BETWEEN}
-DEFAULT = ("geared motors", "spindles", "coupled all around", "differential of legs", "mimic of legs")
+DEFAULT = ("coupled all around", "differential of legs", "mimic of legs")
 each_robot = pytest.mark.parametrize("name", mostly_long(ROBOTS, DEFAULT))
 # Seeds whose legs are not near a dead point; both sides then agree to rounding magnified by their condition.
 SEEDS = {"helical": 2, "shuffled crosses": 2}
@@ -95,7 +95,7 @@ def test_reactions_of_couplings_and_joints(name: str) -> None:
             check(next(rows), sign * wrenches[key], scale=size)
 
 
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("geared motors", "mimic of legs")))
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("mimic of legs",)))
 def test_other_functions(name: str) -> None:
     """Formulations, accelerations, direct dynamics both ways, mass matrix and energies."""
     c, function = case(name), functions(name)

@@ -298,6 +298,7 @@ class TestInterpreted:
         close(direct.force @ got.acceleration, np.broadcast_to(np.eye(6), (2, 6, 6)))
         close(direct.pose, -direct.force @ got.pose, 1e-8)
 
+    @pytest.mark.long
     def test_friction_of_a_leg_that_closes_by_iterating(self) -> None:
         """Neither the closing nor the loads of friction are differentiated through their iterations."""
         m, (pose, twist, acceleration) = iterated_with_friction()

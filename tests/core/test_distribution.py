@@ -64,7 +64,7 @@ def compiled(n: int, m: int) -> ca.Function:
     return ca.Function("within", [x, matrix, weights, low, high], [nearest_within(x, matrix, weights, low, high)])
 
 
-@pytest.mark.parametrize(("n", "r"), [(4, 1), (8, 2), (7, 3)])
+@pytest.mark.parametrize(("n", "r"), [(4, 1), (8, 2), pytest.param(7, 3, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", ["any", "weights", "idle actuators", "a given force"])
 def test_no_forces_within_bounds_are_nearer(n: int, r: int, kind: str) -> None:
     """Random robots, and such whose null space leaves an actuator out or moves two alike; feasible ones and others."""

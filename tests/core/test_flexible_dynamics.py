@@ -287,6 +287,7 @@ def test_inverse_then_direct_is_the_identity(name: str) -> None:
     assert_close(again.elastic_acceleration, there.elastic_acceleration, 1e-9)
 
 
+@pytest.mark.long
 def test_inverse_then_direct_of_the_hexagon() -> None:
     model = hexagon()
     s = stacked(random_states(model.robot, 10, 200, scale=0.2))
@@ -723,6 +724,7 @@ def test_ready_cold_in_four_times_a_rigid_robots_time(tmp_path: Path) -> None:
     assert any(tmp_path.iterdir())  # it was cold
 
 
+@pytest.mark.long
 def test_operations_of_direct_dynamics() -> None:
     """Ten modes cost at most 2.2 times the rigid model; operations are counted, as times vary on a shared machine."""
     flexible = hexagon().kernel("direct_dynamics").operations
