@@ -12,8 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import polypod as pp
-from polypod.control import ComputedTorque, JointComputedTorque, JointPD, Measurement, Springs
-from polypod.control.joint_pd import sampled_gains
+from polypod.control import ComputedTorque, JointComputedTorque, JointPD, Measurement, Springs, sampled_gains
 from polypod.errors import InputError
 from polypod.simulation import EnergyWarning, SimulationError, load_result, save_result
 from support.refusals import names, refused, warned

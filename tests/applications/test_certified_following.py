@@ -11,8 +11,7 @@ from polypod.analysis import certified_box, certified_volume, certify_motion, ne
 from polypod.analysis.certified import ImplicitEnclosure, enclosure_of
 from polypod.analysis.certified.affine import Affine, evaluate_affine
 from polypod.analysis.certified.implicit import Krawczyk
-from polypod.analysis.workspace import PoseCoordinates
-from polypod.analysis.workspace.pose_coordinates import WorkspaceTest
+from polypod.analysis.workspace import PoseCoordinates, WorkspaceTest
 from polypod.files import dumps, loads
 from polypod.motion import make_task
 from polypod.symbols.graph import Graph

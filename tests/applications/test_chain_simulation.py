@@ -14,8 +14,8 @@ import polypod as pp
 from polypod.description import Friction
 from polypod.files import dumps, loads
 from polypod.friction import sliding_joints
+from polypod.kernels import Expression, port
 from polypod.mechanism.closing import closed
-from polypod.symbols.expression import Expression, port
 from support.chain_functions import Functions
 from support.robots.machine_chains import MACHINES
 

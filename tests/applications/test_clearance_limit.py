@@ -13,9 +13,8 @@ import polypod as pp
 from polypod.analysis import certified_box, certified_volume
 from polypod.analysis.workspace import constant_orientation, full_workspace, workspace_map
 from polypod.description.robot import Floor
-from polypod.design import loads_study, prepare
+from polypod.design import loads_study, prepare, run
 from polypod.design.results import limits_text
-from polypod.design.sweep import run
 from polypod.export import export_c, export_js
 from polypod.motion import loads_motion, make_task
 from polypod.parameters.design import with_numbers

@@ -28,9 +28,9 @@ from polypod.control import (
 )
 from polypod.errors import InputError, StateError, UnknownNameError
 from polypod.motion import Poses, Published
-from polypod.papers.long.cases import hexagon_modes
 from polypod.simulation import SimulationError, simulate
 from support.refusals import refused
+from support.robots.hexagon import hexagon_modes
 from support.states import basis, displaced, easy, singular_pose
 
 Array = NDArray[np.float64]

@@ -19,14 +19,13 @@ import xarray as xr
 import polypod as pp
 from polypod.analysis import resonances, stiffness
 from polypod.analysis.workspace import constant_orientation, travel
-from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
+from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, run, sweep
 from polypod.design.optimise import optimise
 from polypod.design.page import page
 from polypod.design.quantities import share
 from polypod.design.results import derivative_table, judged, violations, worst
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
-from polypod.design.sweep import run
 from polypod.errors import ImplausibleWarning, InputError, PolypodError
 from polypod.motion import make_task
 from polypod.parameters.design import with_numbers

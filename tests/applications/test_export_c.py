@@ -21,9 +21,9 @@ from polypod.export.code import available_functions, named_expression
 from polypod.export.header import ABOUT, INPUTS, OUTPUTS
 from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
-from polypod.papers.long.cases import hexagon_modes
 from support.refusals import refused
 from support.robots.chains import tripod
+from support.robots.hexagon import hexagon_modes
 from support.robots.rotary import hexa
 from support.robots.unusual_chains import UNUSUAL
 

@@ -13,9 +13,9 @@ import pytest
 
 import polypod as pp
 from polypod.errors import UnknownNameError
-from polypod.export import export_js
+from polypod.export import export_js, js_function
 from polypod.export.code import ports
-from polypod.export.js import MAX_ITERATIONS, js_function
+from polypod.export.js import MAX_ITERATIONS
 from support.browser import BROWSER, Browser
 from support.refusals import refused
 from test_export_c import states
@@ -135,7 +135,7 @@ def test_an_iteration_that_never_ends_is_stopped(tmp_path):
     """The page of a browser would hang: iterations are bounded whatever the iteration says."""
     import casadi as ca
 
-    from polypod.symbols.expression import Iteration, Port, port
+    from polypod.kernels import Iteration, Port, port
 
     x, state = ca.SX.sym("x"), ca.SX.sym("state", 2)
     endless = Iteration(

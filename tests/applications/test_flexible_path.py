@@ -10,12 +10,12 @@ import polypod as pp
 from polypod.description import Modes, Plate, Robot
 from polypod.errors import InputError, StateError, UnstableBendingError
 from polypod.motion import Motion, Poses, Task, Trajectory, make_task
-from polypod.papers.long.cases import hexagon_modes
 from polypod.plates import plate_modes
-from polypod.results.study import study
+from polypod.results import study
 from polypod.simulation import follow
 from support.compare import assert_close
 from support.refusals import refused
+from support.robots.hexagon import hexagon_modes
 from support.states import displaced
 from test_flexible_friction import rough
 

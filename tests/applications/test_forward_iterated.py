@@ -24,7 +24,7 @@ from polypod.export import export_c, export_js
 from polypod.export.code import named_expression
 from polypod.kernels import Kernel
 from polypod.model import ForwardKinematicsStatus
-from polypod.results.figures.modes import modes_picture
+from polypod.results.figures import modes_picture
 from support.engines.chain_engine import Engine
 from support.refusals import refused
 from support.robots.machine_chains import MACHINES

@@ -18,9 +18,17 @@ from polypod.description import Body
 from polypod.description.paths import get
 from polypod.errors import InputError
 from polypod.files.suspected_unit_errors import suspicious_numbers
-from polypod.identification import LinearModel, Log, excite, identify, read_log, save_log, simulated_log
+from polypod.identification import (
+    LinearModel,
+    Log,
+    base_parameters,
+    excite,
+    identify,
+    read_log,
+    save_log,
+    simulated_log,
+)
 from polypod.identification import fit as rows
-from polypod.identification.base import base_parameters
 from polypod.identification.fit import rows_of
 from polypod.identification.identify import changes_of, identified, outliers, solve, whiteness
 from polypod.identification.logs import checked

@@ -16,9 +16,9 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import InputError, RobotFileError, UnknownNameError
-from polypod.exchange import READERS, Imported, import_robot, linkage_of
+from polypod.exchange import READERS, Imported, Linkage, import_robot, linkage_of
 from polypod.exchange.closing import LoopSolver
-from polypod.exchange.linkage import Linkage, body, checked_joint, combined, dangling_joints, massless
+from polypod.exchange.linkage import body, checked_joint, combined, dangling_joints, massless
 from polypod.exchange.simplify import _meeting, simplified
 from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.exchange.uncontrolled import uncontrolled_motions

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 import polypod as pp
-from polypod.analysis.workspace.pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
+from polypod.analysis.workspace import PoseCoordinates, Requirements, WorkspaceTest
 from polypod.errors import InputError
 from polypod.model.least_use import least_use
 from support.refusals import refused

@@ -17,11 +17,11 @@ from polypod.analysis import linearise, natural_modes
 from polypod.analysis.linear import modes_of
 from polypod.control import Springs
 from polypod.errors import InputError, StateError
-from polypod.papers.long.cases import hexagon_modes
 from polypod.simulation import simulate
 from support import states as sample
 from support.compare import derivative
 from support.refusals import refused
+from support.robots.hexagon import hexagon_modes
 from support.states import displaced, mostly_long, papers_robots
 
 Array = NDArray[np.float64]

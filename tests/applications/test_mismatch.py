@@ -15,8 +15,8 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.control import scaled_masses
 from polypod.description import FlexiblePlatform, PlateData, Robot
-from polypod.papers.long.cases import hexagon_modes, hexagon_plate
 from support.robots import user_legs
+from support.robots.hexagon import hexagon_modes, hexagon_plate
 from support.states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]

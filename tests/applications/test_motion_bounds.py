@@ -12,9 +12,8 @@ from polypod.analysis import MotionBounds, bound_motion
 from polypod.analysis.certified.affine import LinearModels, constant, majorant, solve
 from polypod.analysis.certified.bounds import _pushed
 from polypod.errors import InputError
-from polypod.motion import MotionFile, Through, make_task
+from polypod.motion import MotionFile, Through, WrenchTable, make_task
 from polypod.motion.trajectories import IndependentCoordinates, Poses
-from polypod.motion.wrench import WrenchTable
 from polypod.results import between, study, verdict
 from polypod.results.intersample import _bounded
 from support.command_line import polypod

@@ -14,8 +14,7 @@ import pytest
 
 import polypod as pp
 from polypod.description import Bearing, Drive, PlatformLimits, Robot
-from polypod.design import Evaluator, loads_study, prepare
-from polypod.design.sweep import run
+from polypod.design import Evaluator, loads_study, prepare, run
 from polypod.errors import InputError
 from polypod.limits import DRIVE_KINDS, KINDS
 from polypod.limits.symbols import state_limits
@@ -369,8 +368,9 @@ def in_fastest(model, task, result):
 
 def in_fastest_motion(model, task, result):
     """A motion that is found: held within what can be held, judged by all."""
+    from polypod.fastest import fastest
     from polypod.fastest.limits import HELD
-    from polypod.fastest.solve import fastest, judged, limits_text
+    from polypod.fastest.solve import judged, limits_text
 
     report = judged(model, fastest(model, points=20))
     held = [use for use, kind in zip(report.use.max(axis=0), report.kinds, strict=True) if kind in HELD]
@@ -591,7 +591,8 @@ def test_an_excitation_keeps_limits_of_power_and_acceleration():
 
 
 def test_a_fastest_motion_is_judged_by_what_it_is_not_held_within():
-    from polypod.fastest.solve import fastest, judged, limits_text
+    from polypod.fastest import fastest
+    from polypod.fastest.solve import judged, limits_text
 
     model = pp.Model(pp.load("hexapod", {"legs.*.max_stroke": "1 mm"}))
     found = fastest(model, "hexapod-tour", points=100)

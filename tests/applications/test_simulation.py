@@ -21,9 +21,8 @@ import polypod as pp
 from polypod.control import ComputedTorque, Measurement, Springs, scaled_masses
 from polypod.description import Drive
 from polypod.errors import InputError, UnknownNameError
-from polypod.model.actuators import ActuatorInfo
+from polypod.model import ActuatorInfo
 from polypod.motion import Published
-from polypod.papers.long.cases import hexagon_modes
 from polypod.simulation import (
     METHODS,
     InterruptedWarning,
@@ -38,6 +37,7 @@ from polypod.simulation.signals import Actuators
 from polypod.simulation.system import Stepper, System
 from support.command_line import polypod
 from support.refusals import names, refused, warned
+from support.robots.hexagon import hexagon_modes
 from support.states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]
@@ -455,7 +455,7 @@ def test_command_line(tmp_path: Path) -> None:
 
 def test_robots_with_cranks_have_angles() -> None:
     """A leg kind of the user's own, actuated by a crank: coordinates in rad, torques in N m, energy kept."""
-    from polypod.description.leg import LegData
+    from polypod.description import LegData
 
     known = dict(LegData.registry)
     try:

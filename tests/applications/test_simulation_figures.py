@@ -17,12 +17,12 @@ from polypod.control import ComputedTorque, Springs
 from polypod.drawing import posed
 from polypod.errors import InputError
 from polypod.motion import Published
-from polypod.papers.long.cases import hexagon_modes
 from polypod.results.figures import animation
 from polypod.results.figures import simulation as plots
 from polypod.results.figures.style import INK, prefix_power
 from polypod.simulation import load_result, save_result, simulate
 from support.refusals import refused
+from support.robots.hexagon import hexagon_modes
 
 STILL = np.zeros(6)
 

@@ -10,7 +10,7 @@ import pytest
 
 import polypod as pp
 from polypod.datasets import load_result, save_result
-from polypod.description.drive import Bearing
+from polypod.description import Bearing
 from polypod.files import save
 from polypod.motion import Poses, make_task
 from polypod.results import bearings, motors, rotor_notes, study, verdict

@@ -14,13 +14,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.description.body import Payload
+from polypod.description import Payload
 from polypod.drawing import Samples
 from polypod.drawing.shapes import payload_box
 from polypod.errors import InputError
 from polypod.files.templates import template
 from polypod.motion import make_task
-from polypod.papers.long.cases import hexagon_modes
 from polypod.viewer import document, live_page
 from polypod.viewer.cones import cones
 from polypod.viewer.coordinates import coordinates_of
@@ -31,6 +30,7 @@ from support.browser import Browser, needs_browser
 from support.command_line import polypod
 from support.refusals import failed, refused
 from support.robots.chains import planar, tripod
+from support.robots.hexagon import hexagon_modes
 from support.robots.rotary import hexa
 from support.states import mostly_long
 

@@ -185,7 +185,7 @@ def test_a_port_that_is_taken_is_reported(alone):
 
 
 def sample(time: float) -> Sample:
-    from polypod.control.contract import Measurement
+    from polypod.control import Measurement
 
     pose = np.eye(4)
     pose[:3, :3] = Rotation.from_rotvec([0, 0, time]).as_matrix()

@@ -16,7 +16,7 @@ import pytest
 import polypod as pp
 from polypod.cli import COMMANDS, GROUPS, WITH_SUBCOMMANDS, load_command
 from polypod.errors import MotionFileError
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files.templates import template
 from polypod.motion import Published
 from polypod.motion.resolve import robot_and_motion

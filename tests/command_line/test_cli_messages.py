@@ -16,7 +16,7 @@ import polypod as pp
 from polypod.cli.frame import command, report_errors
 from polypod.description.units import advice
 from polypod.errors import InputError, MotionFileError, RobotFileError, StateError, UnphysicalWarning
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files.robot_files import with_file_lines
 from polypod.files.templates import template
 from polypod.motion import loads_motion, make_task

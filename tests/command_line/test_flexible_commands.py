@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 import polypod as pp
 from polypod.export import export_c
 from polypod.export.code import available_functions
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files.templates import template
 from polypod.motion import make_task
 from polypod.platforms.modes import large_deflection

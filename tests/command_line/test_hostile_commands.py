@@ -20,10 +20,9 @@ from polypod.errors import InputError, MotionFileError
 from polypod.files import loads
 from polypod.files.templates import template
 from polypod.files.templates.sizes import DEFAULTS, robot_text
-from polypod.identification.calibrate import calibrate, check_uncertainty
-from polypod.identification.excite import excite
-from polypod.identification.logs import Log, checked
-from polypod.identification.measured import Measurements
+from polypod.identification import Log, Measurements, calibrate, excite
+from polypod.identification.calibrate import check_uncertainty
+from polypod.identification.logs import checked
 from polypod.identification.prepared import milliseconds_hint, prepared
 from polypod.motion import loads_motion
 from polypod.motion.tables import read_cells

@@ -10,8 +10,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError
-from polypod.identification import save_log, simulated_log
-from polypod.identification.logs import Log
+from polypod.identification import Log, save_log, simulated_log
 from polypod.identification.smoothing import smoothed
 from polypod.motion import load_motion
 from support.command_line import polypod

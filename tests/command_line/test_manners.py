@@ -28,7 +28,7 @@ from polypod.cli.complete import (
 from polypod.description import LegData
 from polypod.description.quantities import Direction
 from polypod.errors import RobotFileError
-from polypod.file_kinds.json_schema import schema
+from polypod.file_kinds import schema
 from polypod.files.documents import parse
 from polypod.files.settings import parse_setting
 from polypod.files.templates import template

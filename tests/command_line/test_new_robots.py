@@ -9,7 +9,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError, UnknownNameError
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files.templates.sizes import DEFAULTS, robot_text
 from support.command_line import polypod
 from support.refusals import refused

@@ -352,7 +352,7 @@ def test_modes_that_are_one_another_turned_are_reached_alike(model_of: ModelOf) 
 
 
 def test_a_flexible_robot_is_sent_to_its_rigid_model() -> None:
-    from polypod.papers.long.cases import hexagon_modes
+    from support.robots.hexagon import hexagon_modes
 
     model = pp.Model(pp.load("long").on_modes(hexagon_modes(1)))
     with refused(InputError, "model.rigid"):

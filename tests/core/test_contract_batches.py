@@ -12,8 +12,7 @@ import numpy as np
 from scipy.spatial.transform import RigidTransform
 
 import polypod as pp
-from polypod.model import LimitReport
-from polypod.model.results import Reactions
+from polypod.model import LimitReport, Reactions
 from support import states as sample
 from support.compare import assert_close
 from support.states import friction_needs_reactions

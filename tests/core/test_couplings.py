@@ -19,11 +19,11 @@ from polypod.errors import InputError, RobotFileError
 from polypod.exchange import import_robot
 from polypod.export import export_mjcf, export_sdf, export_urdf
 from polypod.files import dumps, loads
-from polypod.papers.long.cases import hexagon_modes
 from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions
 from support.refusals import refused
 from support.robots.coupled_chains import BETWEEN, COUPLED
+from support.robots.hexagon import hexagon_modes
 from support.robots.random_chains import as_data
 from support.states import mostly_long
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.description.leg import LegData
+from polypod.description import LegData
 from polypod.errors import InputError, RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
 from polypod.legs import UPS, LegFrame

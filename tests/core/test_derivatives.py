@@ -15,14 +15,15 @@ import polypod as pp
 from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations.derivatives import MOTION
-from polypod.identification.linear_model import LinearModel, MotionRows
+from polypod.identification import LinearModel
+from polypod.identification.linear_model import MotionRows
 from polypod.model.derivatives import derivative_functions
-from polypod.papers.long.cases import hexagon_modes
 from polypod.parameters.design import with_numbers
 from polypod.platforms.motion import frame_of, pose_of
 from polypod.symbols.vectors import Frame, skew
 from support import compare
 from support.refusals import refused, warned
+from support.robots.hexagon import hexagon_modes
 from support.states import mostly_long
 
 ROBOTS = ("pedrammehr", "lopes", "staicu")

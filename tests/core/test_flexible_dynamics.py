@@ -22,12 +22,12 @@ from polypod.errors import InputError, StateError, StateWarning
 from polypod.kernels import machine
 from polypod.motion import Motion
 from polypod.papers.long import printed as long_printed
-from polypod.papers.long.cases import hexagon_modes, hexagon_points
 from support.compare import assert_close, derivative
 from support.engines.flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
 from support.engines.oracle import with_random_bodies
 from support.refusals import refused, warned
 from support.robots.golden_plate import GOLDEN, golden_modes
+from support.robots.hexagon import hexagon_modes, hexagon_points
 from support.robots.user_legs import PSU
 from support.states import displaced, mostly_long
 
@@ -691,7 +691,7 @@ COLD = """
 import os
 import numpy as np
 import polypod as pp
-from polypod.papers.long.cases import hexagon_modes
+from support.robots.hexagon import hexagon_modes
 
 
 def spent():

@@ -17,12 +17,13 @@ from scipy.special import iv, ivp, jv, jvp
 from polypod.description import Integrals, Modes, Plate, load_modes, save_modes
 from polypod.description.modes.plate import interior_angles, polygon
 from polypod.errors import InputError
-from polypod.papers.long.cases import compare_table_2, hexagon_modes, hexagon_plate, hexagon_points
+from polypod.papers.long.cases import compare_table_2
 from polypod.plates import bending as eigen
 from polypod.plates import plate_modes
 from polypod.plates.mesh import triangulate
 from support.refusals import refused, warned
 from support.robots.golden_plate import GOLDEN, golden_modes
+from support.robots.hexagon import hexagon_modes, hexagon_plate, hexagon_points
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]) - 0.5
 ELL = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]])

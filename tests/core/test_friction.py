@@ -14,8 +14,7 @@ import polypod as pp
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import FORMULATIONS
 from polypod.friction import LAWS, FrictionLaw
-from polypod.friction.laws.exact import Exact
-from polypod.friction.laws.smooth import Smooth
+from polypod.friction.laws import Exact, Smooth
 from support.engines.classical import leg_state
 from support.refusals import refused, warned
 from support.states import easy, mostly_long

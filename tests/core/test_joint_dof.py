@@ -13,8 +13,7 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.analysis import linearise, stiffness, travel
 from polypod.errors import InputError
-from polypod.files import loads
-from polypod.files.robot_files import dumps
+from polypod.files import dumps, loads
 from polypod.mechanism.closing import closed
 from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions

@@ -14,14 +14,13 @@ import polypod as pp
 from polypod.description import LegData
 from polypod.drawing import posed
 from polypod.errors import UnphysicalWarning
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files import dumps, loads
 from polypod.files.robot_files import expanded_document
 from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.legs.chain import ChainJoint
-from polypod.motion import make_task
-from polypod.motion.tasks import default_motion
-from polypod.results.figures.scene import robot_picture
+from polypod.motion import default_motion, make_task
+from polypod.results.figures import robot_picture
 from support.refusals import warned
 from support.states import displaced, mostly_long, papers_robots
 

@@ -13,7 +13,7 @@ import yaml
 
 import polypod as pp
 from polypod.errors import RobotFileError, UnknownNameError
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files import dumps, loads
 from polypod.parameters.paths import matching_paths
 from polypod.yaml12 import to_yaml

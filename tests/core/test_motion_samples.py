@@ -10,7 +10,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError, MotionFileError, StateError
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.motion import (
     Circle,
     ConstantAccelerations,

@@ -13,7 +13,6 @@ import pytest
 import polypod as pp
 from polypod.arrays import Array
 from polypod.errors import InputError
-from polypod.papers.long.cases import hexagon_modes
 from support.engines.through_space import (
     TIMES,
     derivative,
@@ -28,6 +27,7 @@ from support.engines.through_space import (
     total_wrench,
     virtual_paths,
 )
+from support.robots.hexagon import hexagon_modes
 from support.states import mostly_long
 
 ROBOTS = mostly_long(("hexapod", "delta", "planar-3-rrr", "tricept", "3-prs"), ("hexapod", "planar-3-rrr"))

@@ -21,12 +21,11 @@ from polypod.description import Friction
 from polypod.description.paths import get, unit_at
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import FORMULATIONS
-from polypod.kernels import machine
+from polypod.kernels import Expression, machine
 from polypod.model.derivatives import derivative_functions
 from polypod.parameters import ParameterVector
 from polypod.parameters.chosen import ChosenNumbers
 from polypod.parameters.design import Design
-from polypod.symbols.expression import Expression
 from support.chain_functions import Functions
 from support.compare import assert_close
 from support.refusals import refused, warned

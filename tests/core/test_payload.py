@@ -13,7 +13,7 @@ import polypod as pp
 from bench.peers.pinocchio.tree import inertia
 from polypod.control import scaled_masses
 from polypod.errors import InputError, RobotFileError
-from polypod.exchange.linkage import linkage_of
+from polypod.exchange import linkage_of
 from polypod.files import dumps, load, loads
 from polypod.formulations import FORMULATIONS
 from polypod.platforms.modes import modes_of

@@ -24,13 +24,13 @@ from polypod.formulations.recursive_matrix.dynamics import Elimination, Recursiv
 from polypod.friction import Loads, Smooth
 from polypod.legs import PRU, UPS, Actuator, Placement
 from polypod.mechanism import Mechanism
-from polypod.papers.long.cases import hexagon_modes
 from polypod.symbols.vectors import Frame, dot, skew, vector
 from support.compare import assert_close
 from support.engines import printed_staicu as printed
 from support.engines.oracle import with_random_bodies
 from support.refusals import refused
 from support.robots import user_legs as user
+from support.robots.hexagon import hexagon_modes
 from support.robots.random_robots import Interpreted, Sampled
 from support.states import States, basis, easy, mostly_long, papers_robots
 

@@ -15,11 +15,11 @@ from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.mechanism.verdict import BAD_INPUT, NO_ANSWER
 from polypod.model import ForwardKinematicsStatus
 from polypod.model.calls import Calls, function
-from polypod.papers.long.cases import hexagon_modes
 from polypod.symbols.linear import MAX_ITERATIONS, extreme_singular_values
 from support import states as sample
 from support.compare import assert_close
 from support.refusals import refused
+from support.robots.hexagon import hexagon_modes
 from support.states import SmoothMotion
 
 # -- the verdict -----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import polypod as pp
 from polypod.description import Friction, load_modes
 from polypod.description.file_names import ALLOW_PATHS
 from polypod.description.modes import files
-from polypod.design.study import StudyFileError, load_study, loads_study
+from polypod.design import StudyFileError, load_study, loads_study
 from polypod.errors import FileError, InputError, MotionFileError
 from polypod.motion import load_motion, loads_motion
 from polypod.motion.paths import Spline

@@ -17,11 +17,11 @@ from polypod.description.modes.files import to_text
 from polypod.errors import InputError, RobotFileError, UnphysicalWarning
 from polypod.exchange import linkage_of
 from polypod.exchange.to_robot import ImportOptions, to_robot
-from polypod.papers.long.cases import hexagon_modes, hexagon_points
 from polypod.plates import plate_modes
 from polypod.platforms.modes import _computed
 from support.compare import assert_close
 from support.refusals import refused, says, warned
+from support.robots.hexagon import hexagon_modes, hexagon_points
 
 HEXAGON = {
     "outline": hexagon_points()[:, :2].round(15).tolist(),

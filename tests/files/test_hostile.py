@@ -20,7 +20,7 @@ import polypod as pp
 from polypod.cli.frame import report_errors
 from polypod.cli.run import results_folder
 from polypod.cli.user_modules import load_module
-from polypod.control.reference import Reference
+from polypod.control import Reference
 from polypod.datasets import load_result, save_result
 from polypod.errors import InputError, RobotFileError, StateError
 from polypod.exchange import import_robot
@@ -28,7 +28,8 @@ from polypod.export.code import identifier
 from polypod.files.settings import parse_setting
 from polypod.files.templates import template
 from polypod.formulations import newton_euler
-from polypod.identification.logs import Log, checked
+from polypod.identification import Log
+from polypod.identification.logs import checked
 from polypod.legs.chain.place import UnknownCoordinates
 from polypod.motion import loads_motion, make_task
 from polypod.output import atomic

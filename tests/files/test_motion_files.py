@@ -14,7 +14,7 @@ from polypod import motion as tr
 from polypod.errors import InputError, MotionFileError, StateError
 from polypod.motion import PUBLISHED, PathKind, Task, TrajectoryKind, load_motion, loads_motion, make_task
 from polypod.motion.tables import read_table
-from polypod.results.study import study
+from polypod.results import study
 from support.refusals import refused, says
 from support.robots.machine_chains import MACHINES
 from support.states import displaced, mostly_long, singular_pose

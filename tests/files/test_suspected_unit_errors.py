@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import ImplausibleWarning
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files.suspected_unit_errors import suspicious_numbers
 from polypod.files.templates import template
 from polypod.platforms.modes import modes_of

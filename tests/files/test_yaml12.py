@@ -11,7 +11,7 @@ import yaml
 import polypod as pp
 from polypod.description.modes import load_modes
 from polypod.errors import InputError, MotionFileError, RobotFileError
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.files import dumps
 from polypod.files.templates import template
 from polypod.motion import load_motion, loads_motion

@@ -20,7 +20,7 @@ import numpy as np
 import polypod as pp
 from polypod.cli.terminal import show_json
 from polypod.errors import StateError
-from polypod.file_kinds.checking import check
+from polypod.file_kinds import check
 from polypod.model import Model
 from support.advice import has_advice
 from support.engines.chain_engine import Engine, Motion

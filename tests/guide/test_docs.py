@@ -20,9 +20,8 @@ import pytest
 
 import polypod as pp
 from polypod.cli import COMMANDS, load_command
-from polypod.description import LegData
-from polypod.description.robot import Robot
-from polypod.file_kinds.checking import check
+from polypod.description import LegData, Robot
+from polypod.file_kinds import check
 from polypod.motion import MotionFile, PathKind, loads_motion
 from polypod.results import study, verdict
 

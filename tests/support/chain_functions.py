@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import polypod as pp
+from polypod.kernels import Expression, Iteration
 from polypod.model.kernels import Kernels, Options
-from polypod.symbols.expression import Expression, Iteration
 
 Array = NDArray[np.float64]
 

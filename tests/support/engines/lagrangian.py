@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 import polypod as pp
 from polypod.errors import InputError
-from polypod.kernels import Expression, Kernel
+from polypod.kernels import Expression, Kernel, port
 from polypod.mechanism import Mechanism
 from polypod.papers.lopes.study import State, known_coordinates, matrices
 from polypod.platforms.motion import pose_of
-from polypod.symbols.expression import port
 
 Array = NDArray[np.float64]
 
