@@ -133,7 +133,7 @@ def test_the_shaking_force_is_the_rate_of_momentum(model_of: Any) -> None:
     names = result.joint_component.values.tolist()
     values = model.joint_positions(task.motion.pose, unwrap=0)
     np.testing.assert_array_equal(
-        result.joint_position.values[:, names.index("leg1.motor")], values["leg1.motor"][:, 0]
+        result.joint_position.values[:, names.index("left.motor")], values["left.motor"][:, 0]
     )
 
 
