@@ -26,9 +26,9 @@ robot: hexapod
 rate: {rate}
 friction: false
 vary:
-  - {{numbers: legs.*.base, pattern: radius, range: [0.28, 0.34], name: base radius}}
-  - {{numbers: legs.*.base, pattern: angle, range: [5 deg, 40 deg], name: base angle}}
-  - {{numbers: platform.mass, range: [10, 60]}}
+  - {{parameters: legs.*.base, pattern: radius, range: [0.28, 0.34], name: base radius}}
+  - {{parameters: legs.*.base, pattern: angle, range: [5 deg, 40 deg], name: base angle}}
+  - {{parameters: platform.mass, range: [10, 60]}}
 sample: {{method: latin, count: {count}}}
 report: [peak force, rms force]
 """

@@ -18,7 +18,7 @@ name: charge of the gas springs
 robot: motion-platform
 motions: [motion-platform-ride]
 rate: 50
-vary: [{numbers: elements.balancer*.temperature_factor, range: [0.05, 1.8], name: charge, levels: 71}]
+vary: [{parameters: elements.balancer*.temperature_factor, range: [0.05, 1.8], name: charge, levels: 71}]
 sample: {method: grid}
 report: [rms force, peak force]
 """

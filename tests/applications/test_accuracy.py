@@ -20,13 +20,13 @@ from support.refusals import refused, says
 
 ModelOf = Callable[[str], pp.Model]
 FILE = """
-numbers:
+parameters:
   legs.*.base: {distribution: uniform, within: 0.05 mm}
   legs.leg2.platform: {distribution: normal, sigma: 20 um}
 encoder_step: 1 um
 backlash: 5 um
 growth:
-  - {name: base plate, numbers: [legs.*.base], expansion: 12e-6, temperature: {distribution: uniform, within: 10}}
+  - {name: base plate, parameters: [legs.*.base], expansion: 12e-6, temperature: {distribution: uniform, within: 10}}
   - {name: legs, actuators: true, expansion: 12e-6, temperature: {distribution: uniform, within: 5}}
 """
 
@@ -46,7 +46,7 @@ def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> No
     """One coordinate of one joint is off: the displacement of the exact pose, by differences."""
     model = model_of("pedrammehr")
     pose = model.robot.home.matrix
-    found = budget(model, Tolerances(numbers={"legs.3.base": uniform(1e-5)}), pose)
+    found = budget(model, Tolerances(parameters={"legs.3.base": uniform(1e-5)}), pose)
     assert found.names == ("legs.3.base",)
     q, moved = model.inverse_kinematics(pose), []
     base = np.array(model.robot.legs[3].base)
@@ -59,7 +59,7 @@ def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> No
             other = pp.Model(model.robot.model_copy(update={"legs": tuple(legs)}))
             ends.append(other.forward_kinematics(q, pose))
         moved.append(displacement(ends[1], ends[0][None])[0] / 2e-5)
-    off = Tolerances(numbers={"legs.3.base": uniform(1e-5)})
+    off = Tolerances(parameters={"legs.3.base": uniform(1e-5)})
     source = sources_of(model, off, pose[None])[0]
     derivatives = np.linalg.inv(model.jacobian(pose)) @ source.columns[0]
     assert np.allclose(derivatives @ directions[0], moved[0], rtol=1e-6, atol=1e-9)
@@ -80,12 +80,12 @@ def test_encoders_and_growth_in_closed_form(model_of: ModelOf) -> None:
     assert np.allclose(stepped.bound, np.abs(inverse).sum(axis=1) * 1e-6, rtol=1e-12, atol=0)
     assert len(stepped.names) == 6
     # base and platform that grow with the legs make the robot larger: its height grows by the same part
-    whole = Growth(name="all", numbers=("legs.*.base", "legs.*.platform"), actuators=True, expansion=1e-5,
+    whole = Growth(name="all", parameters=("legs.*.base", "legs.*.platform"), actuators=True, expansion=1e-5,
                    temperature=uniform(1.0))  # fmt: skip
     larger = budget(model, Tolerances(growth=(whole,)))
     assert np.allclose(larger.bound, [0, 0, 0.4e-5, 0, 0, 0], atol=1e-12)
     # what one warm base moves along z alone to first order has a bound too, of second order in the others
-    warm = Tolerances(growth=(Growth(name="base", numbers=("legs.*.base",), actuators=True, expansion=12e-6,
+    warm = Tolerances(growth=(Growth(name="base", parameters=("legs.*.base",), actuators=True, expansion=12e-6,
                                      temperature=uniform(10.0)),))  # fmt: skip
     bound, first = worst_case(model, warm).bound, budget(model, warm).bound
     assert first[2] < bound[2] < 1.001 * first[2]
@@ -106,7 +106,7 @@ def test_robots_drawn_at_random_scatter_as_first_order_says(model_of: ModelOf, t
 def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> None:
     """Corners of the box, the worst of first order among them, solved exactly: bounds hold and are not idle."""
     model = model_of("hexapod")
-    wide = Tolerances(numbers={"legs.*.base": uniform(1e-4), "legs.*.platform": uniform(1e-4)}, backlash=1e-4)
+    wide = Tolerances(parameters={"legs.*.base": uniform(1e-4), "legs.*.platform": uniform(1e-4)}, backlash=1e-4)
     bound, first = worst_case(model, wide).bound, budget(model, wide).bound
     assert (bound > first).all()
     assert (bound < 1.5 * first).all()
@@ -136,12 +136,12 @@ def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> 
 
 def test_what_cannot_be_answered_is_an_error_that_says_why(model_of: ModelOf) -> None:
     with refused(InputError, "staicu", code="no_effect"):
-        budget(model_of("staicu"), Tolerances(numbers={"legs.*.length": uniform(1e-5)}))
+        budget(model_of("staicu"), Tolerances(parameters={"legs.*.length": uniform(1e-5)}))
     assert budget(model_of("delta"), Tolerances(encoder_step=1e-5)).bound[:3].min() > 0
     with refused(InputError, "direction"):
-        budget(model_of("hexapod"), Tolerances(numbers={"legs.*.axis": uniform(1e-5)}))
+        budget(model_of("hexapod"), Tolerances(parameters={"legs.*.axis": uniform(1e-5)}))
     with refused(UnknownNameError, "legs.*.bass"):
-        budget(model_of("hexapod"), Tolerances(numbers={"legs.*.bass": uniform(1e-5)}))
+        budget(model_of("hexapod"), Tolerances(parameters={"legs.*.bass": uniform(1e-5)}))
     with refused(InputError, "tolerances", code="missing"):
         budget(model_of("hexapod"), Tolerances())
 
@@ -175,7 +175,7 @@ def test_actuators_that_are_off_move_platforms_held_more_than_once_or_by_iterate
 def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
     """Robots on rails drawn at random, and one of fewer degrees of freedom: within the bound, which is near first
     order."""
-    off = Tolerances(numbers={"legs.*.platform": uniform(5e-5), "legs.*.length": uniform(5e-5)}, encoder_step=2e-5)
+    off = Tolerances(parameters={"legs.*.platform": uniform(5e-5), "legs.*.length": uniform(5e-5)}, encoder_step=2e-5)
     model = model_of("lopes")
     bound, first = worst_case(model, off).bound, budget(model, off).bound
     drawn = np.abs(scatter(model, off, samples=300).displacement).max(axis=0)
@@ -188,7 +188,7 @@ def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
     assert (bound[:3] >= first[:3]).all()
     assert (bound[:3] < 1.01 * first[:3]).all()
     assert (bound[3:] == 0).all()
-    places = Tolerances(numbers={"legs.*.joints.*.at": uniform(1e-5)})
+    places = Tolerances(parameters={"legs.*.joints.*.at": uniform(1e-5)})
     pose = np.asarray(delta.motion(np.array([0.03, 0.02, -0.05])).pose)
     bound, first = worst_case(delta, places, pose).bound, budget(delta, places, pose).bound
     drawn = np.abs(scatter(delta, places, pose, samples=300).displacement).max(axis=0)
@@ -199,10 +199,10 @@ def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("numbers: {legs.*.base: {within: 0.05 mm}}", "line 1 distribution"),
-        ("numbers:\n  legs.*.base: {distribution: uniform, sigma: 1 um}", "line 2 within"),
-        ("numbers:\n  legs.*.base: {distribution: normal, within: 1 um}", "line 2 sigma"),
-        ("numbers: {legs.*.base: 0.05 mm}", "distribution uniform normal"),
+        ("parameters: {legs.*.base: {within: 0.05 mm}}", "line 1 distribution"),
+        ("parameters:\n  legs.*.base: {distribution: uniform, sigma: 1 um}", "line 2 within"),
+        ("parameters:\n  legs.*.base: {distribution: normal, within: 1 um}", "line 2 sigma"),
+        ("parameters: {legs.*.base: 0.05 mm}", "distribution uniform normal"),
         ("encoder: 1 um", "encoder_step"),
     ],
 )
@@ -256,7 +256,7 @@ def test_platforms_that_follow_are_displaced_in_six_components(model_of: ModelOf
     leg, joint = 1, len(model.robot.legs[1].joints) - 1
     at = np.array(model.robot.legs[leg].joints[joint].at)
     direction = np.array([0.48, 0.6, 0.64])
-    off = Tolerances(numbers={f"legs.{leg}.joints.{joint}.at": uniform(1e-5)}, encoder_step=2 * step)
+    off = Tolerances(parameters={f"legs.{leg}.joints.{joint}.at": uniform(1e-5)}, encoder_step=2 * step)
     solver = Solver(model, closures_of(model, off).at(pose[None]).rows)
     place, *encoders = sources_of(model, off, pose[None])
     linear = solver(place.columns @ direction[:, None])[0][0, :, 0]
@@ -286,7 +286,7 @@ def test_bounds_of_all_orders_hold_for_platforms_that_follow(model_of: ModelOf, 
     """
     model = model_of(name)
     pose = np.asarray(model.motion(np.array(x)).pose)
-    off = Tolerances(numbers={"legs.*.joints.2.at": uniform(1e-4)})
+    off = Tolerances(parameters={"legs.*.joints.2.at": uniform(1e-4)})
     bound, first = worst_case(model, off, pose).bound, budget(model, off, pose).bound
     assert (bound > first).all()
     assert (bound < 1.1 * first).all()
@@ -331,7 +331,7 @@ def test_bounds_of_geometry_that_overconstrained_legs_take_without_strain(
     """Hinges with parallel axes, each off in the plane where first order says that the turn is worst, rebuilt."""
     model = model_of(name)
     pose = np.asarray(model.motion(np.array(at)).pose)
-    off = Tolerances(numbers={"legs.*.joints.1.at": uniform(1e-5)})
+    off = Tolerances(parameters={"legs.*.joints.1.at": uniform(1e-5)})
     bound, first = worst_case(model, off, pose).bound, budget(model, off, pose).bound
     moving = first > 1e-12
     assert list(np.flatnonzero(moving)) == [0, 1, 5]
@@ -357,7 +357,7 @@ def test_errors_that_strain_legs_are_refused(model_of: ModelOf) -> None:
     model = model_of("agile-eye")
     pose = np.asarray(model.motion(np.array([0.1, 0.2, -0.1])).pose)
     with refused(InputError, code="strain"):
-        budget(model, Tolerances(numbers={"legs.0.joints.1.at": uniform(1e-5)}), pose)
+        budget(model, Tolerances(parameters={"legs.0.joints.1.at": uniform(1e-5)}), pose)
     assert (budget(model, Tolerances(encoder_step=1e-5), pose).bound[3:] > 0).all()
 
 
@@ -367,6 +367,6 @@ def test_bounds_are_refused_where_legs_may_be_strained(model_of: ModelOf) -> Non
     model = model_of("agile-eye")
     pose = np.asarray(model.motion(np.array([0.1, 0.2, -0.1])).pose)
     with refused(InputError, code="strain_unproven"):
-        worst_case(model, Tolerances(numbers={"legs.0.joints.1.at": uniform(1e-5)}), pose)
-    larger = Growth(name="g", numbers=("legs.*.joints.*.at",), expansion=1.2e-5, temperature=uniform(10.0))
+        worst_case(model, Tolerances(parameters={"legs.0.joints.1.at": uniform(1e-5)}), pose)
+    larger = Growth(name="g", parameters=("legs.*.joints.*.at",), expansion=1.2e-5, temperature=uniform(10.0))
     assert (worst_case(model, Tolerances(growth=(larger,)), pose).bound < 1e-13).all()

@@ -22,7 +22,7 @@ from polypod.identification.sampling import random_poses
 from support.refusals import refused, says
 
 DATA = json.loads((Path(__file__).parent.parent / "data" / "hexapod_calibration_42.json").read_text())
-NUMBERS = ("legs.*.base", "legs.*.platform")
+PARAMETERS = ("legs.*.base", "legs.*.platform")
 OFFSETS = [np.array(DATA[name])[:, 6] / 1000 for name in ("nominal", "simulated_real")]
 MM = 1e-3
 
@@ -81,7 +81,7 @@ def test_what_each_measurement_shows(kind: Any, frames: bool, count: int, of: in
     checks = DATA["own_checks"]
     known = {"position": checks["rank_position_only"], "tilt": checks["rank_two_tilt_angles_only"]}
     assert known.get(kind, checks["rank_full_pose"]) == count
-    base = identifiable(robot("nominal"), poses(60), kind, numbers=NUMBERS, frames=frames)
+    base = identifiable(robot("nominal"), poses(60), kind, parameters=PARAMETERS, frames=frames)
     assert (base.count, len(base.numbers)) == (count, of)
 
 
@@ -89,7 +89,7 @@ def test_poses_of_one_orientation_show_less() -> None:
     """Ten poses without a turn see 24 combinations: joints of platform and base only by their difference."""
     pose = np.tile(np.eye(4), (10, 1, 1))
     pose[:, :3, 3] = np.array(DATA["ten_poses_mm"]) * MM
-    base = identifiable(robot("nominal"), pose, numbers=NUMBERS)
+    base = identifiable(robot("nominal"), pose, parameters=PARAMETERS)
     assert base.count == 24
     assert "leg1 platform x - leg1 base x" in base.names
     assert all(
@@ -102,7 +102,7 @@ def test_without_noise_the_geometry_is_exact() -> None:
     import xarray as xr
 
     data = xr.Dataset({"q": (("row", "actuator"), readings(pose)), "pose": (("row", "i", "j"), pose)})
-    found = calibrate(robot("nominal"), data, numbers=NUMBERS)
+    found = calibrate(robot("nominal"), data, parameters=PARAMETERS)
     assert np.abs(errors(found)).max() < 1e-9
     assert found.robot.legs[2].base == pytest.approx(np.array(DATA["simulated_real"])[2, 3:6] * MM, abs=1e-12)
     assert "calibrated from 20 measurements of pose" in found.robot.source_of("legs.2.base")
@@ -115,7 +115,7 @@ def test_intervals_hold_the_truth() -> None:
     for seed in range(4):
         pose = poses(60, seed)
         data = measurements(robot("nominal"), "pose", readings(pose), whole(pose, seed))
-        found = calibrate(robot("nominal"), data, numbers=NUMBERS)
+        found = calibrate(robot("nominal"), data, parameters=PARAMETERS)
         off = errors(found)
         order = [n.name for n in found.geometry.numbers]
         mine = [order.index(f"leg{k + 1} {f} {a}") for k in range(6) for f in ("platform", "base") for a in "xyz"]
@@ -135,7 +135,7 @@ def test_unknown_frames_leave_what_can_be_seen_exact() -> None:
     device[:3, :3], device[:3, 3] = Rotation.from_rotvec([0.02, -0.01, 0.03]).as_matrix(), [0.01, -0.02, 0.005]
     target[:3, :3], target[:3, 3] = Rotation.from_rotvec([-0.01, 0.02, 0.01]).as_matrix(), [0.004, 0.003, -0.01]
     found = calibrate(model, measurements(model, "pose", readings(pose), whole(device @ pose @ target)),
-                      numbers=NUMBERS, frames=True)  # fmt: skip
+                      parameters=PARAMETERS, frames=True)  # fmt: skip
     assert np.abs(found.residuals).max() < 1e-9 * MM
     assert (found.base.count, len(found.base.numbers)) == (42, 54)
     says(" ".join(found.notes), "42 54")
@@ -150,7 +150,7 @@ def test_parts_of_poses_are_fitted(kind: Any) -> None:
                          tool=point, anchor=anchor)  # fmt: skip
     values = predicted(blank, pose, np.eye(4), np.eye(4))[0]
     found = calibrate(model, measurements(model, kind, readings(pose), values, tool=point, anchor=anchor),
-                      numbers=NUMBERS)  # fmt: skip
+                      parameters=PARAMETERS)  # fmt: skip
     assert np.abs(found.residuals).max() < 1e-9 * MM
     assert np.abs(found.before).max() > 1e-3
     # poses that were not measured: what the device would see of them is known as well
@@ -201,7 +201,7 @@ def test_fewer_dof_are_calibrated() -> None:
     machine = pp.Model(with_changes(model.robot, changes, "moved", geometry.following(geometry.values_at(truth))))
     found = machine.forward_kinematics(reading, pose)
     assert np.abs(found - pose).max() < 1e-11
-    fitted = calibrate(model, measurements(model, "pose", reading, whole(pose)), numbers=("legs.*.joints.*.at",))
+    fitted = calibrate(model, measurements(model, "pose", reading, whole(pose)), parameters=("legs.*.joints.*.at",))
     assert np.abs(fitted.residuals).max() < 1e-9 * MM
     other = random_poses(model, 10, 2)
     there = [geometry.poses(model.inverse_kinematics(other), p, other) for p in (truth, fitted.steps)]
@@ -251,24 +251,26 @@ def test_measurements_that_stand_out_do_not_count() -> None:
     model, pose = robot("nominal"), poses(40)
     values = whole(pose, 3)
     values[7, :3] += 0.002
-    found = calibrate(model, measurements(model, "pose", readings(pose), values), numbers=NUMBERS)
+    found = calibrate(model, measurements(model, "pose", readings(pose), values), parameters=PARAMETERS)
     assert found.outliers[7]
     assert found.outliers.sum() == 1
-    trusting = calibrate(model, measurements(model, "pose", readings(pose), values), numbers=NUMBERS, robust=False)
+    trusting = calibrate(
+        model, measurements(model, "pose", readings(pose), values), parameters=PARAMETERS, robust=False
+    )
     assert np.sqrt((errors(found) ** 2).mean()) < 0.5 * np.sqrt((errors(trusting) ** 2).mean())
     # as good as if row 7 had not been measured
     rest = np.delete(np.arange(40), 7)
-    without = calibrate(model, measurements(model, "pose", readings(pose[rest]), values[rest]), numbers=NUMBERS)
+    without = calibrate(model, measurements(model, "pose", readings(pose[rest]), values[rest]), parameters=PARAMETERS)
     assert np.abs(found.steps - without.steps).max() < 1e-3 * np.sqrt(np.diag(without.covariance)).max()
 
 
 def test_chosen_poses_tell_more_than_random_ones() -> None:
     model = robot("nominal")
-    best = plan(model, 10, numbers=NUMBERS, candidates=150)
+    best = plan(model, 10, parameters=PARAMETERS, candidates=150)
     assert best.base.count == 42
-    geometry = Geometry(model, NUMBERS)
+    geometry = Geometry(model, PARAMETERS)
     draw = np.random.default_rng(0)
-    everyone = plan(model, 150, numbers=NUMBERS, candidates=150).poses
+    everyone = plan(model, 150, parameters=PARAMETERS, candidates=150).poses
     assert everyone.shape == (150, 4, 4)
     noise = np.array([1e-5] * 3 + [2e-5] * 3)
 
@@ -284,11 +286,11 @@ def test_chosen_poses_tell_more_than_random_ones() -> None:
 def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     model, pose = robot("nominal"), poses(5)
     with refused(InputError, "measurements 5 30 42 7"):
-        calibrate(model, measurements(model, "pose", readings(pose), whole(pose)), numbers=NUMBERS)
+        calibrate(model, measurements(model, "pose", readings(pose), whole(pose)), parameters=PARAMETERS)
     with refused(InputError, "0", code="unreachable"):
-        calibrate(model, measurements(model, "pose", readings(pose) / 1000, whole(pose)), numbers=NUMBERS)
+        calibrate(model, measurements(model, "pose", readings(pose) / 1000, whole(pose)), parameters=PARAMETERS)
     with refused(InputError, "legs.*.bas"):
-        identifiable(model, pose, numbers=("legs.*.bas",))
+        identifiable(model, pose, parameters=("legs.*.bas",))
     header = ",".join(f"leg{k}.q [mm]" for k in range(1, 7))
     table = tmp_path / "poses.csv"
     table.write_text(f"{header},x [mm],y [mm]\n" + ",".join(["700"] * 8) + "\n")

@@ -104,7 +104,7 @@ def test_workspaces_end_where_bodies_come_too_near():
 def test_a_sweep_judges_each_design_with_its_own_shapes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 10, report: [peak force], "
-    text += "vary: [{numbers: legs.*.platform, pattern: factor, values: [0.9, 1.1]}]}"
+    text += "vary: [{parameters: legs.*.platform, pattern: factor, values: [0.9, 1.1]}]}"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         prepared, evaluator = prepare(loads_study(text), {"clearance": "50 mm"})
@@ -230,7 +230,7 @@ def test_proofs_over_boxes_say_that_they_leave_clearances_out():
 def test_a_study_says_that_its_volumes_leave_clearances_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, rate: 5, report: [workspace volume], "
-    text += "vary: [{numbers: platform.mass, values: [20 kg, 30 kg]}]}"
+    text += "vary: [{parameters: platform.mass, values: [20 kg, 30 kg]}]}"
     for settings in ({"clearance": "20 mm"}, {}):
         _, evaluator = prepare(loads_study(text), settings)
         assert ("clearance in workspace volume" in evaluator.left_out) == bool(settings)

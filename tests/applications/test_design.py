@@ -39,9 +39,9 @@ name: sizes
 robot: hexapod
 rate: 20
 vary:
-  - {numbers: legs.*.base, pattern: radius, range: [0.28, 340 mm], name: base radius}
-  - {numbers: legs.*.base, pattern: angle, range: [5 deg, 0.7], name: base angle, levels: 2}
-  - {numbers: platform.mass, values: [20, 40 kg]}
+  - {parameters: legs.*.base, pattern: radius, range: [0.28, 340 mm], name: base radius}
+  - {parameters: legs.*.base, pattern: angle, range: [5 deg, 0.7], name: base angle, levels: 2}
+  - {parameters: platform.mass, values: [20, 40 kg]}
 report: [peak force, rms force, peak speed, peak power, total power, stroke, longest, shortest,
   condition, dexterity, moving mass]
 limits: {peak force: 150 N, stroke: 92 mm}
@@ -123,7 +123,7 @@ def test_reactions_and_wrenches_count(tmp_path):
     motion = f"name: push\nrate: 20\ntrajectory: {{kind: published, name: hexapod-tour}}\n{wrench}\n"
     (tmp_path / "push.yaml").write_text(motion)
     text = "{name: a, robot: hexapod, motions: [push.yaml, hexapod-tour], rate: 20, report: peak reaction, "
-    (tmp_path / "study.yaml").write_text(text + "vary: [{numbers: platform.mass, values: [20, 30]}]}")
+    (tmp_path / "study.yaml").write_text(text + "vary: [{parameters: platform.mass, values: [20, 30]}]}")
     result = sweep(tmp_path / "study.yaml")
     model = pp.Model("hexapod")
     for k, mass in enumerate((20.0, 30.0)):
@@ -143,7 +143,9 @@ def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
     robot = robot.model_copy(update={"legs": tuple(leg.model_copy(update={"stiffness": 2e7}) for leg in robot.legs)})
     pp.save(robot, tmp_path / "elastic.yaml")
     text = "{name: a, robot: elastic.yaml, motions: hexapod-tour, rate: 4, report: [stiffness, natural frequency], "
-    text += "vary: [{numbers: legs.*.stiffness, values: [10 N/um, 4e7]}, {numbers: platform.mass, values: [20, 50]}]}"
+    text += (
+        "vary: [{parameters: legs.*.stiffness, values: [10 N/um, 4e7]}, {parameters: platform.mass, values: [20, 50]}]}"
+    )
     (tmp_path / "study.yaml").write_text(text)
     with warned(ImplausibleWarning, "hexapod-tour"):
         result = sweep(tmp_path / "study.yaml")
@@ -220,13 +222,13 @@ def test_bits_do_not_depend_on_blocks_and_threads(prepared, swept):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("vary:", "vary:\n  - {numbers: platform.mass, range: [1 kg, 2 kg], name: a}", "platform.mass a"),
+        ("vary:", "vary:\n  - {parameters: platform.mass, range: [1 kg, 2 kg], name: a}", "platform.mass a"),
         ("minimise: [", "minimise: [stroke, stroke, ", "stroke"),
     ],
 )
 def test_nothing_is_varied_or_minimised_twice(old, new, message):
     """Of two that vary one number the first was shown among the results and lost."""
-    vary = "vary:\n  - {numbers: platform.mass, range: [0.1, 0.2], name: b}"
+    vary = "vary:\n  - {parameters: platform.mass, range: [0.1, 0.2], name: b}"
     base = f"name: a\nrobot: five-bar\n{vary}\nminimise: [stroke]\n"
     with refused(PolypodError, message):
         prepare(loads_study(base.replace(old, new)))
@@ -409,7 +411,7 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("platform.mass", "platform.mas", "line 8 vary.2.numbers platform.mas platform.mass"),
+        ("platform.mass", "platform.mas", "line 8 vary.2.parameters platform.mas platform.mass"),
         ("pattern: radius", "pattern: radios", "line 6 radios radius"),
         ("[20, 40 kg]", "[20, 40 mm]", "line 8 vary.2.values kg g t 40 mm"),
         ("[0.28, 340 mm]", "[340 mm, 0.28]", "vary.0.range 340 0.28"),
@@ -433,7 +435,7 @@ def test_faults_of_studies_have_their_lines(tmp_path, old, new, message):
 def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, rate: 5, report: peak force, limits: {peak force: 1 N}, minimise: peak force, "
-    Path("study.yaml").write_text(text + "vary: [{numbers: platform.mass, range: [-5 kg, 20 kg], levels: 6}]}")
+    Path("study.yaml").write_text(text + "vary: [{parameters: platform.mass, range: [-5 kg, 20 kg], levels: 6}]}")
     ran = polypod("sweep", "study.yaml")
     assert ran.exit_code == 0, ran.output
     says(ran.output, "0 6")
@@ -444,14 +446,14 @@ def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, 
     assert rows[1].endswith(",,no,no robot")
     with refused(InputError, "limits peak force"):
         optimise("study.yaml", generations=2, population=8)
-    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: legs.*.base, pattern: z, "
+    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{parameters: legs.*.base, pattern: z, "
     with refused(InputError, "minimise"):
         optimise(loads_study(far + "range: [0.4, 0.5]}]}"))
 
 
 def test_a_study_of_one_best_design_has_a_page_too():
     text = "{name: a, robot: hexapod, rate: 5, report: peak force, minimise: moving mass, vary: "
-    found = optimise(loads_study(text + "[{numbers: platform.mass, range: [5, 20]}]}"), generations=6, population=8)
+    found = optimise(loads_study(text + "[{parameters: platform.mass, range: [5, 20]}]}"), generations=6, population=8)
     assert found.values[0, 0] == pytest.approx(5.0, rel=1e-6)
     assert '"name":"a"' in page(found)
 
@@ -462,8 +464,8 @@ BOXES = """
 name: room
 robot: hexapod
 vary:
-  - {numbers: legs.*.base, pattern: radius, values: [0.26, 320 mm], name: base radius}
-  - {numbers: legs.*.length, pattern: high, values: [480 mm, 0.52], name: longest leg}
+  - {parameters: legs.*.base, pattern: radius, values: [0.26, 320 mm], name: base radius}
+  - {parameters: legs.*.length, pattern: high, values: [480 mm, 0.52], name: longest leg}
 workspaces:
   - {name: work, box: {x: [-30 mm, 30 mm], z: [-0.02, 0.02], pitch: [-4 deg, 4 deg]}, points: 3, pivot: [0, 0, 50 mm]}
 report: [workspace volume, dexterity, peak force, range use]
@@ -479,7 +481,7 @@ def room():
 def test_a_design_without_an_answer_has_no_derivative():
     """A base far wider than the hexapod's legs reach."""
     text = "{name: a, robot: hexapod, report: [peak force, rms force], workspaces: [{name: w, box: {x: [0, 1 mm]}}], "
-    text += "vary: [{numbers: legs.*.base, pattern: radius, range: [2, 3]}]}"
+    text += "vary: [{parameters: legs.*.base, pattern: radius, range: [2, 3]}]}"
     _, evaluator = prepare(loads_study(text))
     derivatives = gradients(evaluator, np.array([2.5]))
     assert all(np.isnan(slope).all() for slope in derivatives.values())
@@ -525,8 +527,8 @@ def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
 def test_platforms_that_follow_their_legs_have_a_volume_of_their_own():
     """How far a 3-RPS heaves, by each design's own parasitic motion: as bisected for a robot with its numbers."""
     text = (
-        "{name: a, robot: 3-rps, rate: 5, report: workspace volume, vary: [{numbers: legs.*.joints.1.range, "
-        "pattern: high, values: [0.76, 0.72]}, {numbers: legs.*.joints.2.cone.half_angle, values: [40 deg]}]}"
+        "{name: a, robot: 3-rps, rate: 5, report: workspace volume, vary: [{parameters: legs.*.joints.1.range, "
+        "pattern: high, values: [0.76, 0.72]}, {parameters: legs.*.joints.2.cone.half_angle, values: [40 deg]}]}"
     )
     prepared, evaluator = prepare(loads_study(text))
     result = run(prepared, evaluator)
@@ -536,14 +538,16 @@ def test_platforms_that_follow_their_legs_have_a_volume_of_their_own():
         found = travel(pp.Model(with_numbers(prepared.model.robot, numbers)))
         width = float((found.high - found.low).sel(coordinate="z"))
         assert result.workspace_volume.values[k, 0] == pytest.approx(width, rel=1e-3)  # two cells of 2,048
-    turning = "{name: a, robot: agile-eye, report: workspace volume, vary: [{numbers: platform.mass, range: [1, 2]}]}"
+    turning = (
+        "{name: a, robot: agile-eye, report: workspace volume, vary: [{parameters: platform.mass, range: [1, 2]}]}"
+    )
     with refused(InputError, "agile-eye", code="no_coordinates"):
         prepare(loads_study(turning))
 
 
 def test_limits_the_wrong_way_round_are_no_robot():
     """A longest leg below the shortest one has no coordinate, whatever forces would be."""
-    text = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: legs.*.length, pattern: high, "
+    text = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{parameters: legs.*.length, pattern: high, "
     prepared, evaluator = prepare(loads_study(text + "values: [0.1, 0.52]}]}"))
     assert run(prepared, evaluator).reason.values[:, 0].tolist() == [1, 0]
     assert "the lower limit must come first" in evaluator.designs(prepared.values).impossible[0]

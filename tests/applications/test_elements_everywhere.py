@@ -310,7 +310,7 @@ def test_a_sweep_of_the_spring(tmp_path: Path) -> None:
     (tmp_path / "sprung.yaml").write_text(pp.files.dumps(sprung().robot))
     text = (
         "{name: springs, robot: sprung.yaml, motions: [hexapod-tour], rate: 20, report: [rms force, peak force], "
-        "vary: [{numbers: elements.slide*.stiffness, values: [100, 400, 900]}]}"
+        "vary: [{parameters: elements.slide*.stiffness, values: [100, 400, 900]}]}"
     )
     (tmp_path / "study.yaml").write_text(text)
     found = pp.design.sweep(tmp_path / "study.yaml")

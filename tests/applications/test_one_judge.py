@@ -214,8 +214,8 @@ robot: rich.yaml
 rate: 20
 report: [peak force, condition]
 vary:
-  - {{numbers: platform.mass, values: [20 kg, 60 kg]}}
-  - {{numbers: {gears}, values: [1.5, 3]}}
+  - {{parameters: platform.mass, values: [20 kg, 60 kg]}}
+  - {{parameters: {gears}, values: [1.5, 3]}}
 """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -240,7 +240,7 @@ def test_drives_that_are_too_weak_are_not_within_all_limits(tmp_path, monkeypatc
     """A study without limits of its own said that all designs keep all limits, at 438 % of the drives' force."""
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 20, "
-    text += "vary: [{numbers: platform.mass, values: [20 kg, 60 kg]}]}"
+    text += "vary: [{parameters: platform.mass, values: [20 kg, 60 kg]}]}"
     weak = run(*prepare(loads_study(text), {"legs.*.max_force": "50 N"}))
     assert not weak.feasible.values.any()
     assert set(weak.binding.values.tolist()) == {"force"}
@@ -272,8 +272,8 @@ motions: lift.yaml
 rate: 20
 workspaces: [{{name: work, box: {{z: [-5 mm, 5 mm], pitch: [-1 deg, 1 deg]}}, points: 3}}]
 vary:
-  - {{numbers: home.position, pattern: z, values: {list(heights)}}}
-  - {{numbers: legs.*.base, pattern: factor, values: [1, 1.02]}}
+  - {{parameters: home.position, pattern: z, values: {list(heights)}}}
+  - {{parameters: legs.*.base, pattern: factor, values: [1, 1.02]}}
 report: [peak force, rms force, stroke, longest, condition, peak reaction, range use, workspace volume]
 """
     if name == "kim-ryu":
@@ -299,7 +299,7 @@ report: [peak force, rms force, stroke, longest, condition, peak reaction, range
             assert float(np.abs(seen.force).max()) == pytest.approx(float(result.peak_force[k, 0]), rel=1e-9)
 
 
-_SAME_MASS = "vary: [{numbers: platform.mass, range: [1 g, 1000 kg]}]\n"
+_SAME_MASS = "vary: [{parameters: platform.mass, range: [1 g, 1000 kg]}]\n"
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_a_home_that_cannot_vary_is_refused(robot, numbers, motion, said, tmp_pa
     monkeypatch.chdir(tmp_path)
     Path("lift.yaml").write_text(LIFT, encoding="utf-8")
     Path("fixed.yaml").write_text(LIFT.replace("relative_to: home", "relative_to: base"), encoding="utf-8")
-    text = f"{{name: a, robot: {robot}, motions: {motion}, vary: [{{numbers: {numbers}, pattern: z, "
+    text = f"{{name: a, robot: {robot}, motions: {motion}, vary: [{{parameters: {numbers}, pattern: z, "
     with refused(InputError, said), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         prepare(loads_study(text + "range: [350 mm, 550 mm]}]}"))
@@ -400,7 +400,7 @@ def in_comparison(model, task, result):
 
 def in_studies(model, task, result):
     """Sweep and optimise."""
-    text = "{name: a, robot: rich.yaml, rate: 20, vary: [{numbers: platform.mass, values: [20 kg, 60 kg]}]}"
+    text = "{name: a, robot: rich.yaml, rate: 20, vary: [{parameters: platform.mass, values: [20 kg, 60 kg]}]}"
     pp.save(model.robot, "rich.yaml")
     _, evaluator = prepare(loads_study(text))
     return {one.limits[0].quantity for one in evaluator.judged.values()}, evaluator.left_out
@@ -526,7 +526,7 @@ def test_run_agrees_with_every_best_design(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 20, report: [peak force], minimise: moving mass, "
-    text += "vary: [{numbers: platform.mass, range: [20 kg, 90 kg]}]}"
+    text += "vary: [{parameters: platform.mass, range: [20 kg, 90 kg]}]}"
     weak = {"legs.*.max_force": "200 N"}
     found = optimise(
         loads_study(text.replace("target: {peak force: 200 N}, ", "")), settings=weak, generations=4, population=8
@@ -548,8 +548,8 @@ def test_run_agrees_with_every_robot_file_of_an_optimisation(tmp_path, monkeypat
     Path("lift.yaml").write_text(LIFT, encoding="utf-8")
     Path("study.yaml").write_text(
         "{name: a, robot: hexapod, motions: lift.yaml, rate: 20, report: [peak force], minimise: [peak force, stroke], "
-        "vary: [{numbers: home.position, pattern: z, range: [360 mm, 440 mm], name: height}, "
-        "{numbers: legs.*.base, pattern: radius, range: [260 mm, 340 mm], name: radius}]}",
+        "vary: [{parameters: home.position, pattern: z, range: [360 mm, 440 mm], name: height}, "
+        "{parameters: legs.*.base, pattern: radius, range: [260 mm, 340 mm], name: radius}]}",
         encoding="utf-8",
     )
     done = polypod("optimise", "study.yaml", "--generations", 3, "--population", 12, "--json")
@@ -576,7 +576,7 @@ def test_a_goal_in_the_wrong_direction_is_refused(goal):
     from polypod.design import StudyFileError
 
     with pytest.raises(StudyFileError):
-        loads_study("{name: a, robot: hexapod, " + goal + ", vary: [{numbers: platform.mass, range: [20, 60]}]}")
+        loads_study("{name: a, robot: hexapod, " + goal + ", vary: [{parameters: platform.mass, range: [20, 60]}]}")
 
 
 def test_an_excitation_keeps_limits_of_power_and_acceleration():

@@ -15,7 +15,7 @@ STUDY = """
 name: heavier
 robot: ROBOT
 rate: 10
-vary: [{numbers: platform.mass, pattern: factor, range: [0.9, 1.1]}]
+vary: [{parameters: platform.mass, pattern: factor, range: [0.9, 1.1]}]
 report: [peak force]
 minimise: peak force
 sample: {method: latin, count: 3}

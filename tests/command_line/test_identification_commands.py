@@ -94,7 +94,7 @@ def test_logs_in_short_stretches_are_smoothed_or_refused_in_words(every: int) ->
 
 
 def test_calibrate_plans_and_calibrates(tmp_path: Path) -> None:
-    common = ("--numbers", "legs.*.base", "--numbers", "legs.*.platform")
+    common = ("--parameters", "legs.*.base", "--parameters", "legs.*.platform")
     shown = polypod("calibrate", "hexapod", "--plan", 12, *common, "--out", tmp_path / "poses.csv")
     assert shown.exit_code == 0, shown.output
     says(shown.output, "42")

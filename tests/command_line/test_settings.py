@@ -182,7 +182,7 @@ def test_settings_of_studies_are_those_of_their_robot(tmp_path):
     study = tmp_path / "study.yaml"
     study.write_text(
         "{name: a, robot: hexapod, rate: 5, report: peak force, "
-        "vary: [{numbers: legs.*.base, pattern: radius, values: [0.3]}]}"
+        "vary: [{parameters: legs.*.base, pattern: radius, values: [0.3]}]}"
     )
     save(load("hexapod", {"platform.mass": 60.0}), tmp_path / "heavy.yaml")
     (tmp_path / "heavy-study.yaml").write_text(study.read_text().replace("robot: hexapod", "robot: heavy.yaml"))
@@ -190,6 +190,6 @@ def test_settings_of_studies_are_those_of_their_robot(tmp_path):
     np.testing.assert_array_equal(found, sweep(tmp_path / "heavy-study.yaml").peak_force.values)
     with refused(UnknownNameError, name="platform.mas"):
         sweep(study, settings={"platform.mas": 1})
-    study.write_text("{name: a, robot: hexapod, vary: [{numbers: platform.mass, range: [1, 2]}]}")
+    study.write_text("{name: a, robot: hexapod, vary: [{parameters: platform.mass, range: [1, 2]}]}")
     with refused(InputError, "platform.mass"):
         sweep(study, settings={"platform.*": 1})

@@ -26,7 +26,7 @@ from support.refusals import refused
 
 CSV = "time,x\n0,0.1\n1,0.2\n"
 MOTION = "name: a\ntrajectory: {kind: coordinates, path: {kind: spline, csv: %s}}\n"
-STUDY = "name: a\nrobot: %s\nmotions: [%s]\nvary: [{numbers: platform.mass, range: [10, 40]}]\n"
+STUDY = "name: a\nrobot: %s\nmotions: [%s]\nvary: [{parameters: platform.mass, range: [10, 40]}]\n"
 ROBOT = "name: a\nplatform: {kind: flexible, modes: %s}\nlegs: []\n"
 WRENCH = "name: a\ntrajectory: {kind: published, name: kim-ryu-circle}\nwrench: {csv: %s}\n"
 POSES = "name: a\ntrajectory: {kind: poses, csv: %s}\n"

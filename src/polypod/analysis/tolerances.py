@@ -1,4 +1,4 @@
-"""Tolerances of a robot's numbers, its encoders and joints, and growth by heat, as checked data and files."""
+"""Tolerances of a robot's parameters, its encoders and joints, and growth by heat, as checked data and files."""
 
 from __future__ import annotations
 
@@ -88,13 +88,13 @@ class Tolerance(Data):
 
 
 class Growth(Data):
-    """Lengths that grow together: those of ``numbers`` (paths), and of actuated lengths if ``actuators`` is true.
+    """Lengths that grow together: those of ``parameters`` (paths), and of actuated lengths if ``actuators`` is true.
 
     All change by ``expansion`` [1/K] times a temperature that is off by ``temperature`` [K], a tolerance of its own.
     """
 
     name: str = Field(min_length=1)
-    numbers: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
     actuators: bool = False
     expansion: Annotated[Number, Field(json_schema_extra={"unit": "1/K"})]
     temperature: Tolerance
@@ -103,12 +103,12 @@ class Growth(Data):
 class Tolerances(Data):
     """What is not exact about a robot.
 
-    ``numbers`` gives the tolerance of numbers of the robot's file by path (``legs.*.base``; every component of a point
+    ``parameters`` gives the tolerance of parameters by path (``legs.*.base``; every component of a point
     on its own). ``actuators`` is that of every actuated coordinate, ``encoder_step`` the step of its measuring system
     (an error of up to half of it), ``backlash`` its play (up to half of it). ``growth`` is by heat.
     """
 
-    numbers: Annotated[dict[str, Tolerance], Frozen] = Field(default={})
+    parameters: Annotated[dict[str, Tolerance], Frozen] = Field(default={})
     actuators: Tolerance | None = None
     encoder_step: Amount = 0.0
     backlash: Amount = 0.0

@@ -35,7 +35,7 @@ def accuracy(
         space = PoseCoordinates(model)
         pose = space.poses(space.point(parse_at(at, space))[None])[0]
         found = budget(model, given, pose)
-        if not at and given.numbers and any(isinstance(leg, Chain) for leg in model.robot.legs):
+        if not at and given.parameters and any(isinstance(leg, Chain) for leg in model.robot.legs):
             note("joint errors of chain legs vanish at home by definition; use --at")
         rows = {"standard deviation, first order": found.deviation, "largest, first order": found.bound}
         if samples:

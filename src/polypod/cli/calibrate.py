@@ -26,7 +26,7 @@ def calibrate(
     plan_count: Annotated[int | None, typer.Option("--plan", help="Number of measurement poses to plan.")] = None,
     kind: Annotated[str, typer.Option(help="Measurement to plan for: pose, position, tilt or distance.")] = "pose",
     sought: Annotated[
-        list[str], typer.Option("--numbers", help="Parameters to identify (paths, * for any part).")
+        list[str], typer.Option("--parameters", help="Parameters to identify (paths, * for any part).")
     ] = [],  # noqa: B006
     offsets: Annotated[bool, typer.Option(help="Identify offsets of the actuator readings.")] = True,
     frames: Annotated[bool, typer.Option("--frames", help="Identify the frames of device and target.")] = False,
@@ -56,7 +56,7 @@ def calibrate(
         raise InputError("calibrate: name a CSV file of measured poses, or use --plan COUNT to choose poses to measure")
     model = load_model(robot, settings)
     check_uncertainty(model, uncertainty)
-    given: dict[str, Any] = {"numbers": sought, "offsets": offsets, "frames": frames}
+    given: dict[str, Any] = {"parameters": sought, "offsets": offsets, "frames": frames}
     for name, text in (("tool", tool), ("anchor", anchor)):
         given |= {} if text is None else {name: numbers(f"--{name}", text, ["m"] * 3, "xyz")}
     end = "calibrated.yaml" if plan_count is None else "poses.csv"
@@ -67,7 +67,7 @@ def calibrate(
         seen += [combinations_table(chosen)] if "together" in chosen.base.identifiability else []
         return Answer(
             [*seen, identifiable_text(chosen.base)],
-            {"poses": str(target), "identifiable": chosen.base.count, "numbers": len(chosen.base.numbers),
+            {"poses": str(target), "identifiable": chosen.base.count, "parameters": len(chosen.base.numbers),
              "combinations": list(chosen.base.names)},
             files={target: poses_table(model, chosen).csv()},
             after=f": {plan_count} poses to measure at.",
@@ -86,7 +86,7 @@ def calibrate(
             "file": str(target),
             "identifiable": found.base.count,
             "combinations": list(found.base.names),
-            "numbers": geometry_table(found).records(),
+            "parameters": geometry_table(found).records(),
             "offsets": found.offsets,
             "noise": [None if not np.isfinite(x) else float(x) for x in found.noise],
             "notes": list(found.notes),

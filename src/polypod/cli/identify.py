@@ -85,7 +85,7 @@ def identify(
             "file": str(target),
             "report": str(page),
             "base_parameters": base_table(found).records(),
-            "numbers": changes_table(found).records(),
+            "parameters": changes_table(found).records(),
             "force_errors": force_errors_table(found).records(),
             "residuals": whiteness_table(found).records(),
             "notes": list(found.notes),

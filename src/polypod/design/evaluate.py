@@ -880,10 +880,10 @@ class Reduction:
 def varied_paths(study: Study, robot: Robot) -> list[list[str]]:
     """Paths of the robot's numbers that each varied one sets; errors for what its pattern is not about."""
     for k, varied in enumerate(study.vary):
-        _check_home(robot, k, varied.numbers)
-    paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
+        _check_home(robot, k, varied.parameters)
+    paths = [_matching(robot, k, varied.parameters) for k, varied in enumerate(study.vary)]
     for k, varied in enumerate(study.vary):
-        _check_pattern(robot, k, paths[k], varied.numbers, varied.pattern)
+        _check_pattern(robot, k, paths[k], varied.parameters, varied.pattern)
     _check_overlaps(study, paths)
     return paths
 
@@ -892,7 +892,7 @@ def _check_home(robot: Robot, k: int, numbers: str) -> None:
     """Raise for a home that cannot vary: its angles, and where legs or elements are drawn at home."""
     if numbers.partition(".")[0] != "home":
         return
-    field = f"vary.{k}.numbers"
+    field = f"vary.{k}.parameters"
     if numbers != HOME:
         raise InputError(
             f"{field}: {numbers!r}: only {HOME!r} can vary; to turn the platform at home vary 'legs.*.platform' with "
@@ -935,7 +935,7 @@ def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
         return matching_paths(robot, pattern)
     except UnknownNameError as error:
         alike = dict.fromkeys(re.sub(r"^legs\.\d+\.", "legs.*.", path) for path in error.known)
-        raise InputError(f"vary.{k}.numbers: {UnknownNameError('number', pattern, tuple(alike))}") from error
+        raise InputError(f"vary.{k}.parameters: {UnknownNameError('parameter', pattern, tuple(alike))}") from error
 
 
 def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern: str) -> None:
@@ -945,7 +945,7 @@ def _check_pattern(robot: Robot, k: int, paths: list[str], numbers: str, pattern
         what = "points" if wanted == (3,) else "ranges"
         raise InputError(f"vary.{k}.pattern: {pattern} is for {what}; {numbers!r} matches others, use pattern: value")
     if len(shapes) != 1:
-        raise InputError(f"vary.{k}.numbers: {numbers!r} matches parameters of several shapes {sorted(shapes)}")
+        raise InputError(f"vary.{k}.parameters: {numbers!r} matches parameters of several shapes {sorted(shapes)}")
 
 
 def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
@@ -956,7 +956,7 @@ def _check_overlaps(study: Study, paths: list[list[str]]) -> None:
         replaces = second == "value" or (second == vary[j].pattern and second not in ("factor", "turn"))
         both = sorted(set(paths[k]) & set(paths[j]))
         if replaces and both:
-            raise InputError(f"vary.{k}.numbers: {both[0]} is already varied by {vary[j].label!r}; vary it once")
+            raise InputError(f"vary.{k}.parameters: {both[0]} is already varied by {vary[j].label!r}; vary it once")
 
 
 def check_limits(limits: Mapping[str, float], targets: Mapping[str, float]) -> None:

@@ -150,7 +150,7 @@ def optimise(
         raise InputError(
             f"minimise: missing: name one or more of {', '.join(QUANTITIES)}; 'maximise' and 'target' are possible too"
         )
-    listed = [varied.name or varied.numbers for varied in read.vary if varied.values is not None]
+    listed = [varied.name or varied.parameters for varied in read.vary if varied.values is not None]
     if listed:
         raise InputError(
             f"vary: an optimisation takes ranges, and {', '.join(map(str, listed))} has a list of values, which is for "

@@ -183,8 +183,10 @@ def _check_settings(study: Study, settings: Mapping[str, Any]) -> None:
     """Raise if a setting gives a value to a number that the study varies."""
     for path in settings:
         for varied in study.vary:
-            if varied.pattern == "value" and (fnmatchcase(varied.numbers, path) or fnmatchcase(path, varied.numbers)):
-                raise InputError(f"{path}: the study varies {varied.numbers!r}; change its range or values instead")
+            if varied.pattern == "value" and (
+                fnmatchcase(varied.parameters, path) or fnmatchcase(path, varied.parameters)
+            ):
+                raise InputError(f"{path}: the study varies {varied.parameters!r}; change its range or values instead")
 
 
 def _blamed(study: Study, message: str) -> tuple[str, str]:

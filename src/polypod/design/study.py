@@ -36,12 +36,12 @@ def _quantity(name: str) -> str:
 
 
 class Varied(Data):
-    """A number to vary: ``numbers`` names those of the robot (a path with ``*``) that its ``pattern`` sets.
+    """A number to vary: ``parameters`` names those of the robot (a path with ``*``) that its ``pattern`` sets.
 
     It has ``values``, or a ``range`` from which designs are drawn; a grid takes ``levels`` of a range.
     """
 
-    numbers: str = Field(min_length=1)
+    parameters: str = Field(min_length=1)
     pattern: str = "value"
     name: str = ""
     range: tuple[Any, Any] | None = None
@@ -66,7 +66,7 @@ class Varied(Data):
     @property
     def label(self) -> str:
         """The name of this number in results."""
-        return self.name or (self.numbers if self.pattern == "value" else f"{self.numbers} {self.pattern}")
+        return self.name or (self.parameters if self.pattern == "value" else f"{self.parameters} {self.pattern}")
 
     def numbers_of(self, unit: str) -> list[float]:
         """The two ends of the range, or the values, in SI units; an InputError for what is no number of this unit."""
@@ -251,7 +251,7 @@ def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> St
 
     Examples
     --------
-    >>> text = "{name: heavy, robot: hexapod, vary: [{numbers: platform.mass, range: [10 kg, 40 kg]}]}"
+    >>> text = "{name: heavy, robot: hexapod, vary: [{parameters: platform.mass, range: [10 kg, 40 kg]}]}"
     >>> loads_study(text).vary[0].numbers_of("kg")
     [10.0, 40.0]
     """

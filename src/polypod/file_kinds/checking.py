@@ -408,7 +408,7 @@ def _check_tolerances(report: Report, robot: str | None, settings: Mapping[str, 
     from ..analysis import budget, load_tolerances
 
     given = load_tolerances(report.file)
-    listed = [*given.numbers, *(f"growth {one.name}" for one in given.growth)]
+    listed = [*given.parameters, *(f"growth {one.name}" for one in given.growth)]
     report.remarks = [f"tolerances of {', '.join(listed) or 'actuators'}"]
     if robot is None:
         report.remarks.append("not checked with a robot; pass robot= to check it with one")

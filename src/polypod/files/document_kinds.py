@@ -32,7 +32,7 @@ DOCUMENT_KINDS = {
         frozenset({"platform", "legs"}), "a robot file has platform and legs", "'polypod run' takes it"
     ),
     "tolerance": DocumentKind(
-        frozenset({"numbers", "actuators", "encoder_step", "backlash", "growth"}),
+        frozenset({"parameters", "actuators", "encoder_step", "backlash", "growth"}),
         "a tolerance file has numbers, actuators, encoder_step, backlash or growth",
         "'polypod accuracy ROBOT TOLERANCES' takes it; the command 'new' writes one",
     ),

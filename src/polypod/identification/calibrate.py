@@ -44,7 +44,7 @@ def calibrate(
     model: Model | Robot | str | Path,
     data: str | Path | xr.Dataset | Measurements,
     *,
-    numbers: Sequence[str] = (),
+    parameters: Sequence[str] = (),
     offsets: bool = True,
     frames: bool = False,
     tool: Any = None,
@@ -62,7 +62,7 @@ def calibrate(
         The robot: a model, a robot, a library name or a robot file.
     data : str, Path, xarray.Dataset or Measurements
         Measurements: a CSV file or labelled dataset (see ``read_measurements``), or ``Measurements``.
-    numbers : sequence of str, optional
+    parameters : sequence of str, optional
         Path patterns of the parameters to find. Default: all geometric parameters.
     offsets : bool, optional
         Whether to find the offsets of the actuators.
@@ -94,7 +94,7 @@ def calibrate(
                 f"measurements: every place is {away:.4g} m and more from home, the robot measures "
                 f"{model.robot.farthest:.3g} m; in other units, or in the frame of the device (frames=True)?"
             )
-    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
     solver = _Solver(geometry, data, uncertainty, robust)
     return solver.result(*solver.run())
 
@@ -130,7 +130,7 @@ class _Solver:
             need = -(-self._possible() // c)
             raise InputError(
                 f"measurements: {n} poses give {n * c} values for {self._possible()} combinations of {geometry.count} "
-                f"numbers: at least {need} poses are needed, or fewer numbers (numbers=)"
+                f"parameters: at least {need} poses are needed, or fewer parameters (parameters=)"
             )
 
     def _possible(self) -> int:
@@ -279,7 +279,7 @@ class _Solver:
             message = str(error.errors()[0]["msg"])
             raise InputError(
                 f"calibrate: the legs of {geometry.robot.name!r} cannot have the geometry found ({message}); choose "
-                "the points and lengths that may change: numbers="
+                "the points and lengths that may change: parameters="
             ) from None
         rows = (weight == 0.0).any(axis=1)
         notes = self.notes.copy()
@@ -419,7 +419,7 @@ def identifiable(
     poses: Array,
     kind: MeasurementKind = "pose",
     *,
-    numbers: Sequence[str] = (),
+    parameters: Sequence[str] = (),
     offsets: bool = True,
     frames: bool = False,
     tool: Any = (0.0, 0.0, 0.0),
@@ -435,7 +435,7 @@ def identifiable(
         Poses of {P} in {B}.
     kind : {'pose', 'position', 'tilt', 'distance'}, optional
         What is measured.
-    numbers : sequence of str, optional
+    parameters : sequence of str, optional
         Path patterns of the parameters to find. Default: all geometric parameters.
     offsets : bool, optional
         Whether to find the offsets of the actuators.
@@ -453,7 +453,7 @@ def identifiable(
     """
     model = model if isinstance(model, Model) else Model(model)
     model.robot.refuse_internal("identifiable")
-    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
     return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
 
 
@@ -512,7 +512,7 @@ def plan(
     count: int,
     kind: MeasurementKind = "pose",
     *,
-    numbers: Sequence[str] = (),
+    parameters: Sequence[str] = (),
     offsets: bool = True,
     frames: bool = False,
     tool: Any = (0.0, 0.0, 0.0),
@@ -533,7 +533,7 @@ def plan(
         Number of poses.
     kind : {'pose', 'position', 'tilt', 'distance'}, optional
         What is measured.
-    numbers : sequence of str, optional
+    parameters : sequence of str, optional
         Path patterns of the parameters to find. Default: all geometric parameters.
     offsets : bool, optional
         Whether to find the offsets of the actuators.
@@ -561,7 +561,7 @@ def plan(
         raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {kind!r}")
     if not 1 <= count <= candidates:
         raise InputError(f"count: must be 1 to {candidates} poses, got {count}")
-    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
     poses = random_poses(model, candidates, seed)
     rows = measurement_rows(geometry, poses, kind, tool, anchor)
     each = np.array([noise[int(quantity == "angle")] for _, quantity in COLUMNS[kind]])

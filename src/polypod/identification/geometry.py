@@ -100,7 +100,7 @@ class Geometry:
             return known
         for pattern in patterns:
             if not any(fnmatchcase(path, pattern) for path in known):
-                raise InputError(f"numbers: {pattern} matches no point, length or direction; known: "
+                raise InputError(f"parameters: {pattern} matches no point, length or direction; known: "
 f"{', '.join(known[:8])}, ...")  # fmt: skip
         return [path for path in known if any(fnmatchcase(path, pattern) for pattern in patterns)]
 

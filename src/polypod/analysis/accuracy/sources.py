@@ -64,7 +64,7 @@ def pose_batch(model: Model, pose: PoseLike | None) -> tuple[Array, tuple[int, .
 
 def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     """What holds the platform, by its pose and by the numbers that have tolerances."""
-    patterns = [*tolerances.numbers, *(p for growth in tolerances.growth for p in growth.numbers)]
+    patterns = [*tolerances.parameters, *(p for growth in tolerances.growth for p in growth.parameters)]
     paths = list(dict.fromkeys(path for pattern in patterns for path in matching_paths(model.robot, pattern)))
     for path in paths:
         if path.rpartition(".")[2] in _DIRECTIONS:
@@ -90,7 +90,7 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
     derivatives = closures.derivatives(poses)
     eye = np.eye(size, n)
     sources: list[Source] = []
-    for pattern, tolerance in tolerances.numbers.items():
+    for pattern, tolerance in tolerances.parameters.items():
         for path in matching_paths(model.robot, pattern):
             scale = _felt(model.robot, path, derivatives[path].shape[2])
             zero = np.zeros((n, scale.shape[1]))
@@ -104,7 +104,7 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
             sources.append(Source(f"{name} {actuator.name}", own, np.tile(column, (k, 1, 1)), {}, column[:n]))
     q = np.asarray(model.inverse_kinematics(poses))
     for growth in tolerances.growth:
-        grown = [path for pattern in growth.numbers for path in matching_paths(model.robot, pattern)]
+        grown = [path for pattern in growth.parameters for path in matching_paths(model.robot, pattern)]
         scales = {p: growth.expansion * np.ravel(get(model.robot, p))[:, None] for p in grown}
         columns = np.zeros((k, size, 1))
         for path, scale in scales.items():
@@ -114,7 +114,7 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
         sources.append(Source(growth.name, growth.temperature, columns, scales, (lengths * q[0])[:, None]))
     if not sources:
         raise InputError(
-            "tolerances: no errors given: give numbers, actuators, encoder_step, backlash or growth", code="missing"
+            "tolerances: no errors given: give parameters, actuators, encoder_step, backlash or growth", code="missing"
         )
     return sources
 
