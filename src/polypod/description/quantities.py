@@ -167,10 +167,23 @@ class KindData(Data):
     def parse(
         cls, value: Any, form: str = "a mapping with a 'kind'", also: Sequence[str] = (), advice: str = ""
     ) -> Any:
-        """One of the family from its mapping, by its ``kind``; what is one stays as it is.
+        """One of the family from its mapping, by its ``kind``.
 
-        ``form`` says how it is written, ``also`` which kinds files may name besides those here, ``advice`` what to do
-        about a kind that is unknown.
+        Parameters
+        ----------
+        value : mapping or KindData
+            Its data; what is one of the family already stays as it is.
+        form : str, optional
+            How it is written, for messages.
+        also : sequence of str, optional
+            Kinds that files may name besides those registered, for messages.
+        advice : str, optional
+            What to do about an unknown kind.
+
+        Returns
+        -------
+        KindData
+            One of the family.
         """
         if isinstance(value, cls):
             return value
