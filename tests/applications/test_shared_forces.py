@@ -119,7 +119,7 @@ def test_run_sweeps_compiled_uses_and_proofs_agree(tmp_path: Any, monkeypatch: p
     assert judged.note == WITHIN_DRIVES
     assert "samples and midpoints only" in result.attrs["between_samples"]
     text = "{name: s, robot: weak.yaml, motions: planar-4-rrr-square, rate: 50, report: [peak force], "
-    text += "vary: [{numbers: platform.mass, values: [1.2, 1.5]}]}"
+    text += "vary: [{parameters: platform.mass, values: [1.2, 1.5]}]}"
     swept = run(*prepare(loads_study(text)))
     assert float(swept["peak_force"].values[0, 0]) == pytest.approx(np.abs(result.force.values).max(), rel=1e-12)
     kernels = model.kernels
