@@ -203,6 +203,33 @@ def test_every_function_takes_the_short_way(flexible: pp.Model, model_of: Any, m
         assert not np.array_equal(short[3], design[3])
 
 
+def test_the_same_plain_values_are_examined_once(model_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop calls with one design state by state; other values, and values that may change in place, are looked at."""
+    model = model_of("lopes")
+    s = sample.easy(model, 1).at(0)
+
+    def force(mass: Any) -> Any:
+        return model.inverse_dynamics(s.pose, s.twist, s.acceleration, parameters={"platform.mass": mass})
+
+    heavy, light = force(60), force("30 kg")
+    with monkeypatch.context() as patch:
+        patch.setattr(Calls, "designs", None)
+        assert np.array_equal(force("30 kg"), light)
+        with pytest.raises(TypeError):  # other values are looked at, which this cannot
+            force(60)
+    assert np.array_equal(force(60), heavy)
+    for bad in (True, [60, "x"], "60 m"):
+        with refused(InputError, "platform.mass"):
+            force(bad)
+    force(1.0)
+    with refused(InputError, "platform.mass"):
+        force(True)
+    mass = np.array(60.0)
+    force(mass)
+    mass[...] = 30.0
+    assert np.array_equal(force(mass), light)
+
+
 def test_inputs_are_known_by_name_and_not_by_their_place(flexible: pp.Model) -> None:
     """Two inputs of one shape in another order, some left out between others: memory of one call is not another's."""
     home, still = flexible.robot.home.matrix, np.zeros(6)

@@ -52,6 +52,8 @@ Text = str | Callable[[int], str]
 Failures = list[tuple[NDArray[np.bool_], Text]]
 """Rows (n) without an answer, and why; the first note on a row counts."""
 Result = TypeVar("Result")
+_SCALARS = (float, int, str)
+"""Types of values that nobody can change in place; True is none of them, and equal to 1."""
 first: Callable[[list[Array]], Array] = itemgetter(0)
 """The first of a function's results."""
 NOT_ALLOWED = Reason("the design's legs do not allow this pose or motion", "not_admissible")
@@ -317,13 +319,15 @@ class Calls:
         """What ``answer`` makes of the results of a function of states, whose inputs may be left out (None)."""
         key = function, friction, formulation
         if parameters is None:
-            plain = self._short.known.get(key)
-            if plain is not None:
-                results = plain(values)
-                if results is not None:
-                    if errors is not None:
-                        check_policy(errors)
-                    return answer(results)
+            plain, numbers = self._short.known.get(key), None
+        else:
+            plain, numbers = self._short.of_last_design(parameters, key)
+        if plain is not None:
+            results = plain(values, numbers)
+            if results is not None:
+                if errors is not None:
+                    check_policy(errors)
+                return answer(results)
         check_policy(errors)
         name, names = function.name, function.inputs
         given = dict(zip(names, values, strict=True))
@@ -339,10 +343,12 @@ class Calls:
         if key not in known:
             known[key] = self._plain(kernel, names)
         results = None
-        if designs is None:
+        if designs is None or parameters is None:
             results = known[key](values)
         elif not designs.shape and not self._moves_otherwise(designs) and not designs.impossible:
             results = known[key](values, designs.numbers[0])
+            if all(type(value) in _SCALARS for value in parameters.values()):
+                self._short.last_design = dict(parameters), known, designs.numbers[0]
         if results is not None:
             return answer(results)
         states = self.run(kernel, given, designs)
@@ -442,9 +448,8 @@ class Calls:
     def designs(self, parameters: Parameters, parametric: Mechanism | None = None) -> DesignBatch:
         """Designs by the values of their numbers; ``parametric`` is the robot with these and more as inputs."""
         design = self.kernels.design(parameters)
-        if parametric is not None:
-            return DesignBatch(design, self.kernels.with_numbers_of(parametric))
-        return DesignBatch(design, self.kernels.of_design(design))
+        kernels = self.kernels.of_design(design) if parametric is None else self.kernels.with_numbers_of(parametric)
+        return DesignBatch(design, kernels)
 
     def checked(self, arguments: Sequence[Argument]) -> Batch:
         """Arguments as rows; an error for what is no pose, not finite, or no motion of the robot."""

@@ -421,10 +421,26 @@ Functions = Kernels | RowKernels
 
 
 class PlainCalls(threading.local):
-    """The short ways (``polypod.kernels.PlainCall``) into functions, those of one thread, by what is called."""
+    """The short ways (``polypod.kernels.PlainCall``) into functions, those of one thread, by what is called.
+
+    ``last_design`` is the one called last, if it is one robot by plain values: these, the short ways into its
+    functions, and its numbers (k,). A loop calls with the same values state by state.
+    """
 
     def __init__(self) -> None:
         self.known: dict[Any, PlainCall] = {}
+        self.last_design: tuple[Mapping[str, Any], dict[Any, PlainCall], Array] | None = None
+
+    def of_last_design(self, given: Any, key: Any) -> tuple[PlainCall | None, Array | None]:
+        """The short way into a function with the numbers of the last design, if these values are its own."""
+        if self.last_design is None:
+            return None, None
+        values, known, numbers = self.last_design
+        try:
+            same = given == values and all(type(value) is type(values[path]) for path, value in given.items())
+        except (ValueError, AttributeError):  # arrays, which are not compared as a whole; no mapping
+            return None, None
+        return (known.get(key), numbers) if same else (None, None)
 
 
 def function_of(mechanism: Mechanism, name: str, friction: bool, loads: Loads | None) -> Expression:
