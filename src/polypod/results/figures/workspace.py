@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap, to_rgb
@@ -15,6 +16,8 @@ from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
 from ...arrays import Array
+from ...datasets import robot_of
+from ...drawing import posed
 from ...errors import InputError
 from ...tables import practical_unit
 from .style import COLOURS, FAINT, INK, dress, figure
@@ -30,34 +33,63 @@ def sections(result: xr.Dataset) -> Figure:
         raise InputError(f"sections: needs a map of at least two coordinates, got one of {', '.join(names)}")
     pairs = list(combinations(names, 2))[:3]
     fig = figure(3.0 * len(pairs) + 0.6, 4.2)
+    turns = [name for name in names if result[name].units == "rad"]
+    what = "positions" if not turns else "orientations" if len(turns) == len(names) else "poses"
+    _title(fig, result, f"{what} reached from the point asked for; dashed: platform at home" if what == "positions"
+           else f"{what} reached from the point asked for")  # fmt: skip
     panels = fig.subplots(1, len(pairs), squeeze=False)[0]
     colours = _colours(result)
+    outline = _platform(result) if what == "positions" else {}
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, n) for n in names if n not in (a, b)}
         _section(axes, result.isel(others).transpose(b, a, ...), a, b, colours)
         fixed = ", ".join(f"{n} {place_text(result[n].values[k], result[n].units)}" for n, k in others.items())
         dress(axes, coordinate_label(result, a), coordinate_label(result, b), fixed)
         axes.grid(False)
+        if a in outline and b in outline:
+            axes.plot(outline[a], outline[b], color=INK, linewidth=0.8, linestyle=(0, (3, 3)), alpha=0.6, zorder=4)
     _legend(fig, result, colours)
     return fig
 
 
+def _title(fig: Figure, result: xr.Dataset, text: str) -> None:
+    fig.suptitle(f"{result.attrs.get('robot', '')}: {text}", fontsize=10, color=INK, x=0.01, ha="left")
+
+
+def _platform(result: xr.Dataset) -> dict[str, Array]:
+    """Outline of the platform at home, by the coordinate of an axis, in practical units: for scale."""
+    robot = robot_of(result)
+    drawn = posed(robot, robot.home.matrix[None])
+    points = drawn.platform[0] - robot.home.matrix[:3, 3]
+    if len(points) < 3:
+        return {}
+    factor = practical_unit("m")[0]
+    middle = points.mean(axis=0)
+    order = np.argsort(np.arctan2(*(points - middle)[:, 1::-1].T))
+    ring = factor * points[[*order, order[0]]]
+    return dict(zip("xyz", ring.T, strict=True))
+
+
 def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, Any]) -> None:
     x, y = (part[name].values * practical_unit(part[name].units)[0] for name in (a, b))
-    inside = part.connected.values
+    inside = part.connected.values.astype(bool)
     table = np.ones((max(colours, default=0) + 1, 3))
     for number, colour in colours.items():
         table[number] = to_rgb(colour)
-    image = np.where(inside[..., None], table[np.clip(part.binding.values, 0, len(table) - 1)], 1.0)
-    pale = 0.55 * (1.0 - np.clip(part.margin.values, 0.0, 1.0))[..., None] + 0.2
-    image = np.where(inside[..., None], 1.0 - (1.0 - image) * pale, 1.0)
+    # cells at the rim have the colour of their neighbour inside; the rim itself is drawn where the margin vanishes
+    own = scipy.ndimage.distance_transform_edt(~inside, return_distances=False, return_indices=True)
+    near = tuple(own) if inside.any() else tuple(np.indices(inside.shape))
+    image = table[np.clip(part.binding.values, 0, len(table) - 1)][near]
+    pale = 0.55 * (1.0 - np.clip(part.margin.values, 0.0, 1.0))[near][..., None] + 0.2
+    image = 1.0 - (1.0 - image) * pale if inside.any() else np.ones_like(image)
     half = 0.5 * (x[1] - x[0]), 0.5 * (y[1] - y[0])
     box = (x[0] - half[0], x[-1] + half[0], y[0] - half[1], y[-1] + half[1])
-    axes.imshow(image, origin="lower", extent=box, aspect="auto", interpolation="nearest")
+    shown = axes.imshow(image, origin="lower", extent=box, aspect="auto", interpolation="nearest")
     if inside.any() and not inside.all():
-        axes.contour(
-            x, y, np.where(part.inside == part.connected, part.margin, -0.1), [0.0], colors=INK, linewidths=1.2
-        )
+        margin = np.where(part.inside == part.connected, part.margin, -0.1)
+        axes.contour(x, y, margin, [0.0], colors=INK, linewidths=1.2)
+        area = axes.contourf(x, y, margin, [0.0, 1.0 + float(np.nanmax(margin))], alpha=0.0)
+        shown.set_clip_path(area.get_paths()[0], axes.transData)
     smooth = part.determinant.values
     if np.nanmin(smooth) < 0 < np.nanmax(smooth):
         axes.contour(x, y, smooth, [0.0], colors="#B00020", linewidths=1.4, linestyles="--")
@@ -67,8 +99,9 @@ def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, An
 
 def surface(result: xr.Dataset) -> Figure:
     """How far one goes straight in every direction, as a surface; the colour is the limit that stops it."""
-    fig = figure(6.0, 5.4, fitted=False)
-    axes: Any = fig.add_axes((0.04, 0.18, 0.82, 0.8), projection="3d")
+    fig = figure(6.0, 4.6, fitted=False)
+    _title(fig, result, "how far it goes straight in every direction")
+    axes: Any = fig.add_axes((0.02, 0.16, 0.9, 0.78), projection="3d")
     units = [str(unit) for unit in result.unit.values]
     points = result.surface.values * np.array([practical_unit(unit)[0] for unit in units])
     # poles are closed by the mean of the first and last rings
@@ -93,7 +126,7 @@ def surface(result: xr.Dataset) -> Figure:
         getattr(axes, f"set_{axis}lim")(a, b)
         getattr(axes, f"set_{axis}label")(f"{name} [{practical_unit(unit)[1]}]", fontsize=9)
     axes.tick_params(labelsize=7)
-    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3), zoom=1.1)
+    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3), zoom=1.25)
     axes.set_proj_type("ortho")
     axes.view_init(22, -58)
     _legend(fig, result, colours)
@@ -103,6 +136,7 @@ def surface(result: xr.Dataset) -> Figure:
 def tilt(result: xr.Dataset) -> Figure:
     """How far the platform tilts at each height: in the best and the worst direction, and in every one."""
     fig = figure(7.2, 3.6)
+    _title(fig, result, "tilt at each height")
     left, right = fig.subplots(1, 2, width_ratios=[1, 1.15])
     z, angle = 1e3 * result.z.values, np.degrees(result.tilt.values)
     good = np.isfinite(angle).all(axis=1)
@@ -113,7 +147,8 @@ def tilt(result: xr.Dataset) -> Figure:
     dress(left, "tilt [deg]", "z from home [mm]")
     left.legend(fontsize=8, frameon=False)
     direction = np.degrees(np.r_[result.direction.values, 2 * np.pi])
-    drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="nearest")
+    drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="gouraud")
+    right.axhline(0.0, color="white", linewidth=0.8, linestyle=":")
     fig.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
     right.set_xticks([0, 90, 180, 270, 360])
     dress(right, "direction of the tilt axis [deg]", "")
@@ -125,7 +160,8 @@ def dexterity(result: xr.Dataset) -> Figure:
     """Part of the orientations asked for that are possible at each position, in planes through home."""
     names = list(result.orientation_share.dims)
     pairs = list(combinations(names, 2))[:3]
-    fig = figure(3.0 * len(pairs) + 0.8, 3.4)
+    fig = figure(3.0 * len(pairs) + 0.8, 3.6)
+    _title(fig, result, "orientations possible at each position")
     panels = fig.subplots(1, len(pairs), squeeze=False)[0]
     colours = ListedColormap(np.concatenate([np.ones((1, 3)), _ramp()]))
     drawn: Any = None
