@@ -459,18 +459,18 @@ def _held(robot: pp.Robot, which: tuple[int, ...]) -> pp.Robot:
     return pp.Robot.model_validate(data)
 
 
+@pytest.mark.parametrize("which", [(1, 4), pytest.param((0, 1, 2, 3, 4, 5), marks=pytest.mark.long)])
 @pytest.mark.parametrize("base", [pytest.param(None, marks=pytest.mark.long), [2e8, 2e8, 5e8, 4e7, 4e7, 6e7]])
-def test_held_motors_are_motors_that_are_not_there(base):
+def test_held_motors_are_motors_that_are_not_there(base, which):
     """Against robots without these rotors, by kernels that never had them; to rounding."""
     more = {} if base is None else {"base_stiffness": base}
     robot = pp.load("hexapod", more)
     pose = np.array(robot.home.matrix)
     pose[:3, 3] += [0.02, -0.01, 0.015]
-    for which in ((0, 1, 2, 3, 4, 5), (1, 4)):
-        gone = pp.Model(pp.load("hexapod", more | {f"legs.{k}.rotor_mass": 0.0 for k in which}))
-        found = resonances(pp.Model(_held(robot, which)), pose, drive=2e7).frequency
-        assert found == pytest.approx(resonances(gone, pose, drive=2e7).frequency, rel=1e-9)
-        assert found[0] > 1.005 * resonances(pp.Model(robot), pose, drive=2e7).frequency[0]
+    gone = pp.Model(pp.load("hexapod", more | {f"legs.{k}.rotor_mass": 0.0 for k in which}))
+    found = resonances(pp.Model(_held(robot, which)), pose, drive=2e7).frequency
+    assert found == pytest.approx(resonances(gone, pose, drive=2e7).frequency, rel=1e-9)
+    assert found[0] > 1.005 * resonances(pp.Model(robot), pose, drive=2e7).frequency[0]
 
 
 def test_the_output_says_where_rotors_are():
@@ -516,7 +516,7 @@ def test_the_command_takes_a_pose_and_draws_modes(tmp_path, monkeypatch):
     found = json.loads(done.stdout)["frequencies_Hz"]
     assert found == pytest.approx(resonances(model, pose, drive=2e7).frequency, rel=1e-12)
     assert Path("modes.png").stat().st_size > 30_000
-    assert polypod("stiffness", "orthoglide", "--drive", "20 N/um", "--modes", "modes.gif").exit_code == 0
+    assert polypod("stiffness", "five-bar", "--drive", "2000", "--modes", "modes.gif").exit_code == 0
     with Image.open("modes.gif") as film:
-        assert film.n_frames == 3 * 24
+        assert film.n_frames == 2 * 24
     failed(polypod("stiffness", "hexapod", "--drive", "20"), "N/um")

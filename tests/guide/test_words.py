@@ -7,6 +7,7 @@ messages all count; the changelog, which names what was renamed, does not.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,12 +96,21 @@ PROSE = {
 """Words that only pages must not have, each with the word to use and why."""
 
 
+@cache
+def distinct_lines(files: tuple[Path, ...]) -> str:
+    """Every line of the files once: docstrings repeat many, and no entry goes beyond a line."""
+    lines = (line for path in files for line in path.read_text(encoding="utf-8").splitlines())
+    return "\n".join(dict.fromkeys(lines))
+
+
 @pytest.mark.parametrize(
     ("pattern", "instead", "files"),
     [(*entry, FILES) for entry in WORDS.items()] + [(*entry, PAGES) for entry in PROSE.items()],
     ids=[*WORDS.values(), *PROSE.values()],
 )
 def test_words_of_the_field(pattern: str, instead: str, files: list[Path]) -> None:
+    if not re.search(pattern, distinct_lines(tuple(files))):
+        return
     found = [
         f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, match.start()) + 1}: {match[0]!r}"
         for path in files
