@@ -59,7 +59,7 @@ def rich_struts() -> Robot:
         data |= {"universal_stiffness": 3e8, "spherical_stiffness": 4e8, "bearings": {"universal": _RATING}}
         legs.append(data)
     whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
-    _assert_given(whole, {"dof"})
+    _assert_given(whole, {"dof", "internal"})
     for leg in whole.legs:
         _assert_given(leg, {"actuated"})
     return whole
@@ -82,7 +82,7 @@ def rich_chain() -> Robot:
         legs.append(leg.model_dump(exclude_unset=True) | {"kind": "chain", "name": leg.name, "joints": joints})
     assert fields == set(ChainJoint.model_fields) - OF_SEVERAL_DOF - OF_SLIDES
     whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
-    _assert_given(whole, set())
+    _assert_given(whole, {"internal"})
     return whole
 
 
