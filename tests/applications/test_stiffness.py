@@ -401,7 +401,7 @@ def test_maps_of_robots_of_fewer_dof_are_over_their_own_coordinates(model_of: An
     from polypod.results.figures.stiffness import stiffness_map
 
     left, right, *_ = stiffness_map(model_of("linear-delta"), drive=1e7).axes
-    assert (left.get_xlabel(), left.get_ylabel()) == ("x [m]", "y [m]")
+    assert (left.get_xlabel(), left.get_ylabel()) == ("x [mm]", "y [mm]")
     assert "along z [N/um]" in right.get_title(loc="left") + right.get_title()
 
 
