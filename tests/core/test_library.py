@@ -79,7 +79,7 @@ def test_load_save_load_is_the_identity(name: str) -> None:
     assert loads(dumps(robot(name))) == robot(name)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, [name for name in ROBOTS if name not in ("delta-wrist", "par4")]))
 def test_home_is_healthy(name: str) -> None:
     own = model(name)
     assert len(own.actuators) == DRIVEN[name]
