@@ -706,15 +706,18 @@ class Engine:
         load += self.elements.overcoming(place, motion.velocity)
         return load + self.friction(place, motion.velocity) if friction else load
 
-    def inverse_dynamics(self, place: Place, motion: Motion, wrench: Array, friction: bool = False) -> Array:
+    def inverse_dynamics(
+        self, place: Place, motion: Motion, wrench: Array, friction: bool = False, relative: Motion | None = None
+    ) -> Array:
         """Forces (n) of the drives, of least norm where there are more than degrees of freedom.
 
-        For every motion N that constraints allow: N^T (load - G^T f) = 0.
+        For every motion N that constraints allow: N^T (load - G^T f) = 0. ``relative`` is the motion against the base
+        if that moves: rotors turn with it alone.
         """
         free, rows = self.dof(place), self.drive_rows(place)
         load = free.T @ self._load(place, motion, wrench, friction)
         rotors = np.array([d.rotor for d in self.drives])
-        load = load + (rows @ free).T @ (rotors * self.drive_accelerations(place, *motion))
+        load = load + (rows @ free).T @ (rotors * self.drive_accelerations(place, *(relative or motion)))
         force, *_ = np.linalg.lstsq((rows @ free).T, load, rcond=1e-9)
         rest = (rows @ free).T @ force - load
         assert np.abs(rest).max() < 1e-9 * np.abs(load).max(), "the drives cannot balance this"
