@@ -87,6 +87,7 @@ QUANTITIES = {
     "base_pose": Quantity(_POSE, "pose of the base in space", "1, m"),
     "base_twist": Quantity(_COMPONENT, "twist of the base in space, base axes", "m/s, rad/s"),
     "joint_travel": Quantity(("time", "joint"), "distance travelled by the joint, forward and back", "rad or m"),
+    "internal": Quantity(("time", "internal_coordinate"), "internal coordinate, zero at home", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "rate of the elastic coordinate", "generalized, 1/s"),
     "frequency": Quantity(("mode",), "natural frequency of the free platform's mode", "rad/s"),
@@ -225,6 +226,11 @@ def units(model: Model) -> tuple[str, str]:
 
 _robots: dict[str, Robot] = {}
 _MAX_ROBOTS = 32
+
+
+def internal_of(result: xr.Dataset, rows: Any) -> Array | None:
+    """Internal coordinates (n, k) at some rows of a result; None for a robot without."""
+    return result["internal"].values[rows] if "internal" in result else None
 
 
 def robot_of(result: xr.Dataset) -> Robot:

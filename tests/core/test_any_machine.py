@@ -1,5 +1,5 @@
-"""Machines by chance: shared bodies, inner loops, internal coordinates, stages, on a base that moves, against the engine
-of constraints.
+"""Machines by chance, against the engine of constraints: shared bodies, inner loops, internal coordinates, stages, on a
+base that moves.
 
 The engine sees the motion of every body in space, in axes that coincide with those of the base: what the base does is
 added to positions, velocities and accelerations by the rules of a rotating frame, and nothing else is known of it.
@@ -257,7 +257,7 @@ def _as_drawn(whole: Engine, engines: list[Engine], place: Place) -> Place:
     return place._replace(turns=turns)
 
 
-@pytest.mark.parametrize("seed", (3, 8))
+@pytest.mark.parametrize("seed", [3, 8])
 def test_machines_on_a_moving_base(seed: int) -> None:
     assert compare(("slider-crank", "double wishbone")[seed % 2], seed, extra=bool(seed % 2)) == "compared"
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import polypod as pp
+from polypod.drawing import posed
 from polypod.errors import InputError, RobotFileError
 from polypod.files import loads
+from polypod.motion import loads_motion
 from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions
 from support.compare import assert_close
@@ -167,6 +169,37 @@ def test_a_coordinate_that_is_held() -> None:
     np.testing.assert_allclose(held.forward_kinematics(held.inverse_kinematics(pose)), pose, atol=1e-13)
     other = held.inverse_kinematics(pose, parameters={"internal.rail.held": 0.01})
     np.testing.assert_allclose(other, model.inverse_kinematics(pose, internal=still + 0.01)[:, 1:], atol=1e-14)
+
+
+def test_a_motion_file_moves_it() -> None:
+    """A study has the forces of the same states; without a path it stays at home; what does not fit is refused."""
+    model = planar()
+    text = """name: sway
+rate: 50
+trajectory: {kind: coordinates, path: {kind: sine, amplitude: [30 mm, 20 mm, 10 deg], frequency: 1, duration: 1}}
+internal: {kind: sine, amplitude: [40 mm], frequency: 2, duration: 1}
+"""
+    result = pp.study(model, loads_motion(text))
+    t = result.time.values
+    s = 0.04 * np.sin(4 * np.pi * t)[:, None]
+    np.testing.assert_allclose(result.internal.values, s, atol=1e-15)
+    x = np.array([0.03, 0.02, np.radians(10)]) * np.sin(2 * np.pi * t)[:, None]
+    xdot = np.array([0.03, 0.02, np.radians(10)]) * 2 * np.pi * np.cos(2 * np.pi * t)[:, None]
+    rate = 0.04 * 4 * np.pi * np.cos(4 * np.pi * t)[:, None]
+    xddot, change = -((2 * np.pi) ** 2) * x, -((4 * np.pi) ** 2) * s
+    whole = [np.concatenate(pair, axis=1) for pair in ((x, s), (xdot, rate), (xddot, change))]
+    pose, twist, acceleration = model.motion(*whole)
+    force = model.inverse_dynamics(pose, twist, acceleration, internal=s)
+    np.testing.assert_allclose(result.force.values, force, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(result.force_part.sum("part").values, force, rtol=1e-10, atol=1e-10)
+    drawn = posed(model.robot, pose[[5]], internal=s[[5]])
+    cart = model.bodies(pose[5], internal=s[5])["leg1.cart"]
+    np.testing.assert_allclose(drawn.frames[0, 2, :3, 3], cart[:3, 3], atol=1e-14)
+    lines = text.splitlines(keepends=True)
+    assert not pp.study(model, loads_motion("".join(lines[:3]))).internal.values.any()
+    for wrong in ("amplitude: [1 mm, 2 mm], frequency: 2, duration: 1", "amplitude: [1 mm], frequency: 2, duration: 3"):
+        with pytest.raises(InputError):
+            pp.study(model, loads_motion("".join(lines[:3]) + f"internal: {{kind: sine, {wrong}}}\n"))
 
 
 def test_refusals() -> None:

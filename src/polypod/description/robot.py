@@ -262,7 +262,7 @@ class Robot(Data):
             names = [coordinate.name for coordinate in self.free_internal]
             raise InputError(
                 f"{what}: {self.name!r} has the internal coordinates {', '.join(names)}, which this does not "
-                f"take; hold them, e.g. robot.with_({{'internal.{names[0]}.held': 0.0}}) or 'held: 0' in its file",
+                f"take; hold them: 'held: 0' for {names[0]} under 'internal' in its file",
                 code="internal",
             )
 

@@ -58,11 +58,12 @@ class PosedRobot:
         return float(np.ptp(points, axis=0).max())
 
 
-def posed(robot: Robot, poses: Array, deflection: Array | None = None) -> PosedRobot:
+def posed(robot: Robot, poses: Array, deflection: Array | None = None, internal: Array | None = None) -> PosedRobot:
     """A robot's shapes at poses (n, 4, 4), from the frames that its legs place.
 
     ``deflection`` (n, legs, 3) [m], platform axes, moves the attachment points of a flexible platform: a leg sees of
     the platform its attachment point and the axes, and p + R (a + d) is that point of a platform at p + R d.
+    ``internal`` (n, k) are internal coordinates; home without.
     """
     samples = samples_of(robot.rigid)
     frames = np.tile(np.eye(4), (len(poses), len(samples.bodies), 1, 1))
@@ -74,7 +75,7 @@ def posed(robot: Robot, poses: Array, deflection: Array | None = None) -> PosedR
             moved = poses.copy()
             moved[:, :3, 3] += np.einsum("nij,nj->ni", poses[:, :3, :3], deflection[:, number])
         count = len(leg.placement.bodies)
-        frames[:, first : first + count, :3] = _leg_frames(samples, number, leg, moved)
+        frames[:, first : first + count, :3] = _leg_frames(samples, number, leg, moved, internal)
         first += count
     points = [
         np.einsum("nij,j->ni", frames[:, at.body, :3, :3], at.local) + frames[:, at.body, :3, 3]
@@ -105,7 +106,7 @@ def _joint_points(samples: Samples) -> Iterator[BodyFixed]:
             yield at
 
 
-def _leg_frames(samples: Samples, number: int, leg: LegModel, poses: Array) -> Array:
+def _leg_frames(samples: Samples, number: int, leg: LegModel, poses: Array, internal: Array | None = None) -> Array:
     """Frames (n, bodies, 3, 4) of a leg's bodies at poses; unknowns are followed from pose to pose, from home."""
     robot = samples.robot
     outputs = [ca.vec(ca.horzcat(body.frame.axes, body.frame.origin)) for body in leg.placement.bodies]
@@ -114,8 +115,15 @@ def _leg_frames(samples: Samples, number: int, leg: LegModel, poses: Array) -> A
         return np.zeros((len(poses), 0, 3, 4))
     tips = poses[:, :3, 3] + poses[:, :3, :3] @ robot.attachments[number]
     numeric = NumericLeg(robot.legs[number], robot)
-    still = np.tile(numeric.internal, (len(poses), 1))
-    x = np.concatenate([tips, poses[:, :3, :3].transpose(0, 2, 1).reshape(len(poses), 9), still], axis=1)
+    inner = np.tile(numeric.internal, (len(poses), 1))
+    if internal is not None:
+        free = iter(range(internal.shape[1]))
+        columns = [next(free) if one.held is None else None for one in robot.internal]
+        own = [column for column, owner in zip(columns, robot.internal_legs(), strict=True) if owner == number]
+        for k, column in enumerate(own):
+            if column is not None:
+                inner[:, k] = internal[:, column]
+    x = np.concatenate([tips, poses[:, :3, :3].transpose(0, 2, 1).reshape(len(poses), 9), inner], axis=1)
     if leg.unknowns is None:
         function = ca.Function("frames", [leg.all_inputs], [ca.densify(ca.vertcat(*outputs))])
         rows = np.array(function.map(len(poses))(x.T)).T
@@ -125,7 +133,7 @@ def _leg_frames(samples: Samples, number: int, leg: LegModel, poses: Array) -> A
         function = ca.Function("frames", [leg.all_inputs, unknowns.place], [ca.densify(ca.vertcat(*parts))])
         places = []
         place = numeric.home
-        for pose in poses:  # each from the one before
+        for pose, numeric.internal in zip(poses, inner, strict=True):  # each from the one before
             place = numeric.at(pose, place)[0]
             places.append(np.ravel(place))
         rows = np.array(function.map(len(poses))(x.T, np.array(places).T)).T

@@ -240,6 +240,8 @@ INPUTS = {
     "base_twist": "velocity [m/s] of the base frame's origin in space and its angular velocity [rad/s], base axes",
     "base_acceleration": "acceleration [m/s^2] of the base frame's origin in space and angular acceleration [rad/s^2], "
     "base axes",
+    "internal": "internal coordinates [m or rad], zero at home: {internal}. Twist and acceleration end with their "
+    "rates and accelerations",
     "elastic": "elastic coordinates, one per mode, in the units of the mode shapes",
     "elastic_rate": "rates of the elastic coordinates [1/s]",
     "elastic_acceleration": "accelerations of the elastic coordinates [1/s^2]",
@@ -289,6 +291,7 @@ OUTPUTS = {
     "displacement": "displacements of the elements one after another [m or rad]: {elements}",
     "rate": "rates of these displacements [m/s or rad/s]",
     "loss": "power that each element takes [W]",
+    "internal": INPUTS["internal"],
     "elastic": INPUTS["elastic"],
     "elastic_acceleration": INPUTS["elastic_acceleration"],
     "elastic_energy": "energy of the deformed platform [J]",
@@ -397,8 +400,9 @@ def _unknown(model: Model) -> str:
 def _u_text(model: Model) -> str:
     """What u is, the velocity that Jacobian and mass matrix are with respect to."""
     dof = model.robot.dof
+    inner = f", then the rates of {', '.join(model.internal)}" if model.internal else ""
     if not dof:
-        return "u is the twist: linear velocity, then angular"
+        return f"u is the twist: linear velocity, then angular{inner}"
     along = ", ".join(f.name for f in dof if not f.joint)
     joints = ", ".join(f.name for f in dof if f.joint)
     parts = [f"components of the twist along {along}"] if along else []
@@ -406,7 +410,7 @@ def _u_text(model: Model) -> str:
     order = f" (in the order {', '.join(f.name for f in dof)})" if along and joints else ""
     turns = sum(f.motion == "rotation" and not f.joint for f in dof) > 1
     other = ", of the angular velocity where they turn: not rates of rotation-vector components (rate_map)"
-    return f"u are {' and '.join(parts)}{order}{other if turns else ''}"
+    return f"u are {' and '.join(parts)}{order}{inner}{other if turns else ''}"
 
 
 def _uses(model: Model) -> dict[str, str]:
@@ -427,6 +431,7 @@ def _facts(model: Model, closed: float) -> dict[str, str]:
         "P": "{P}", "B": "{B}", "q": q, "f": force,
         "residual": f"{closed * size:.2g}",
         "u": _u_text(model),
+        "internal": ", ".join(model.internal),
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),
         "bodies": ", ".join(body_names(mechanism)),
         "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),

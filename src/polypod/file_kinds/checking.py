@@ -198,7 +198,8 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
             odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
             report.warnings = list(dict.fromkeys(text for message in odd for text in _warning_texts(message)))
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
-    condition = float(model.conditioning(robot.home.matrix).condition)
+    inner = np.zeros(len(model.internal)) if model.internal else None
+    condition = float(model.conditioning(robot.home.matrix, internal=inner).condition)
     # gravity that points up is not an error: robots hang from ceilings
     hangs = ", hangs below its base" if np.dot(robot.gravity, robot.home.position) > 0 else ""
     report.remarks = [
@@ -206,7 +207,8 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
     ]
     report.remarks += _parts(model)
     report.remarks += _mobility(model)
-    at_home = model.joint_ranges(robot.home.matrix)
+    report.remarks += _internal(robot)
+    at_home = model.joint_ranges(robot.home.matrix, internal=inner)
     report.within_limits = at_home.ok
     outside = merge_sentences(at_home.violations() if at_home.names else [])
     report.warnings += [f"at home {text}: every motion from home breaks this limit" for text in outside]
@@ -273,6 +275,15 @@ def _mobility(model: Model) -> list[str]:
             f"overconstrained: {len(names)} of {len(names) + len(mobility.used)} constraints are redundant ({shown})"
         )
     return lines
+
+
+def _internal(robot: Robot) -> list[str]:
+    """Coordinates in addition to those of the platform, and which are held."""
+    free, held = ([f for f in robot.internal if (f.held is None) == moves] for moves in (True, False))
+    units = {"rotation": "rad", "translation": "m"}
+    lines = [f"internal coordinates, given with every pose: {', '.join(f.name for f in free)}"] if free else []
+    stand = [f"{f.name} at {f.held:g} {units[f.motion or 'rotation']}" for f in held]
+    return lines + ([f"held internal coordinates: {', '.join(stand)}"] if stand else [])
 
 
 def _with_unit(name: str, size: float) -> str:

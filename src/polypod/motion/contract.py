@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,6 +63,34 @@ class Motion(NamedTuple):
     pose: Array
     twist: Array
     acceleration: Array
+
+    @property
+    def internal(self) -> Array | None:
+        """Internal coordinates (..., k) of the robot [m, rad]; None without."""
+        return None
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """``internal`` as calls of a model take it; empty without."""
+        return {} if self.internal is None else {"internal": self.internal}
+
+
+class WholeMotion(Motion):
+    """Motion of a robot with k internal coordinates: twist and acceleration end with their rates, (..., 6 + k)."""
+
+    _internal: Array
+
+    @staticmethod
+    def of(time: Array, pose: Array, twist: Array, acceleration: Array, internal: Array) -> WholeMotion:
+        """A motion with internal coordinates (..., k) [m, rad]."""
+        motion = WholeMotion(time, pose, twist, acceleration)
+        motion._internal = internal
+        return motion
+
+    @property
+    def internal(self) -> Array:
+        """Internal coordinates (..., k) of the robot [m, rad]."""
+        return self._internal
 
 
 class Peak(NamedTuple):

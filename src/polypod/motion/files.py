@@ -26,15 +26,17 @@ from .contract import Motion, Trajectory
 from .kinds import Kind
 from .moving_base import ROBOTS_PART, MovingBase
 from .moving_base import moving_base as sampled_base
+from .paths.base import AnyPath
 from .sampling import DEFAULT_RATE, sample_times
 from .trajectories.base import AnyTrajectory, Placed
+from .trajectories.internal import with_internal
 from .wrench import AnyWrench, Wrench
 
 if TYPE_CHECKING:
     from ..model import Model
 
 
-_OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "base", "rate", "name")
+_OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "base", "internal", "rate", "name")
 """Names of fields and arguments that a motion gives; a fault of anything else is not the motion's."""
 
 
@@ -315,7 +317,8 @@ class MotionFile(Data):
     between two samples is sampled more often. ``robot`` names the robot the motion is meant for, of the library or by a
     file beside this one; ``polypod run`` uses it if none is named there. ``base`` is the motion of the base itself in
     space (a ship, a truck, a centrifuge), a trajectory as long as that of the platform, which stays relative to it;
-    gravity is that of the robot file where the pose of the base is the identity.
+    gravity is that of the robot file where the pose of the base is the identity. ``internal`` is a path of the robot's
+    internal coordinates, as long as the motion of the platform; they stay at home without it.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -326,6 +329,7 @@ class MotionFile(Data):
     trajectory: AnyTrajectory
     wrench: AnyWrench | None = None
     base: AnyTrajectory | None = None
+    internal: AnyPath | None = None
 
     @model_validator(mode="after")
     def _moves_in_space(self) -> MotionFile:
@@ -378,5 +382,6 @@ class MotionFile(Data):
                 )
             assert isinstance(self.base, Placed)
             base = self.base.with_convention(model.robot.euler)
-        trajectory, gravity = self.trajectory.for_model(model), model.robot.gravity
+        trajectory = with_internal(self.trajectory.for_model(model), self.internal, model)
+        gravity = model.robot.gravity
         return Task.of(self.name, trajectory, self.rate if rate is None else rate, load, base, gravity)

@@ -98,24 +98,31 @@ def study(
     if not isinstance(model, (Model, Robot, str, Path)):
         raise InputError(f"model: must be a polypod.Model, a robot, its name or its file, got {type(model).__name__}")
     known = model if isinstance(model, Model) else Model(model)
-    known.robot.refuse_internal("study")
     meant, file = (task, None) if isinstance(task, Task) else (None, task)
     if meant is not None and rate is not None:
         raise InputError("rate: the task has been sampled already; give make_task the rate, or the motion itself here")
     with with_motion_lines(file if isinstance(file, (str, Path)) else None):
         chosen = meant or make_task(known, file, rate, moving_base=True)
         result = _study(known, chosen, friction, progress, vibration)
-    if not certify or chosen.base is not None:  # proofs and error bounds are of a base that stands still
+    # proofs and error bounds are of a base that stands still, and of the pose alone
+    if not certify or chosen.base is not None or known.internal:
         return result
     progress("between the samples")
     return judged_between(result, known, chosen, friction, certify_seconds, progress)
 
 
 def _study(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> xr.Dataset:
+    if model.internal and task.motion.internal is None:
+        raise InputError(
+            f"task: {model.robot.name!r} has the internal coordinates {', '.join(model.internal)}, which the motion of "
+            "the task lacks; give the motion itself, or make_task(model, motion)",
+            code="internal",
+        )
     motion, wrench = task.motion, task.wrench
+    inner = motion.place
     at = motion.pose, motion.twist, motion.acceleration
     progress("kinematics")
-    _naming_time(task, lambda: model.inverse_kinematics(motion.pose, errors="raise"))
+    _naming_time(task, lambda: model.inverse_kinematics(motion.pose, errors="raise", **inner))
     _no_crossing(model, task)
     progress("actuator forces")
     force, parts = _forces(model.rigid, task, friction)
@@ -123,28 +130,30 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     bound: dict[str, Array] = {}
     if task.base is not None:
         _refuse_flexible(model)
-    elif not model.robot.flexible:
+    elif not model.robot.flexible and not model.internal:
         rounding = model.error_bound("inverse_dynamics", *at, wrench, friction=friction)
         bound = {"force_bound": rounding.bound["force"]}
-    else:
+    elif model.robot.flexible:
         bending = bending_along(model, task, friction, progress, vibration)
         parts[BENDING] = bending.path.force - force
         force = bending.path.force
-    q = model.inverse_kinematics(motion.pose, **bending.position)
-    qdot = model.rates(*at[:2], **bending.velocity)
+    position = {**bending.position, **inner}
+    q = model.inverse_kinematics(motion.pose, **position)
+    qdot = model.rates(*at[:2], **{**bending.velocity, **inner})
     progress("joint reactions")
-    reactions = model.reactions(*at, wrench, friction, **{**bending.load, **task.base_arguments})
+    reactions = model.reactions(*at, wrench, friction, **{**bending.load, **inner, **task.base_arguments})
     progress("limits and conditioning")
-    conditioning = model.conditioning(motion.pose, **bending.position)
-    limits = model.joint_ranges(motion.pose, **bending.position)
+    conditioning = model.conditioning(motion.pose, **position)
+    limits = model.joint_ranges(motion.pose, **position)
     values: dict[str, Any] = {
         "pose": motion.pose,
-        "twist": motion.twist,
-        "acceleration": motion.acceleration,
+        "twist": motion.twist[:, :6],
+        "acceleration": motion.acceleration[:, :6],
+        **inner,
         **({} if wrench is None else {"wrench": wrench}),
         "q": q,
         "qdot": qdot,
-        "qddot": model.accelerations(*at, **bending.acceleration),
+        "qddot": model.accelerations(*at, **{**bending.acceleration, **inner}),
         "force": force,
         **bound,
         "power": force * qdot,
@@ -153,12 +162,14 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "distance": conditioning.distance,
         **_reaction_arrays(reactions),
         **_foundation(model, task, reactions),
-        **_joint_positions(model, motion.pose, bending),
-        **_travel(model, motion.pose, reactions, bending),
+        **_joint_positions(model, motion.pose, position),
+        **_travel(model, motion.pose, reactions, position),
         **bending.values(model),
     }
     labels: dict[str, tuple[str, Any]] = {"part": ("part", list(parts)), **_joint_labels(reactions)}
     labels |= joint_component_labels(model)
+    if inner:
+        labels["internal_coordinate"] = ("internal_coordinate", list(model.internal))
     if limits.names:
         values |= {"limited": limits.value, "limit_low": limits.low, "limit_high": limits.high}
         legs, names = zip(*limits.names, strict=True)
@@ -169,7 +180,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
             "limit_unit": ("limit", list(limits.units)),
         }
     if "clearance" in model.robot_limits.kinds:
-        values["clearance"] = model.clearances.least(motion.pose)
+        values["clearance"] = model.clearances.least(motion.pose, **inner)
         labels["pair"] = ("pair", list(model.clearances.groups))
     about = {
         "title": f"{model.robot.name}: {task.name}",
@@ -196,19 +207,19 @@ def _refuse_flexible(model: Model) -> None:
 def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, Array]]:
     """Forces (n, actuators) of a rigid robot, and the same by what they are for."""
     pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
-    still = np.zeros(6)
+    still, inner = np.zeros(twist.shape[-1]), task.motion.place
 
     def forces(twist: Array, acceleration: Array, wrench: Array | None = None, friction: bool = False) -> Array:
         return _naming_time(
             task,
             lambda: model.inverse_dynamics(
-                pose, twist, acceleration, wrench, friction, errors="raise", **task.base_arguments
+                pose, twist, acceleration, wrench, friction, errors="raise", **inner, **task.base_arguments
             ),
         )
 
     # on a moving base with what holds the robot while the base moves
     gravity = forces(still, still)
-    slow = forces(twist, model.drift_acceleration(pose, twist))
+    slow = forces(twist, model.drift_acceleration(pose, twist, **inner))
     free = forces(twist, acceleration)
     loaded = free if task.wrench is None else forces(twist, acceleration, wrench=task.wrench)
     total = forces(twist, acceleration, wrench=task.wrench, friction=True) if friction else loaded
@@ -226,31 +237,31 @@ def _reaction_arrays(found: Reactions) -> dict[str, Array]:
 
 def _foundation(model: Model, task: Task, found: Reactions) -> dict[str, Array]:
     """Wrench (n, 6) on the base, the part of it that shakes, and the motion of the base if it moves."""
-    still = np.zeros(6)
+    still = np.zeros(task.motion.twist.shape[-1])
     if model.robot.flexible:  # what holds a bent platform is another shape
         parts = {"base_wrench": found.base}
     else:
-        at_rest = model.reactions(task.motion.pose, still, still, task.wrench, friction=False).base
+        at_rest = model.reactions(task.motion.pose, still, still, task.wrench, friction=False, **task.motion.place).base
         parts = {"base_wrench": found.base, "shaking": found.base - at_rest}
     if task.base is None:
         return parts
     return parts | {"base_pose": task.base.pose, "base_twist": task.base.twist}
 
 
-def _joint_positions(model: Model, pose: Array, bending: Bending) -> dict[str, Array]:
+def _joint_positions(model: Model, pose: Array, position: dict[str, Any]) -> dict[str, Array]:
     """Positions (n, K) of all joints, angles unwrapped along the motion."""
-    found = model.joint_positions(pose, unwrap=0, **bending.position)
+    found = model.joint_positions(pose, unwrap=0, **position)
     return {"joint_position": np.concatenate(list(found.values()), axis=-1)} if found else {}
 
 
-def _travel(model: Model, pose: Array, found: Reactions, bending: Bending) -> dict[str, Array]:
+def _travel(model: Model, pose: Array, found: Reactions, position: dict[str, Any]) -> dict[str, Array]:
     """Travel (n, joints) of every joint, where the robot file rates a bearing."""
     rated = any(
         leg.bearing(joint).dynamic_load_rating is not None for leg in model.robot.legs for joint in found.legs[leg.name]
     )
     if not rated:
         return {}
-    return {"joint_travel": joint_travel(model, pose, _reaction_arrays(found)["joint_axes"], **bending.position)}
+    return {"joint_travel": joint_travel(model, pose, _reaction_arrays(found)["joint_axes"], **position)}
 
 
 def _joint_labels(found: Reactions) -> dict[str, tuple[str, list[str]]]:
@@ -314,9 +325,10 @@ def _no_crossing(model: Model, task: Task) -> None:
     More actuators than degrees of freedom lose a motion only where two singularities meet, which a path does not pass
     through.
     """
-    if len(model.actuators) != len(model.dof):
+    count = len(model.dof) + len(model.internal)
+    if len(model.actuators) != count:
         return
-    matrix = model.jacobian(task.motion.pose)[..., : len(model.dof)]
+    matrix = model.jacobian(task.motion.pose, **task.motion.place)[..., :count]
     determinant = np.linalg.det(matrix)
     crossed = np.flatnonzero(np.sign(determinant[1:]) != np.sign(determinant[:-1]))
     if not len(crossed):

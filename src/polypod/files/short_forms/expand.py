@@ -286,7 +286,7 @@ def _machines(parts: _Parts) -> Iterator[WrittenLeg]:
         if not any(name in bodies_between(joint) for joint, _, _ in joints):
             problem = "no joint connects this body; name it in the between of a joint, or leave it out"
             raise ShortFormError(place, f"{problem} ({name})")
-    owners = {part(f"{WITHIN}{leg}") for *_, leg in joints if leg}
+    owners = {part(f"{WITHIN}{leg}") for *_, leg in (*joints, *bodies.values()) if leg}
     own = [part(f"{WITHIN}{name}") for name in names]
     shared = {part(name) for name in parts.bodies} | {part(_ends(joint)) for joint, _, leg in joints if not leg}
     together = [root for root in dict.fromkeys([*own, *shared]) if root in shared or own.count(root) > 1]

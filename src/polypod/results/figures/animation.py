@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...datasets import robot_of
+from ...datasets import internal_of, robot_of
 from ...description import Robot
 from ...drawing import PosedRobot, posed
 from ...errors import InputError, MissingPackageError
@@ -116,6 +116,7 @@ def animate(
         rows, every = _rows(result.time.values, fps, speed), result["pose"].values
         poses, times, along = every[rows], result.time.values[rows], every[:, :3, 3]
         moved = result["deflection"].values[rows] if "deflection" in result else None
+        inner = internal_of(result, rows)
         shown = robot_of(result) if robot is None else robot
     else:
         meant = find_motion(model, motion)
@@ -123,9 +124,10 @@ def animate(
         begin, along, moved = float(task.time[0]), task.motion.pose[:, :3, 3], None
         assert task.trajectory is not None
         times = begin + np.arange(_frames(float(task.time[-1]) - begin, fps, speed)) * speed / fps
-        poses = task.trajectory.at(times).pose
+        shot = task.trajectory.at(times)
+        poses, inner = shot.pose, shot.internal
         shown = model.robot if robot is None else robot
-    picture = AnimatedRobot(shown, posed(shown, poses, moved), poses, along, width, camera, transparent)
+    picture = AnimatedRobot(shown, posed(shown, poses, moved, inner), poses, along, width, camera, transparent)
 
     def frames() -> Iterator[Image]:
         for k, time in enumerate(times):

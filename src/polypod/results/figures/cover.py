@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...datasets import robot_of
+from ...datasets import internal_of, robot_of
 from ...drawing import posed
 from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
@@ -36,7 +36,7 @@ def cover(result: xr.Dataset) -> Figure:
     fig = figure(9.0, 3.6, fitted=False)
     peak = int(np.abs(result.force.values).max(axis=1).argmax())
     robot, pose, time = robot_of(result), result.pose.values, result.time.values
-    drawn = posed(robot, pose[peak][None])
+    drawn = posed(robot, pose[peak][None], internal=internal_of(result, [peak]))
     view, path = best_view(robot, drawn), pose[:, :3, 3]
     left = fig.add_axes((0.0, 0.08, 0.44, 0.9))
     draw(left, robot, drawn, 0, pose[peak], view, path)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...datasets import robot_of
+from ...datasets import internal_of, robot_of
 from ...drawing import posed
 from ..read import actuator_names
 from .scene import PATH_STYLE, draw, extent, frame
@@ -84,7 +84,7 @@ def instants(result: xr.Dataset) -> Figure:
     robot, chosen = robot_of(result), key_instants(result)
     order = list(chosen)
     poses = result.pose.values[order]
-    drawn = posed(robot, poses)
+    drawn = posed(robot, poses, internal=internal_of(result, order))
     path = result.pose.values[:, :3, 3]
     view = best_view(robot, drawn)
     low, high = extent(robot, drawn, poses, view, path)

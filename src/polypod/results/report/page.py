@@ -268,7 +268,7 @@ def _verdict(study: Study) -> str:
 def _live(study: Study) -> str:
     """The robot to drag and the motion to play, in a frame."""
     result, model = study.result, study.model
-    if "base_pose" in result:  # the page's forces are those on a base that stands still
+    if "base_pose" in result or "internal" in result:  # the page is of a pose alone, on a base that stands still
         return ""
     if model is None:
         with warnings.catch_warnings():
