@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import polypod as pp
+from polypod.analysis import redundancy
 from polypod.drawing import posed
 from polypod.errors import InputError, RobotFileError
 from polypod.files import loads
@@ -200,6 +201,28 @@ internal: {kind: sine, amplitude: [40 mm], frequency: 2, duration: 1}
     for wrong in ("amplitude: [1 mm, 2 mm], frequency: 2, duration: 1", "amplitude: [1 mm], frequency: 2, duration: 3"):
         with pytest.raises(InputError):
             pp.study(model, loads_motion("".join(lines[:3]) + f"internal: {{kind: sine, {wrong}}}\n"))
+
+
+def test_a_criterion_chooses_it() -> None:
+    """The best of a fine grid around home, for the condition number and for joints in the middle of their ranges."""
+    text = PLANAR.replace("rotor: 0.3}", "rotor: 0.3, range: [-80 mm, 120 mm]}")
+    text = text.replace("at: [0.5, 0, 0], axis: [0, 0, 1], actuated: true}", "at: [0.5, 0, 0], axis: [0, 0, 1], "
+                        "actuated: true, range: [-60 deg, 90 deg]}")  # fmt: skip
+    model = pp.Model(loads(text))
+    pose = model.motion(np.c_[motions(3)[0][:, :3], np.zeros(3)]).pose
+    grid = np.linspace(-0.08, 0.12, 401)
+    for criterion in ("conditioning", "middle"):
+        found = pp.analysis.internal_coordinates(model, pose, criterion)
+        value = redundancy._value(model, criterion, pose, found)
+        for k in range(3):
+            every = redundancy._value(model, criterion, np.tile(pose[k], (401, 1, 1)), grid[:, None])
+            # a step of 0.5 mm off the optimum: curvature makes the grid's best no better than the one found
+            assert value[k] <= every.min() * (1 + 1e-9)
+            assert abs(grid[every.argmin()] - found[k, 0]) <= 0.0005
+    with refused(InputError, "five-bar", code="no_internal"):
+        pp.analysis.internal_coordinates(pp.Model("five-bar"), pp.Model("five-bar").home)
+    with refused(InputError, "planar", code="no_ranges"):
+        pp.analysis.internal_coordinates(planar(), pose, "middle")
 
 
 def test_refusals() -> None:

@@ -13,6 +13,7 @@ from .certified import (
     certify_motion,
 )
 from .linear import LinearModel, NaturalModes, linearise, natural_modes
+from .redundancy import internal_coordinates
 from .singularity import Nearest, NearestSingularities, Screw, SingularityReport, nearest_singularity, singularity
 from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
 from .tolerances import Growth, Tolerance, Tolerances, load_tolerances
@@ -62,6 +63,7 @@ __all__ = [
     "deflection",
     "dexterous",
     "full_workspace",
+    "internal_coordinates",
     "linearise",
     "load_tolerances",
     "natural_modes",
