@@ -27,6 +27,8 @@ from polypod.model import ForwardKinematicsStatus
 from polypod.results.figures import modes_picture
 from support.engines.chain_engine import Engine
 from support.refusals import refused
+from support.robots.composed_machines import composed
+from support.robots.coupled_chains import COUPLED
 from support.robots.machine_chains import MACHINES
 from support.robots.random_chains import ROBOTS, as_data
 from support.robots.unusual_chains import UNUSUAL
@@ -220,6 +222,24 @@ def test_no_pose_is_an_answer_where_a_leg_does_not_close(name: str) -> None:
     assert (np.abs(back - q[there]) <= SAME * (1 + np.abs(q).max(initial=0.0))).all()
 
 
+GEARED = [("five-bar", 1e6, "all"), ("planar-4-rrr", 1e4, "one"), ("delta", 1e6, "all"), ("3-rps", 1e7, "one")]
+
+
+@pytest.mark.parametrize("case", mostly_long(GEARED, GEARED[:2], str))
+def test_gears_make_no_pose_harder_to_find(case: tuple[str, float, str]) -> None:
+    """Errors of coordinates were judged as they are: behind gears rounding alone was too much, nothing was found."""
+    name, ratio, which = case
+    robot = pp.load(name)
+    driven = [(i, k) for i, leg in enumerate(robot.legs) for k, joint in enumerate(leg.joints) if joint.actuated]
+    chosen = driven if which == "all" else driven[:1]
+    model = pp.Model(robot.with_({f"legs.{i}.joints.{k}.ratio": ratio for i, k in chosen}))
+    space = workspace(model, name, 200)
+    assert found_from(model, space, None) == (len(space.q), 0, 0, 0)
+    pose, residual, _, _ = model.kernel("forward_kinematics")(space.q, np.ascontiguousarray(space.pose))
+    assert residual.max() < 1e-14
+    assert np.abs(pose - space.pose).max() < 1e-9
+
+
 def test_coordinates_without_a_pose_are_said_to_have_none_found() -> None:
     model = model_of("ankle-g1")
     q = model.inverse_kinematics(model.robot.home.matrix)
@@ -335,6 +355,12 @@ def test_the_whole_workspace_of_library_and_files(name: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("name", [*GENERATED, *COUPLED])
 def test_the_whole_workspace_of_random_machines(name: str, seed: int) -> None:
-    study(pp.Model(pp.Robot.model_validate(GENERATED[name](seed))), name, 4_000)
+    study(pp.Model(pp.Robot.model_validate((GENERATED | COUPLED)[name](seed))), name, 4_000)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(100))
+def test_the_whole_workspace_of_composed_machines(seed: int) -> None:
+    study(pp.Model(pp.loads(json.dumps(composed(seed)))), "composed", 2_000)

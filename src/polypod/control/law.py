@@ -18,6 +18,7 @@ from ..errors import InputError, Reason, StateError
 from ..fingerprint import fingerprint
 from ..kernels import CacheKey, Call, Expression, Kernel, Port, port
 from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism.forward_kinematics import largest_residual
 from ..model.arguments import default_value
 from ..model.results import Distribution
 from ..platforms import DegreesOfFreedom
@@ -87,8 +88,6 @@ def _one_state(port: Port, value: ArrayLike) -> Array:
 # memory for the next sample.
 
 _NONE, _STILL = np.zeros(0), np.zeros(6)
-# Forward kinematics ends at rounding; more than this part of the coordinates is no pose at all.
-_CLOSED = 1e-9
 
 
 class MeasuredState(NamedTuple):
@@ -185,6 +184,7 @@ class ActuatorsMeasured:
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
         self._forward_kernel = model.kernel("forward_kinematics")
         self._forward = Call(self._forward_kernel)
+        self._largest_residual = largest_residual(model.size, model.robot)
         self._twist, self._acceleration = CheckedFunction(model, "twist"), CheckedFunction(model, "acceleration")
 
         def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
@@ -213,10 +213,10 @@ class ActuatorsMeasured:
         """The pose (4, 4) near the last one with coordinates q."""
         if q.ndim > 1:
             poses, residuals, *_ = batch_results(self._forward_kernel, q, guess)
-            near = residuals <= _CLOSED * (1 + np.abs(q).max(axis=-1))
+            near = residuals <= self._largest_residual
             return np.where(near[..., None, None], poses, np.nan)
         pose, residual, _, quality = self._forward(q, guess)
-        if not (residual[0] <= _CLOSED * (1 + np.abs(q).max()) and quality[0] > SMALLEST_MARGIN):
+        if not (residual[0] <= self._largest_residual and quality[0] > SMALLEST_MARGIN):
             reason = Reason(f"forward kinematics found no pose near the last one for q = {q.tolist()}", "not_converged")
             raise StateError(reason, np.array([0]), [reason])
         return pose.copy()

@@ -15,7 +15,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..limits import left_out_text
 from ..limits.symbols import state_limits
 from ..mechanism.acting_elements import placed_elements
-from ..mechanism.forward_kinematics import LARGEST_RESIDUAL, LARGEST_SINGLE_RESIDUAL
+from ..mechanism.forward_kinematics import largest_residual
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..model.joints import component_names
@@ -274,7 +274,8 @@ OUTPUTS = {
     "clearance": "smallest distances of shapes [m], negative where they overlap: {pairs}",
     "use": "an unused 0, then shares of what is allowed [1] of: {uses}. {not_judged}",
     "pose": "the pose found, laid out as the guess",
-    "residual": "largest difference between q and the coordinates of the pose found [{q}]; above {residual} there "
+    "residual": "largest difference between q and the coordinates of the pose found, as motions of the actuated joints "
+    "without their gears [m or rad]; above {residual} there "
     "is no solution: test !(residual[0] <= {residual})",
     "next": "guess for the next coordinates, laid out as the guess: the pose found, or the previous guess",
     "steps": "iterations taken [1]",
@@ -306,7 +307,6 @@ _FLEXIBLE = {
 }
 _CONVERGED = "The output converged refers to the dry friction in the joints; without friction it is absent."
 
-_CLOSED = {"double": LARGEST_RESIDUAL, "float": LARGEST_SINGLE_RESIDUAL}
 """Residual of forward kinematics, over the robot's size, above which there is no answer."""
 _STRUCT = (
     "parameters of the robot, a struct {name}_parameters. The values of the file are in {name}_defaults: copy it and "
@@ -339,7 +339,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     """The comment of a function for a language, between ``/*`` and ``*/``."""
     function = expression.name
     inputs, outputs = ports(expression)
-    known = _facts(model, _CLOSED[target.precision]) | {
+    known = _facts(model, target.precision) | {
         "iterated": "the deflection" if function == "steady_shape" else "the joint loads that dry friction depends on"
     }
     has_friction = takes_friction(function) or function == "control_step"
@@ -420,16 +420,15 @@ def _uses(model: Model) -> dict[str, str]:
     return {"uses": names, "not_judged": f"Not judged: {left_out_text(left)}" if left else "These are all limits"}
 
 
-def _facts(model: Model, closed: float) -> dict[str, str]:
+def _facts(model: Model, precision: str) -> dict[str, str]:
     """What depends on the robot: units, its velocity u, and the order of bodies, joints, conditions and limits."""
     mechanism = model.kernels.mechanism
     legs = mechanism.legs
-    size = model.size + float(np.linalg.norm(model.robot.home.position))  # as the library judges
     limits = [(f"{leg.name} {limit.name}", limit) for leg in legs for limit in leg.placement.limits]
     q, force = units(model)
     return {
         "P": "{P}", "B": "{B}", "q": q, "f": force,
-        "residual": f"{closed * size:.2g}",
+        "residual": f"{largest_residual(model.size, model.robot, precision == 'float'):.2g}",
         "u": _u_text(model),
         "internal": ", ".join(model.internal),
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),

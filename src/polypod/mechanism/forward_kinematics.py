@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import casadi as ca
+import numpy as np
 
+from ..description import Robot
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Inputs
 from ..platforms.motion import frame_of, long_place, pose_of, short_place
@@ -18,9 +20,10 @@ from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 from .restarts import start_about
 
-LARGEST_RESIDUAL, LARGEST_SINGLE_RESIDUAL = 1e-12, 3e-5
-"""Largest error of coordinates with which a pose counts as the one that has them, relative to the robot's size: in
-double precision, and in single precision, which rounds angles of some rad on a robot of some cm to 3e-6 of it."""
+_LARGEST_RESIDUAL, _LARGEST_SINGLE_RESIDUAL = 1e-12, 3e-5
+"""Largest error of coordinates (as motions of the joints) with which a pose counts as the one that has them, relative
+to the robot's size: in double precision, and in single precision, which rounds angles of some rad on a robot of some cm
+to 3e-6 of it."""
 _MAX_STEPS = 50
 """From one start."""
 _EXACT = 1e-10
@@ -32,8 +35,14 @@ _MISSED = 1e-4
 def is_solution(mechanism: Mechanism, residual: ca.SX, quality: ca.SX) -> ca.SX:
     """Whether forward kinematics ended in a pose that has the coordinates and is not singular."""
     scale = mechanism.size + ca.norm_2(mechanism.numbers.home_position)
-    largest = LARGEST_SINGLE_RESIDUAL if mechanism.single else LARGEST_RESIDUAL
+    largest = _LARGEST_SINGLE_RESIDUAL if mechanism.single else _LARGEST_RESIDUAL
     return ca.logic_and(residual <= largest * scale, quality > SMALLEST_MARGIN)
+
+
+def largest_residual(size: float, robot: Robot, single: bool = False) -> float:
+    """The largest residual of a solution in numbers, of a robot with a platform of ``size``."""
+    relative = _LARGEST_SINGLE_RESIDUAL if single else _LARGEST_RESIDUAL
+    return relative * (size + float(np.linalg.norm(robot.home.position)))
 
 
 def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
@@ -61,7 +70,7 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     trial = platform.displaced(long_place(frame), t * delta)
     legs = _at(mechanism, x, trial)
     error = x.q.symbols - mechanism.coordinates(legs)
-    new_error2 = ca.dot(error, error)
+    new_error2 = ca.sumsqr(mechanism.joint_errors(legs, error))
     if platform.is_constrained:
         value = mechanism.constraint_values(legs)
         solution = solved_whole(mechanism, legs, error, -value)
@@ -110,7 +119,7 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     end = frame_of(ended_at)
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
     final = _at(mechanism, x, ca.vertcat(last, ended_at[16:]))
-    residual = x.q.symbols - mechanism.coordinates(final)
+    residual = mechanism.joint_errors(final, x.q.symbols - mechanism.coordinates(final))
     if platform.is_constrained:
         residual = ca.vertcat(residual, mechanism.constraint_values(final))
     worst = ca.SX(0)

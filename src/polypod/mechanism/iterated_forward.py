@@ -51,7 +51,8 @@ def iterated_forward_kinematics(mechanism: Mechanism, starts: int) -> Iteration:
 def solved_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
     """Twist and internal rates (6 + k) that move actuated coordinates by ``error`` and close constraints by ``gap``."""
     rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
-    matrix, right = ca.vertcat(rows, mechanism.constraint_rows(legs)), ca.vertcat(error, gap)
+    scale = mechanism.joint_scale(1.0)  # constraints are lengths and angles of joints: so are coordinates without gears
+    matrix, right = ca.vertcat(scale * rows, mechanism.constraint_rows(legs)), ca.vertcat(scale * error, gap)
     return (solve_least_squares if mechanism.redundant else solve_general)(matrix, right)
 
 
@@ -145,10 +146,11 @@ class _ForwardKinematics:
         mechanism, legs, asked = self._mechanism, self._legs, self._x.q.symbols
         q = mechanism.coordinates(legs)
         error = asked - (1 - self._own["part"]) * (asked - self._own["start"]) - q
+        error2 = ca.sumsqr(mechanism.joint_errors(legs, error))
         if not self._platform.is_constrained:
-            return q, ca.dot(error, error), solve_jacobian(mechanism, legs, error)
+            return q, error2, solve_jacobian(mechanism, legs, error)
         value = mechanism.constraint_values(legs)
-        return q, ca.dot(error, error) + ca.dot(value, value), solved_whole(mechanism, legs, error, -value)
+        return q, error2 + ca.dot(value, value), solved_whole(mechanism, legs, error, -value)
 
     def _step(self) -> ca.SX:
         old, k = self._old, self._old["now"].numel()
@@ -235,7 +237,7 @@ class _ForwardKinematics:
         end = frame_of(ended_at)
         last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
         legs = self._at(ca.vertcat(last, ended_at[16:]), old["now"])
-        residual = x.q.symbols - self._mechanism.coordinates(legs)
+        residual = self._mechanism.joint_errors(legs, x.q.symbols - self._mechanism.coordinates(legs))
         if self._platform.is_constrained:
             residual = ca.vertcat(residual, self._mechanism.constraint_values(legs))
         worst, sharp = ca.SX(0), ca.SX(1)

@@ -114,9 +114,10 @@ def acceleration(mechanism: Mechanism) -> Expression:
 
 
 def solve_jacobian(mechanism: Mechanism, legs: list[LegAtState], right: ca.SX) -> Solution:
-    """u (m) of J u = ``right`` (n), by least squares for more actuators than degrees of freedom."""
-    solve = solve_least_squares if mechanism.redundant else solve_general
-    return solve(mechanism.jacobian(legs)[:, : mechanism.platform.count], right)
+    """u (m) of J u = ``right`` (n), by least squares of the joints' own motions for more actuators than degrees of
+    freedom."""
+    solve, scale = solve_least_squares if mechanism.redundant else solve_general, mechanism.joint_scale(1.0)
+    return solve(mechanism.jacobian(legs)[:, : mechanism.platform.count] * scale, right * scale)
 
 
 def bodies(mechanism: Mechanism) -> Expression:

@@ -150,6 +150,25 @@ class Mechanism(Kept):
         pairs = zip(ratios, self.rotary_drives, strict=True)
         return ca.vertcat(*[(size if turns else 1.0) / ca.SX(ratio) for ratio, turns in pairs], ca.SX(0, 1))
 
+    def joint_errors(self, legs: list[LegAtState], error: ca.SX) -> ca.SX:
+        """Errors (n) of actuated coordinates as motions of the joints: gears and screws taken out, as they multiply
+        rounding too. Where joints are coupled, motions of the platform [m, arcs at its size] if these are smaller."""
+        parts = []
+        for k, (number, actuator) in enumerate(self.actuators):
+            part = error[k]
+            if self.placed[number].placement.couplings:
+                row = legs[number].rows[self._place_in_leg(k)]
+                gain2 = ca.sumsqr(row[:3]) + ca.sumsqr(row[3:]) / self.size**2
+                part = part / ca.sqrt(ca.fmax(gain2, 1))
+            elif not (isinstance(actuator.ratio, float) and abs(actuator.ratio) == 1.0):
+                part = part / ca.fabs(actuator.ratio)
+            parts.append(part)
+        return ca.vertcat(*parts, ca.SX(0, 1))
+
+    def _place_in_leg(self, k: int) -> int:
+        """The number of an actuator among those of its leg."""
+        return k - next(i for i, (number, _) in enumerate(self.actuators) if number == self.actuators[k][0])
+
     def joint_scales(self, size: float) -> Array:
         """The same (n,) in numbers, for the robot's own."""
         return mapped([self.numbers.symbols], self.joint_scale(size), self.numbers.values[None])[0].ravel()

@@ -82,7 +82,10 @@ class NumericLeg:
         for k in range(3):
             carry[3 + 3 * k : 6 + 3 * k, 3:] = -skew(axes[:, k])
         derivatives = by_tip @ carry
-        rows = derivatives[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], derivatives[:n]) if n else derivatives
+        if n and regular(by_move[:n]):
+            rows = derivatives[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], derivatives[:n])
+        else:  # at a dead point of the leg nothing follows from the tip
+            rows = np.full_like(derivatives[n:], np.nan) if n else derivatives
         k = len(self.constraints)
         return place, np.abs(residual[:n]).max(initial=0.0), residual[n : n + k].ravel(), rows[:k], rows[k:]
 

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..errors import InputError, Reason, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
+from ..mechanism.forward_kinematics import largest_residual
 from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch, pose_matrix
 from .calls import Calls, Parameters, States
@@ -125,11 +125,10 @@ def _result(calls: Calls, states: Batch, outputs: dict[str, Array]) -> tuple[For
     pose, residual, quality = outputs["pose"], outputs["residual"], outputs["quality"]
     code = np.full(len(pose), int(ForwardKinematicsStatus.CONVERGED))
     if outputs["verdict"].any():
-        scale = calls.size + float(np.linalg.norm(calls.kernels.robot.home.position))
         code[outputs["verdict"] != 0] = ForwardKinematicsStatus.SINGULAR
         code[quality < -SMALLEST_MARGIN] = ForwardKinematicsStatus.OTHER_SIDE
         code[~(np.abs(quality) > SMALLEST_MARGIN)] = ForwardKinematicsStatus.SINGULAR
-        code[~(residual <= LARGEST_RESIDUAL * scale)] = ForwardKinematicsStatus.NOT_CONVERGED
+        code[~(residual <= largest_residual(calls.size, calls.kernels.robot))] = ForwardKinematicsStatus.NOT_CONVERGED
         code[_unclosed(outputs)] = ForwardKinematicsStatus.BAD_GUESS
         pose[code != ForwardKinematicsStatus.CONVERGED] = np.nan
     steps = outputs["steps"].astype(np.int64)

@@ -13,7 +13,7 @@ from ..drawing.shapes import ROD, actuator_range, samples_of
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import KINDS, left_out_text
 from ..limits.symbols import state_limits
-from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
+from ..mechanism.forward_kinematics import largest_residual
 from ..model import Model
 from .cones import cones
 from .coordinates import Coordinates
@@ -30,7 +30,6 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
     samples = samples_of(model.robot)
     sweeps = _sweeps(model, own, samples.scale)
     home = np.array(own.read.function(model.robot.home.matrix.ravel())).ravel()
-    scale = model.size + float(np.linalg.norm(model.robot.home.position))
     return {
         "name": robot.name,
         "title": robot.title,
@@ -67,7 +66,7 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         "scale": samples.scale,
         "rod": ROD * samples.scale,
         "least_margin": SMALLEST_MARGIN,
-        "largest_residual": LARGEST_RESIDUAL * scale,
+        "largest_residual": largest_residual(model.size, model.robot),
         "near_singular": NEAR_SINGULAR,
     }
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...kernels import Expression
 from ...lazy import lazy
 from ...mechanism import Mechanism
+from ...mechanism.forward_kinematics import largest_residual
 from ...model import Model
 from ...parameters.chosen import Choice, ChosenNumbers
 from ...symbols.expression import Iteration
@@ -18,9 +19,6 @@ from ..c import definition, helpers
 from ..code import chosen_inputs, mechanism_of, ports
 from ..header import LEAST
 from .variables import LOWEST, Variable, Variables, quoted
-
-CLOSED = 1e-9
-"""Residual of forward kinematics, as a part of the coordinates, above which there is no pose."""
 
 
 @dataclass
@@ -82,7 +80,7 @@ class Build:
         if "quality" in results:
             tests.append(f"!({results['quality']}[0] > {LEAST})")
         if "residual" in results:
-            tests.append(f"!({results['residual']}[0] <= {CLOSED} * largest({known['q']}))")
+            tests.append(f"!({results['residual']}[0] <= {largest_residual(self.model.size, self.model.robot)!r})")
         if tests:
             lines += [f"if ({' || '.join(tests)})", f"    return failed(m, {pose});"]
         if "converged" in results:
@@ -116,7 +114,6 @@ class Build:
                 helpers(functions + body),
                 constants,
                 functions,
-                LARGEST if "largest(" in body else "",
                 NOT_CONVERGED if "not_converged(" in body else "",
                 failed,
                 body,
@@ -178,14 +175,6 @@ def _variables(choice: Choice) -> list[Variable]:
 # C code that says why there is no answer: which leg, what, by how much, when.
 
 _SINGULAR = "the state is singular or out of reach within the step"
-LARGEST = """static double largest(const double *q)
-{
-    double result = 1.0;
-    for (int k = 0; k < ACTUATORS; k++)
-        result = fabs(q[k]) > result ? fabs(q[k]) : result;
-    return result;
-}
-"""
 NOT_CONVERGED = """static Outcome not_converged(Instance *m)
 {
     snprintf(m->message, sizeof m->message,
