@@ -245,6 +245,27 @@ def test_mujoco_converges_as_loops_stiffen(name: str) -> None:
     assert errors[4] < 5e-6
 
 
+@pytest.mark.parametrize("name", ["delta", "hexapod"])
+def test_pinocchio_reads_the_robot_with_its_loops(name: str, tmp_path: Path) -> None:
+    """One body holds all legs: of several in the world Pinocchio's reader took the first and refused the rest."""
+    pin = pytest.importorskip("pinocchio")
+    (tmp_path / "robot.xml").write_text(export_mjcf(model(name)))
+    tree, *constraints = pin.buildModelAndConstraintsFromMJCF(str(tmp_path / "robot.xml"))
+    data, home, still = tree.createData(), tree.referenceConfigurations["home"], np.zeros(tree.nv)
+    pin.computeJointJacobians(tree, data, home)
+    rows = []
+    for constraint in (one for kind in constraints for one in kind):
+        own = constraint.createData()
+        constraint.calc(tree, data, own)
+        rows.append(constraint.jacobian(tree, data, own))
+    _, values, vectors = np.linalg.svd(np.vstack(rows))
+    free = vectors[int((values > 1e-9 * values[0]).sum()) :].T
+    driven = [tree.joints[tree.getJointId(f"{one.leg}-{one.joint}")].idx_v for one in model(name).actuators]
+    wanted = free.T @ pin.rnea(tree, data, home, still, still)
+    force = model(name).inverse_dynamics(model(name).robot.home.matrix, np.zeros(6), np.zeros(6), friction=False)
+    assert np.abs(free[driven].T @ force - wanted).max() < 1e-12 * np.abs(wanted).max()
+
+
 def test_a_simulated_robot_stays_together_and_at_home() -> None:
     """The forces of the keyframe hold the robot against friction-free gravity for a tenth of a second."""
     m = mujoco.MjModel.from_xml_string(export_mjcf(model("five-bar")))

@@ -659,3 +659,25 @@ def test_hostile_xml_is_refused_with_its_element(name: str, text: str, message: 
     path.write_text(text)
     with refused(InputError, message):
         import_robot(path)
+
+
+def test_the_platform_proposed_is_the_end_of_all_joints(tmp_path: Path) -> None:
+    """The body with most loops on it was proposed, and the foot below a shank then called a second platform."""
+    inertial = '<inertial pos="0.01 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>'
+
+    def part(name: str, pos: str, inner: str = "") -> str:
+        joint = f'<joint name="j-{name}" axis="0 1 0"/>'
+        return f'<body name="{name}" pos="{pos}">{joint}{inertial}{inner}</body>'
+
+    bodies = part("crank", "0 0 0", part("shank", "0 0 -0.3", part("foot", "0.2 0 -0.3"))) + part("rod", "0.2 0 0")
+    loop = '<connect body1="rod" body2="shank" anchor="0 0 -0.3"/>'
+    drives = "".join(f'<motor joint="j-{name}"/>' for name in ("crank", "foot"))
+    path = tmp_path / "leg.xml"
+    path.write_text(
+        f"<mujoco><worldbody>{bodies}</worldbody><equality>{loop}</equality><actuator>{drives}</actuator></mujoco>"
+    )
+    found = import_robot(path)
+    assert len(pp.Model(found.robot).actuators) == 2
+    assert any("foot" in remark for remark in found.remarks if "platform" in remark)
+    with refused(InputError, "shank j-foot foot"):
+        import_robot(path, "shank")

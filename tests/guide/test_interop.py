@@ -27,7 +27,7 @@ OPTIONAL = ("mujoco", "pinocchio", "torch", "jax", "fmpy")
 
 
 def test_every_program_of_the_table_has_a_block() -> None:
-    assert len(BLOCKS) == PAGE.read_text().count("\n## ") == 11
+    assert len(BLOCKS) == PAGE.read_text().count("\n## ") == 12
 
 
 @pytest.mark.parametrize(("language", "code"), BLOCKS)

@@ -472,12 +472,24 @@ def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
         for body in candidates
     }
     best = max(candidates, key=lambda body: measure[body])
+    if off_path(linkage, best):  # an ankle or a wrist below it: the last body of all is the platform
+        best = max(ends_of_all(linkage) or [best], key=lambda body: measure[body])
     why = (
         f"proposed: {measure[best][0]} joints of loops are on it and it is {measure[best][1]} joints away from the base"
         + (f", with the frame {named[best]} on it" if best in named else "")
         + "; platform= chooses another body or frame"
     )
     return linkage.marks[named.get(best, best)], why
+
+
+def ends_of_all(linkage: Linkage) -> set[str]:
+    """Bodies that, as the platform, leave no joint off the paths from the base to it."""
+    return {body for body in linkage.bodies if body != BASE and not off_path(linkage, body)}
+
+
+def off_path(linkage: Linkage, platform: str) -> list[ChainJoint]:
+    """Joints that are on no path from the base to a platform and turn with none that is."""
+    return [joint for joint in dangling_joints(linkage.joints, platform) if joint.name not in linkage.coupled]
 
 
 def joints_in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
@@ -505,12 +517,15 @@ def dangling_joints(joints: Iterable[ChainJoint], platform: str) -> list[ChainJo
 
 def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
     """Bodies connected by joints (``pairs`` of bodies) to those of ``start``, which are among them."""
-    found, size = set(start), -1
-    while len(found) != size:
-        size = len(found)
-        for a, b in pairs:
-            if a in found or b in found:
-                found |= {a, b}
+    neighbours: dict[str, list[str]] = {}
+    for a, b in pairs:
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    found, waiting = set(start), list(start)
+    while waiting:
+        new = [name for name in neighbours.get(waiting.pop(), ()) if name not in found]
+        found.update(new)
+        waiting += new
     return found
 
 

@@ -30,10 +30,12 @@ from .linkage import (
     checked_joint,
     choose_platform,
     dangling_joints,
+    ends_of_all,
     extent,
     joint_distances,
     joints_in_loops,
     legs_between,
+    off_path,
 )
 from .simplify import nearest_axisymmetric, simplified
 
@@ -320,7 +322,7 @@ def _to_base_axis(axis: Array) -> Array:
 
 def _check_reached(linkage: Linkage, platform: str) -> None:
     """Raise where a part of the linkage is not between base and platform."""
-    loose = [joint for joint in dangling_joints(linkage.joints, platform) if joint.name not in linkage.coupled]
+    loose = off_path(linkage, platform)
     held = {name for joint in linkage.joints for name in joint.between}
     unheld = [name for name in linkage.bodies if name not in held and name != BASE]
     if platform in unheld or len(loose) == len(linkage.joints):
@@ -334,6 +336,8 @@ def _check_reached(linkage: Linkage, platform: str) -> None:
         driven = [joint.name for joint in loose if joint.actuated]
         names = [joint.name for joint in loose]
         fix = "" if len(names) > _FEW else f". To fix them where they are: hold={names}"
+        ends = sorted(ends_of_all(linkage))
+        fix += f". With one of these as the platform all joints are on a path: {', '.join(ends[:_FEW])}" if ends else ""
         raise InputError(
             f"{len(names)} joints ({len(driven)} actuated) are not on a path from the base to the platform "
             f"{platform}: {', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}. They belong to a "

@@ -123,11 +123,12 @@ class _Writer:
 
     def text(self) -> str:
         """The whole file."""
-        world = add(self.root, "worldbody")
-        self._looks(world, BASE)
-        self._sites(world, BASE)
+        # one body holds all: Pinocchio reads the first of the world only
+        base = add(add(self.root, "worldbody"), "body", name=BASE)
+        self._looks(base, BASE)
+        self._sites(base, BASE)
         for node in self.tree.children(BASE):
-            self._body(world, node, [])
+            self._body(base, node, [])
         self.elements.check_bodies(self.written)
         self._tendons()
         self._loops()
