@@ -11,6 +11,7 @@ import polypod as pp
 from polypod.analysis import MotionBounds, bound_motion
 from polypod.analysis.certified.affine import LinearModels, constant, majorant, solve
 from polypod.analysis.certified.bounds import _pushed
+from polypod.analysis.certified.motion import certify_samples
 from polypod.errors import InputError
 from polypod.motion import MotionFile, Through, WrenchTable, make_task
 from polypod.motion.trajectories import IndependentCoordinates, Poses
@@ -247,3 +248,19 @@ def test_a_wrench_table_is_enclosed_however_steep_its_steps_are():
                 # a time within is rounded to eps of itself, which the steepest part turns into a force
                 steep = 2 * height[k] / width * np.spacing(duration) if e else 0.0
                 assert (np.abs(seen[:, k] - line) <= form.remainder * (1 + 1e-9) + 1e-12 * height[k] + steep).all()
+
+
+def test_a_proof_that_cannot_succeed_is_given_up_early(monkeypatch):
+    """Of par4 all boxes were halved and halved again until the minute was over; a few small ones tell that in time."""
+    seen = []
+
+    def counted(model, task, samples):
+        seen.append(len(np.asarray(task.time)[samples]))
+        return certify_samples(model, task, samples)
+
+    monkeypatch.setattr("polypod.analysis.certified.motion.certify_samples", counted)
+    model = pp.Model("par4")
+    task = make_task(model, "par4-pick-and-place", 20.0)
+    found = between(model, task, seconds=60.0)
+    assert found.certified is False
+    assert sum(seen) <= len(task.time) + 20

@@ -13,7 +13,7 @@ from ..datasets import QUANTITIES
 from ..errors import PolypodError, StateError
 from ..limits import DRIVE_KINDS, KINDS, ROUNDING
 from ..model import Model
-from ..motion import Task
+from ..motion import Task, make_task
 from ..tables import short
 from .verdict import PROOF_TOLERANCE
 
@@ -27,6 +27,7 @@ _HALVINGS = 12
 """How often an interval between samples is halved to find where bodies come nearest."""
 SHARED_ANEW = "redundant actuators share forces that least norm would take beyond their limits anew at every instant"
 """Why forces are not bounded between samples."""
+_FINER, _TRIED = (1, 4, 16, 64), 16  # parts of a sampling interval one after the other; boxes tried of the smallest
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
 
 
@@ -127,16 +128,21 @@ def _shared_anew(model: Model, bounds: MotionBounds) -> bool:
 
 def _by_boxes(model: Model, task: Task, seconds: float | None) -> IntersampleCheck:
     """What boxes around the samples prove of the kinematics."""
-    from ..analysis import certify_motion
+    from ..analysis.certified.motion import certify_samples
 
-    count, duration, began = len(task.time), float(task.time[-1]), monotonic()
+    rate, began = (len(task.time) - 1) / float(task.time[-1]), monotonic()
     try:
-        for finer in (1, 4, 16, 64):
-            found = certify_motion(model, task.trajectory, (count - 1) * finer / duration, most=1)
+        for finer in _FINER:
+            found = certify_samples(model, make_task(model, task.trajectory, rate * finer), slice(None))
             # the next look takes four times as long
             late = seconds is not None and 5 * (monotonic() - began) > seconds
             if found.ok or late or 4 * len(found.time) > _LOOKED_AT:
                 break
+            if finer == 1:  # a few of the smallest boxes tell whether all of them can be proven
+                fine = make_task(model, task.trajectory, rate * _FINER[-1])
+                few = slice(0, None, max(1, len(fine.time) // _TRIED))
+                if not certify_samples(model, fine, few).ok:
+                    break
     except PolypodError as error:
         return IntersampleCheck(None, f"meets its limits at the samples; not verified between them: {error}")
     unbent = ", platform taken as rigid" if model.robot.flexible else ""
@@ -155,9 +161,12 @@ def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> I
         broken = tuple(kept.violations())
         return IntersampleCheck(False, f"violates limits between samples: {'; '.join(broken)}", broken)
     when = f"near t = {open_[0]:.4g} s" + (f" to {open_[-1]:.4g} s" if len(open_) > 1 else "")
+    why = "the motion comes too close to where they do not; keep a larger distance"
+    if model.kernels.mechanism.implicit_legs:
+        why = f"bounds for legs that are closed iteratively are wide, or {why}"
     warning = (
         f"{when} it could not be verified between samples that legs close, stay within their limits and avoid "
-        "singular poses: the motion comes too close to where they do not; keep a larger distance"
+        f"singular poses: {why}"
     )
     return IntersampleCheck(False, "meets its limits at the samples", (), (warning,))
 

@@ -88,10 +88,22 @@ def certify_motion(
     CertifiedMotion
         What is proven at each sample.
     """
-    task = make_task(model, motion, rate)
-    poses, time = task.motion.pose, np.asarray(task.time)
+    return certify_samples(model, make_task(model, motion, rate), slice(None), speed, turning, most)
+
+
+def certify_samples(
+    model: Model,
+    task: Task,
+    samples: slice,
+    speed: float | None = None,
+    turning: float | None = None,
+    most: int = 1,
+) -> CertifiedMotion:
+    """The same around some of the samples of a motion."""
+    time = np.asarray(task.time)
     bounds = _SpeedBounds.of(task, speed, turning)
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
+    poses, time, half = task.motion.pose[samples], time[samples], half[samples]
     if (bounds.turning * half >= np.pi).any():
         raise InputError(
             "rate: the platform rotates by more than half a turn between samples; increase the sampling rate"
