@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import InputError
@@ -356,6 +356,6 @@ def _coordinate(joint: ChainJoint, first: Array, second: Array) -> float:
 def _displacements(twists: Array, size: float) -> Array:
     """Displacements (b, 4, 4) by twists (b, 6): lengths over the size, and rotation vectors about the base's origin."""
     result = np.tile(np.eye(4), (len(twists), 1, 1))
-    result[:, :3, :3] = Rotation.from_rotvec(twists[:, 3:]).as_matrix()
+    result[:, :3, :3] = scipy.spatial.transform.Rotation.from_rotvec(twists[:, 3:]).as_matrix()
     result[:, :3, 3] = size * twists[:, :3]
     return result

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 from pydantic import BaseModel, ConfigDict, ValidationError
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..description import Body
@@ -366,7 +366,7 @@ def _origin(element: ET.Element) -> Array:
         return np.eye(4)
     xyz = _numbers(part.get("xyz", "0 0 0"), 3, "<origin xyz=>")
     rpy = _numbers(part.get("rpy", "0 0 0"), 3, "<origin rpy=>")
-    return pose_of(Rotation.from_euler("xyz", rpy).as_matrix(), xyz)
+    return pose_of(scipy.spatial.transform.Rotation.from_euler("xyz", rpy).as_matrix(), xyz)
 
 
 def _axis(element: ET.Element) -> Array:

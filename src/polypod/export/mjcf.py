@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ..arrays import Array
 from ..description import Friction
@@ -158,7 +158,7 @@ class _Writer:
         relative = np.linalg.inv(tree.frames[parent]) @ tree.frames[name]
         element = add(above, "body", name=name, pos=relative[:3, 3])
         if np.abs(relative[:3, :3] - np.eye(3)).max() > 0.0:
-            x, y, z, w = Rotation.from_matrix(relative[:3, :3]).as_quat()
+            x, y, z, w = scipy.spatial.transform.Rotation.from_matrix(relative[:3, :3]).as_quat()
             element.set("quat", numbers([w, x, y, z]))
         for joint in joints:
             self._joints(element, name, joint)

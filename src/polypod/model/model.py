@@ -1949,7 +1949,14 @@ class Model(Kept):
             mechanism = self._kernels.mechanism
             couplings = parts[-2] if mechanism.has_couplings else None
             return Reactions.of(
-                mechanism, parts[0], parts[1], parts[2], parts[-1], self._open_reactions, friction, couplings
+                mechanism,
+                parts[0],
+                parts[1],
+                parts[2],
+                parts[-1],
+                self._open_reactions(friction, parts[0].ndim > 2),
+                friction,
+                couplings,
             )
 
         called = _REACTIONS
@@ -2038,17 +2045,27 @@ class Model(Kept):
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         return self._calls.call(called, values, errors, parameters, friction)
 
-    @lazy
-    def _open_reactions(self) -> NDArray[np.bool_]:
-        """Which numbers (joints, 6) of the joints' wrenches inner stresses leave open: the same in all states."""
-        mechanism = self._kernels.mechanism
-        if mechanism.platform.elastic or newton_euler.has_closed_form(mechanism):
-            return np.zeros((sum(len(leg.placement.joints) for leg in mechanism.placed), 6), dtype=bool)
-        kernel = self._kernels.get("reactions")
-        given = {"pose": self.robot.home.matrix, "internal": np.zeros(len(self.internal))}
-        still = self._calls.arguments(kernel, given)
-        wrenches = kernel(*batch(still).rows)[0]
-        return np.asarray(np.isnan(wrenches[0]))
+    def _open_reactions(self, friction: bool, several: bool) -> NDArray[np.bool_]:
+        """Which numbers (joints, 6) of the joints' wrenches inner stresses leave open: the same in all states.
+
+        The code that is called with ``friction``, of one state or of ``several``, says so, and no other need be
+        compiled; that without friction, if with it there is no answer at home.
+        """
+
+        def at_home() -> NDArray[np.bool_]:
+            mechanism = self._kernels.mechanism
+            if mechanism.platform.elastic or newton_euler.has_closed_form(mechanism):
+                return np.zeros((sum(len(leg.placement.joints) for leg in mechanism.placed), 6), dtype=bool)
+            pose = np.repeat(self.robot.home.matrix[None], 8 if several else 1, axis=0)
+            given = {"pose": pose, "internal": np.zeros(len(self.internal))}
+            for with_friction in (friction, False):
+                kernel = self._kernels.get("reactions", with_friction, verdict=True)
+                wrenches, *_, verdict = kernel(*batch(self._calls.arguments(kernel, given)).rows)
+                if not verdict.any():
+                    break
+            return np.asarray(np.isnan(wrenches[0]))
+
+        return self.kept((__name__, "open reactions"), at_home)
 
     def error_bound(
         self,

@@ -241,7 +241,7 @@ def _foundation(model: Model, task: Task, found: Reactions) -> dict[str, Array]:
     if model.robot.flexible:  # what holds a bent platform is another shape
         parts = {"base_wrench": found.base}
     else:
-        at_rest = model.reactions(task.motion.pose, still, still, task.wrench, friction=False, **task.motion.place).base
+        at_rest = model.base_wrench(task.motion.pose, still, still, task.wrench, friction=False, **task.motion.place)
         parts = {"base_wrench": found.base, "shaking": found.base - at_rest}
     if task.base is None:
         return parts
