@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -46,6 +47,7 @@ def main() -> None:
     plots.cover(study(model, make_task(model))).savefig(IMAGES / "kim-ryu.png", dpi=110)
     for name in EXAMPLES:
         example(name)
+    designer()
     live()
 
 
@@ -59,6 +61,36 @@ def example(name: str) -> None:
         else:
             runpy.run_path(str(source.with_suffix(".py")))["main"](Path(folder))
         _shrink(drawn, IMAGES / EXAMPLES[name])
+
+
+def designer() -> None:
+    """The pictures that the commands of the designers' page make."""
+    sizes = {"--base-radius": "300 mm", "--platform-radius": "200 mm", "--height": "350 mm", "--stroke": "150 mm"}
+    options = [word for pair in sizes.items() for word in pair]
+    with tempfile.TemporaryDirectory() as name:
+        for line in (
+            ["new", "my-hexapod", "--kind", "hexapod", *options, "--mass", "50"],
+            ["new", "lift", "--motion"],
+            ["new", "--catalogue"],
+            [
+                "drives",
+                "my-hexapod.yaml",
+                "lift.yaml",
+                "--catalogue",
+                "drives.csv",
+                "--body",
+                "lower",
+                "--out",
+                "d.png",
+            ],
+            ["workspace", "my-hexapod.yaml", "--out", "workspace"],
+        ):
+            subprocess.run([sys.executable, "-m", "polypod", *line], cwd=name, check=True)
+        robot = Path(name) / "my-hexapod.yaml"
+        plots.robot_picture(pp.load(robot)).savefig(Path(name) / "robot.png", dpi=110)
+        _shrink(Path(name) / "robot.png", IMAGES / "my-hexapod.png", shaded=True)
+        _shrink(Path(name) / "d.png", IMAGES / "drives.png")
+        _shrink(Path(name) / "workspace" / "figures" / "positions.png", IMAGES / "workspace.png", shaded=True)
 
 
 def live() -> None:
