@@ -17,9 +17,7 @@ from .terminal import Progress, err
 
 @command("papers", "papers kim-ryu --out kim-ryu-again")
 def papers(
-    chosen: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Papers by name; default: all.")
-    ] = None,
+    chosen: Annotated[list[str] | None, typer.Argument(metavar="papers", help="Papers by name; default: all.")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Report folder.")] = Path("polypod-papers"),
     force: Replace = False,
 ) -> Answer:
