@@ -240,6 +240,17 @@ def test_gears_make_no_pose_harder_to_find(case: tuple[str, float, str]) -> None
     assert np.abs(pose - space.pose).max() < 1e-9
 
 
+def test_what_is_found_about_the_guess_is_on_its_side() -> None:
+    """Beyond a place where y, z, roll and pitch do not say how this machine moves, Newton's matrix keeps its sign."""
+    model = pp.Model(pp.loads(json.dumps(composed(15))))
+    q = np.array(
+        [[-0.67400104, 0.33101879, 0.38290134, -0.02082269], [-0.22058327, 0.66363842, 0.10455544, -0.1504943]]
+    )
+    found = model.forward_kinematics(q)
+    assert np.abs(model.inverse_kinematics(found) - q).max() < 1e-12
+    assert (side_of(model, found) == side_of(model, model.robot.home.matrix)).all()
+
+
 def test_coordinates_without_a_pose_are_said_to_have_none_found() -> None:
     model = model_of("ankle-g1")
     q = model.inverse_kinematics(model.robot.home.matrix)

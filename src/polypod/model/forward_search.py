@@ -67,7 +67,7 @@ class PoseSearch:
             q = start[index] + there[:, None] * (goal[index] - start[index])
             q[there == 1.0] = goal[index][there == 1.0]
             results = self._newton(index, q, at[index])
-            good = (results["verdict"] == 0) & (self._distance(results["pose"], at[index]) < _FAR)
+            good = self._good(index, results) & (self._distance(results["pose"], at[index]) < _FAR)
             moved = index[good]
             at[moved], part[moved] = results["pose"][good], there[good]
             step[moved] *= 2.0
@@ -90,7 +90,7 @@ class PoseSearch:
         results = self._newton(rows[same], self._rows["q"][rows[same]], pose[same])
         distance = np.full(len(rows), np.inf)
         away = self._distance(results["pose"], self._rows["pose"][rows[same]])
-        distance[same] = np.where(results["verdict"] == 0, away, np.inf)
+        distance[same] = np.where(self._good(rows[same], results), away, np.inf)
         best = np.argmin(distance.reshape(len(index), -1), axis=1) + np.arange(len(index)) * len(shifts)
         best = best[np.isfinite(distance[best])]
         used = np.cumsum(same)[best] - 1  # of the starts that were used
@@ -107,6 +107,16 @@ class PoseSearch:
             pose[other] = self._shifted(guess[rows[other]], part * shift[other])
             same[other] = self._side(rows[other], pose[other]) * guessed[other] > 0
         return pose, same
+
+    def _good(self, index: NDArray[np.int64], results: dict[str, Array]) -> NDArray[np.bool_]:
+        """Which results are poses on the guess's side, also of places where the coordinates of a robot of fewer than
+        six degrees of freedom no longer say how it moves: Newton's matrix does not see these."""
+        good = np.asarray(results["verdict"] == 0)
+        if self._calls.kernels.mechanism.platform.is_constrained:
+            found, rows = np.flatnonzero(good), np.asarray(index)
+            there = self._side(rows[found], results["pose"][found])
+            good[found] = there * self._side(rows[found], self._rows["pose"][rows[found]]) > 0
+        return good
 
     def _newton(self, index: NDArray[np.int64], q: Array, guess: Array) -> dict[str, Array]:
         given = {**self._at(index), "q": q, "pose": guess}
