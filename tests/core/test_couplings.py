@@ -21,6 +21,7 @@ from polypod.export import export_mjcf, export_sdf, export_urdf
 from polypod.files import dumps, loads
 from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions
+from support.engines.chain_engine import Engine, Motion
 from support.refusals import refused
 from support.robots.coupled_chains import BETWEEN, COUPLED
 from support.robots.hexagon import hexagon_modes
@@ -220,37 +221,19 @@ def test_energy_stays_as_a_spinning_nut_falls() -> None:
     check(energy.kinetic + energy.potential, np.full(len(run.time), 9.81 * 0.3), 1e-8)
 
 
-SCREW_HEXAPOD = """
-name: screws
-home: {position: [0, 0, 0.35]}
-platform: {mass: 5, inertia: [0.04, 0.04, 0.08]}
-legs:
-- name: leg
-  kind: chain
-  copies: {about: [0, 0, 1], count: 3}
-  mirror: {plane: [0, 1, 0], name: other}
-  bodies:
-    housing: {mass: 0.6, com: [0.21, 0.06, 0.08], inertia: [0.001, 0.001, 0.0003]}
-    spindle: {mass: 0.2, com: [0.2, 0.07, 0.15], inertia: [0.0004, 0.0004, 0.00001]}
-    nut: {mass: 0.3, com: [0.17, 0.1, 0.26], inertia: [0.0008, 0.0008, 0.0001]}
-  joints:
-  - {name: lower, kind: universal, between: [base, housing], at: [0.22, 0.05, 0], axes: LOWER}
-  - {name: motor, kind: revolute, between: [housing, spindle], at: [0.22, 0.05, 0], axis: {to: upper}, actuated: true}
-  - {name: thread, kind: helical, between: [spindle, nut], at: [0.22, 0.05, 0], axis: {to: upper}, lead: 2 mm}
-  - {name: upper, kind: universal, between: [nut, platform], at: [0.15, 0.12, 0.35], axes: UPPER}
-"""
-
-
 def test_nuts_that_turn_with_the_universal_joints_of_a_hexapod() -> None:
-    """The motor's angle is the travel's turns and the nut's own turn, which the two universal joints make."""
-    line = np.array([-0.07, 0.07, 0.35]) / np.linalg.norm([-0.07, 0.07, 0.35])
-    side = np.cross(line, [0, 0, 1]) / np.linalg.norm(np.cross(line, [0, 0, 1]))
-    across = [side.tolist(), np.cross(line, side).tolist()]
-    robot = loads(SCREW_HEXAPOD.replace("LOWER", str(across)).replace("UPPER", str(across[::-1])))
+    """The motor's angle, here of up to twenty turns, is the travel's turns and the nut's own turn, which the two
+    universal joints make."""
+    robot = pp.load("screw-hexapod")
     data = as_data(robot)
-    assert {leg["couplings"][0]["lead"] for leg in data["legs"]} == {0.002, -0.002}
-    c = moving(data, 5, 0.01)
-    compare(Functions(robot), c)
+    assert {leg["couplings"][0]["lead"] for leg in data["legs"]} == {0.001, -0.001}
+    engine, rng = Engine(data), np.random.default_rng(5)
+    place = engine.displaced(np.array([0.01, -0.008, 0.012, 0.03, 0.05, -0.06]), steps=20)
+    velocity = engine.velocity(place, rng.normal(size=6))
+    motion = Motion(velocity, engine.acceleration(place, velocity, 3 * rng.normal(size=6)))
+    given = {"pose": engine.pose(place), "twist": velocity[0], "acceleration": motion.acceleration[0]}
+    assert np.abs(engine.coordinates(place)).max() > 100.0
+    compare(Functions(robot), Case(data, engine, place, motion, {**given, "wrench": 5 * rng.normal(size=6)}))
 
 
 # -- other programs ----------------------------------------------------------------------------------------------------

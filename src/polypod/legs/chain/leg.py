@@ -330,7 +330,7 @@ class Chain(Leg, kind="chain"):
     # -- choices by numbers --------------------------------------------------------------------------------------------
 
     def _chosen(self) -> Choices:
-        return Choices(self._sides(), self._parallels(), self._alike() if self.couplings else {})
+        return Choices(self._sides(), self._parallels())
 
     def _sides(self) -> tuple[int, ...]:
         sides = []
@@ -358,17 +358,6 @@ class Chain(Leg, kind="chain"):
             if edge.parent in first and parallel(own, first[edge.parent]):
                 found[edge.joint] = 1 if own @ first[edge.parent] > 0 else -1
             first[edge.child] = sense * axes[1] if axes else own
-        return found
-
-    def _alike(self) -> dict[tuple[int, int], int]:
-        """Pairs of hinges whose axes are nearer to each other's line than 45 degrees at home, and their sense."""
-        turning = [k for k, joint in enumerate(self.joints) if joint.kind in ("revolute", "cylindrical")]
-        found = {}
-        for one in turning:
-            for two in turning:
-                cosine = float(np.dot(self.joints[one].axis, self.joints[two].axis))  # type: ignore[arg-type]
-                if one != two and abs(cosine) > np.sqrt(0.5):
-                    found[one, two] = 1 if cosine > 0 else -1
         return found
 
     def _solving(self, solved: dict[int, ClosedFormStep]) -> tuple[int, ...] | None:

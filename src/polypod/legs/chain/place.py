@@ -35,13 +35,11 @@ class Choices:
 
     ``side``: for each joint, the base axis least parallel to the joint's axis. ``along``: tree joints whose axis lies
     along the first axis of their parent's frame, with its sense (1 or -1). ``solving``: which equations determine the
-    unknowns; the others constrain the platform. None if all do. ``alike``: pairs of joints of a coupled leg that turn
-    about much the same direction, with its sense.
+    unknowns; the others constrain the platform. None if all do.
     """
 
     side: tuple[int, ...]
     along: dict[int, int]
-    alike: dict[tuple[int, int], int]
     solving: tuple[int, ...] | None = None
 
 
@@ -84,6 +82,7 @@ class PlacedChain:
         self.relations = leg.relations
         self._counted: set[tuple[int, str]] = set()
         self._turning = {d for relation in self.relations for d in relation.displacements} - {*plan.follows}
+        self._turning |= {(joint, "rotation") for joint in plan.screws}
         for edge in plan.tree:
             self._place_child(edge)
 
@@ -138,7 +137,7 @@ class PlacedChain:
             if displacement[1] == "rotation":
                 self.displacement[displacement] = size
             return c, s
-        angle = self.unknowns.turn(name) if following is None else following
+        angle = self.unknowns.turn(name) - self._threaded(displacement) if following is None else following
         self.displacement[displacement] = angle
         self._counted.add(displacement)
         c, s = ca.cos(angle), ca.sin(angle)
@@ -147,6 +146,22 @@ class PlacedChain:
     def _is_given(self, displacement: tuple[int, str]) -> bool:
         """Whether a displacement is an internal coordinate, which may be more than a turn."""
         return displacement in self.plan.internal
+
+    def _threaded(self, displacement: tuple[int, str]) -> ca.SX:
+        """The turns of a screw in a row with a joint whose turn is unknown, about the joint's own axis [rad].
+
+        The unknown is then the turn of both together: that of a nut behind its motor, which is small while the turns of
+        the screw are many for a small travel, and which Newton's iteration finds from afar.
+        """
+        number, motion = displacement
+        found = [ca.SX(0)]
+        for edge in self.plan.screws.get(number, ()) if motion == "rotation" else ():
+            self._length((edge.joint, "translation"), f"{self.leg.joints[edge.joint].name}_slide")
+            turn = self._following((edge.joint, "rotation"))
+            own = next(one for one in self.plan.tree if one.joint == number)
+            alike = self.plan.alike.get((edge.joint, number), 0) * (1 if edge.reversed == own.reversed else -1)
+            found.append(alike * turn)
+        return total(found, (1, 1))
 
     def _length(self, displacement: tuple[int, str], name: str) -> ca.SX:
         """How far a joint has slid from home: given, unknown, or as a coupling has it."""
@@ -448,7 +463,7 @@ class PlacedChain:
                 body = holders[body].parent
         found = []
         for edge, sign in ways.items():
-            alike = self.choices.alike.get((edge.joint, number), 0)
+            alike = self.plan.alike.get((edge.joint, number), 0)
             if sign and alike and edge.joint != number and (edge.joint, "rotation") in self._counted:
                 sense = sign * alike * (-1 if edge.reversed else 1)
                 found.append(sense * self.displacement[edge.joint, "rotation"])

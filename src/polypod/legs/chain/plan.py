@@ -39,7 +39,9 @@ class Plan:
     ones that would leave a rod free to spin, the joint at its other end. Of couplings, ``follows`` gives the relation
     from which a displacement of a tree joint follows, ``needs`` the bodies that are placed before the child of such a
     joint, and ``relations`` those that are equations like the cut joints', since no displacement can follow.
-    ``internal`` are displacements of tree joints that are given, as the platform's pose is."""
+    ``internal`` are displacements of tree joints that are given, as the platform's pose is. ``alike`` are pairs of
+    hinges of a coupled leg whose axes are within 45 degrees of each other's line at home, with their sense, and
+    ``screws``, for tree joints whose turn is unknown, the joints like them in a row that turn as they travel."""
 
     group: dict[str, str]
     tree: tuple[Edge, ...]
@@ -50,6 +52,8 @@ class Plan:
     needs: dict[str, frozenset[str]] = field(default_factory=dict)
     relations: tuple[int, ...] = ()
     internal: tuple[Displacement, ...] = ()
+    alike: dict[tuple[int, int], int] = field(default_factory=dict)
+    screws: dict[int, tuple[Edge, ...]] = field(default_factory=dict)
 
     def is_coupled(self, joint: int) -> bool:
         """Whether a displacement of a joint follows from others."""
@@ -120,7 +124,18 @@ def plan_of(
     ]
     spins = _spins(joints, tree, cuts)
     plan = Plan(group, tuple(tree), tuple(cuts), (*reached, *others, *carried), spins, internal=tuple(internal))
-    return _coupled(plan, ends, relations) if relations else plan
+    return _coupled(replace(plan, alike=_alike(joints)), ends, relations) if relations else plan
+
+
+def _alike(joints: Sequence[ChainJoint]) -> dict[tuple[int, int], int]:
+    axes = {k: joint.axis for k, joint in enumerate(joints) if joint.kind in ("revolute", "cylindrical")}
+    found = {}
+    for one, first in axes.items():
+        for two, second in axes.items():
+            cosine = sum(x * y for x, y in zip(first or (), second or (), strict=True))
+            if one != two and cosine * cosine > 0.5:
+                found[one, two] = 1 if cosine > 0 else -1
+    return found
 
 
 def _coupled(plan: Plan, ends: dict[int, tuple[str, str]], relations: Sequence[ChainRelation]) -> Plan:
@@ -151,7 +166,25 @@ def _coupled(plan: Plan, ends: dict[int, tuple[str, str]], relations: Sequence[C
                 break
         else:
             plan = replace(plan, relations=(*plan.relations, number))
-    return plan
+    return replace(plan, screws=_screws(plan, relations))
+
+
+def _screws(plan: Plan, relations: Sequence[ChainRelation]) -> dict[int, tuple[Edge, ...]]:
+    """Tree joints that turn as they travel, by the joint nearest in a row with them whose turn is unknown."""
+    edges, holders = {edge.joint: edge for edge in plan.tree}, {edge.child: edge for edge in plan.tree}
+
+    def above(body: str) -> list[int]:
+        return [] if body not in holders else [holders[body].joint, *above(holders[body].parent)]
+
+    found: dict[int, tuple[Edge, ...]] = {}
+    for (number, motion), relation in plan.follows.items():
+        if motion == "rotation" and {k for k, _ in relations[relation].displacements} == {number}:
+            beyond = [edge.joint for edge in plan.tree if number in above(edge.parent)]
+            row = [k for k in (*above(edges[number].parent), *beyond)
+                   if (number, k) in plan.alike and (k, "rotation") not in {*plan.follows, *plan.internal}]  # fmt: skip
+            if row:
+                found[row[0]] = (*found.get(row[0], ()), edges[number])
+    return found
 
 
 def ordered(tree: Sequence[Edge], needs: Mapping[str, frozenset[str]]) -> tuple[Edge, ...] | None:
