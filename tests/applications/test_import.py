@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
@@ -608,10 +609,107 @@ def test_a_tree_without_loops_is_named(tmp_path: Path) -> None:
     path = urdf(links, joint("a", "ground", "rod", "0 0 0") + joint("b", "rod", "end", "1 0 0"), tmp_path)
     with refused(InputError, "loops closed_loop"):
         import_robot(path)
-    for element in ("constraint", "loop_joint"):  # loops as other programs write them
-        path.write_text(path.read_text().replace("</robot>", f'<{element} name="c"/></robot>'))
-        with refused(InputError, "loops closed_loop", f"<{element}> in <robot>"):
-            import_robot(path)
+    path.write_text(path.read_text().replace("</robot>", '<fastening name="c"/></robot>'))
+    with refused(InputError, "loops closed_loop", "<fastening> in <robot>"):
+        import_robot(path)
+
+
+LOOPS = {
+    "urdfdom": '<constraint name="tip" type="revolute"><parent link="coupler"/><parent_origin xyz="1 0 0"/>'
+    '<parent_axis xyz="0 0 1"/><child link="rocker"/><child_origin xyz="0 1 0"/><child_axis xyz="0 0 1"/></constraint>',
+    "Isaac Sim": '<loop_joint name="tip" type="revolute"><link1 link="coupler" xyz="1 0 0" rpy="0 0 0"/>'
+    '<link2 link="rocker" xyz="0 1 0" rpy="0 0 0"/><axis xyz="0 0 1"/></loop_joint>',
+}
+
+
+@pytest.mark.parametrize("program", LOOPS)
+def test_loops_as_other_programs_write_them(program: str, tmp_path: Path) -> None:
+    """The same robot as by <loop>; faults name the element."""
+    path = four_bar(tmp_path)
+    wanted = import_robot(path, "coupler").robot
+    text = re.sub(r"<loop .*?</loop>", LOOPS[program], path.read_text())
+    path.write_text(text)
+    assert import_robot(path, "coupler", actuated=["motor"]).robot.legs == wanted.legs
+    path.write_text(text.replace('name="tip" type="revolute"', 'name="tip" type="gearbox"'))
+    with refused(InputError, "tip gearbox spherical", code="loop_type"):
+        import_robot(path, "coupler")
+    path.write_text(re.sub(r'(<child|<link2) link="rocker"( xyz|/><child_origin)', r'\1 link="rokker"\2', text))
+    with refused(InputError, "tip rokker rocker", code="loop_link"):
+        import_robot(path, "coupler")
+
+
+def test_universal_loops_of_urdfdom(tmp_path: Path) -> None:
+    """One axis in each link."""
+    path = four_bar(tmp_path)
+    loop = (
+        LOOPS["urdfdom"].replace("revolute", "Universal").replace('parent_axis xyz="0 0 1"', 'parent_axis xyz="0 2 0"')
+    )
+    path.write_text(re.sub(r"<loop .*?</loop>", loop, path.read_text()))
+    tip = READERS["urdf"].read(path, None).joint("tip")
+    assert tip.kind == "universal"
+    np.testing.assert_allclose(tip.axes, [[0, 1, 0], [0, 0, 1]], atol=1e-15)
+
+
+GEARED = """<robot name="geared"><link name="ground"/>{links}
+<joint name="hip" type="revolute"><parent link="ground"/><child link="thigh"/><origin xyz="0 0 0.2" rpy="0 -0.17 0"/>
+  <axis xyz="0 0 1"/><limit effort="150" lower="-10" upper="10" velocity="100"/></joint>
+<joint name="knee" type="revolute"><parent link="thigh"/><child link="shank"/><origin xyz="0.3 0.02 0"/>
+  <axis xyz="0 1 0"/><limit effort="150" lower="-10" upper="10" velocity="100"/></joint>
+<joint name="hip_rotor" type="revolute" independent="False"><parent link="ground"/><child link="wheel"/>
+  <origin xyz="0 0 0.3"/><axis xyz="0 0 1"/><limit effort="150" lower="-10" upper="10" velocity="100"/></joint>
+<joint name="knee_rotor" type="revolute" independent="False"><parent link="ground"/><child link="pulley"/>
+  <origin xyz="0.1 0 0.3"/><axis xyz="0 1 0"/><limit effort="150" lower="-10" upper="10" velocity="100"/></joint>
+<coupling name="reducer"><predecessor link="thigh"/><successor link="wheel"/><ratio value="6.0"/></coupling>
+<coupling name="belt"><predecessor link="shank"/><successor link="pulley"/><ratio value="-4.5"/></coupling>
+</robot>"""
+
+
+def test_gears_of_urdf_plus(tmp_path: Path) -> None:
+    """Torques G^T tau of Pinocchio's tree, with rotors that turn by 6 hip and -4.5 (hip + knee)."""
+    links = "".join(
+        LINK.format(name, com, mass, moment)
+        for name, com, mass, moment in (("thigh", "0.1 0 0.01", 2.0, 0.02), ("shank", "0.05 0.01 -0.1", 1.0, 0.01),
+                                        ("wheel", "0 0 0", 0.3, 2e-4), ("pulley", "0.001 0 0", 0.2, 1e-4))
+    )  # fmt: skip
+    path = tmp_path / "geared.urdf"
+    path.write_text(GEARED.format(links=links.replace("ixx", 'ixy="0" ixz="0" iyz="0" ixx')))
+    robot = import_robot(path, "shank").robot
+    assert [joint.name for leg in robot.legs for joint in leg.joints if joint.actuated] == ["hip", "knee"]
+    model, tree = pp.Model(robot), pin.buildModelFromXML(path.read_text())
+    data, spread = tree.createData(), np.array([[1, 0], [0, 1], [6, 0], [-4.5, -4.5]], dtype=float)
+    order = [tree.joints[tree.getJointId(name)].idx_v for name in ("hip", "knee", "hip_rotor", "knee_rotor")]
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        q, v, a = (np.zeros(4) for _ in range(3))
+        x, xdot, xddot = rng.uniform(-0.3, 0.3, 2), rng.normal(size=2), rng.normal(size=2)
+        q[order], v[order], a[order] = spread @ x, spread @ xdot, spread @ xddot
+        torque = spread.T @ pin.rnea(tree, data, q, v, a)[order]
+        pin.forwardKinematics(tree, data, q, v, a)
+        shank = tree.getJointId("knee")
+        pose = data.oMi[shank].homogeneous @ np.linalg.inv(_at_zero(tree, shank)) @ robot.home.matrix
+        twist, acceleration = _motion_at(tree, data, shank, pose[:3, 3])
+        found = model.inverse_dynamics(pose, twist, acceleration)
+        np.testing.assert_allclose(found, torque, rtol=0, atol=1e-11 * np.abs(torque).max())
+    path.write_text(path.read_text().replace('<ratio value="6.0"/>', ""))
+    with refused(InputError, "reducer ratio", code="gear"):
+        import_robot(path, "shank")
+
+
+def _at_zero(tree: Any, number: int) -> Any:
+    data = tree.createData()
+    pin.forwardKinematics(tree, data, pin.neutral(tree))
+    return data.oMi[number].homogeneous
+
+
+def _motion_at(tree: Any, data: Any, number: int, point: Any) -> tuple[Any, Any]:
+    """Twist and classical acceleration of a joint's body at a point of the base frame."""
+    origin = data.oMi[number].translation
+    velocity = pin.getVelocity(tree, data, number, pin.LOCAL_WORLD_ALIGNED)
+    change = pin.getClassicalAcceleration(tree, data, number, pin.LOCAL_WORLD_ALIGNED)
+    arm, w = point - origin, velocity.angular
+    twist = np.r_[velocity.linear + np.cross(w, arm), w]
+    straight = change.linear + np.cross(change.angular, arm) + np.cross(w, np.cross(w, arm))
+    return twist, np.r_[straight, change.angular]
 
 
 def test_spellings_of_other_programs_are_known(tmp_path: Path) -> None:

@@ -59,7 +59,9 @@ class Reader(NamedTuple):
 
 READERS = {
     "mjcf": Reader("mjcf", (".xml", ".mjcf"), "MuJoCo's MJCF; loops by connect and weld equalities"),
-    "urdf": Reader("urdf", (".urdf",), "URDF; loops in a file robot.yaml next to it, or as loop elements (URDF+)"),
+    "urdf": Reader(
+        "urdf", (".urdf",), "URDF; loops in a file robot.yaml next to it, or as elements (loop, constraint, loop_joint)"
+    ),
 }
 """Formats that robots are read from."""
 

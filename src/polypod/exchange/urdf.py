@@ -1,17 +1,18 @@
-"""URDF with loops: beside it in ``robot.yaml`` as Gepetto's examples have them, or as ``loop`` elements (URDF+, grbda).
+"""URDF with loops: beside it in ``robot.yaml`` as Gepetto's examples have them, or as elements of the file.
 
 The tree at zero is the drawing; the root link is the base. A pair in ``closed_loop`` names two frames (links, or joints
 for the frame behind them) that meet in a point (``3d``) or are fixed to each other (``6d``). Joints of ``joint_name``
-are of another type than URDF can say.
+are of another type than URDF can say. Elements that close loops are ``loop`` (URDF+, grbda), ``constraint`` (proposed
+for urdfdom) and ``loop_joint`` (Isaac Sim); couplings are ``mimic`` and ``coupling`` (URDF+).
 """
 
 from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -44,12 +45,16 @@ from .xml_file import read_xml
 _COUPLED = {"revolute": "rotation", "prismatic": "translation"}
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {
-    "robot": {"link", "joint", "loop", "material", "transmission", "gazebo"},
+    "robot": {"link", "joint", "material", "transmission", "gazebo", "coupling", "loop", "constraint", "loop_joint"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller",
               "joint_properties"},
     "loop": {"predecessor", "successor", "axis"},
+    "constraint": {"parent", "parent_origin", "parent_axis", "child", "child_origin", "child_axis"},
+    "loop_joint": {"link1", "link2", "axis"},
+    "coupling": {"predecessor", "successor", "ratio"},
 }  # fmt: skip
+_LOOP_KINDS = {**_KINDS, "spherical": "spherical", "ball": "spherical", "universal": "universal"}
 CARRIED: tuple[str, ...] = ()
 """Fields that a URDF and the file beside it say beyond what URDF has."""
 INERTIA_ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
@@ -145,8 +150,9 @@ class _File:
         seats: dict[str, tuple[Array, Array]] = {}
         for number, (pair, kind) in enumerate(zip(self.loops.closed_loop, self.loops.type, strict=True)):
             self._closure(number, pair, kind, behind, joints, seats)
-        for loop in self.root.findall("loop"):
-            self._loop(loop, joints, seats)
+        for ends in self._loop_elements():
+            joints.append(_closing(ends))
+            seats[ends.name] = ends.one.pose, ends.two.pose
         extra = self.loops.polypod
         name = re.sub(r"[^\w-]+", "-", self.root.get("name") or self.path.stem)
         ordered, remarks = self._motors_in_order(joints), tuple(self.remarks)
@@ -178,7 +184,45 @@ class _File:
             slope = _number(mimic, "multiplier") if mimic.get("multiplier") is not None else 1.0
             one, two = (LinkedTerm(k, _COUPLED[kinds[k]], f) for k, f in ((name, 1.0), (other, -slope)))
             found.append(LinkedRelation(f"{name} mimics {other}", (one, two)))
-        return tuple(found)
+        return (*found, *(self._coupling(one, kinds) for one in self.root.findall("coupling")))
+
+    def _coupling(self, coupling: ET.Element, kinds: Mapping[str, str]) -> LinkedRelation:
+        """A gear of URDF+: ratio x (joints to the predecessor) = joints to the successor, from where they part."""
+        name, ways = _name(coupling), []
+        for side in ("predecessor", "successor"):
+            part = coupling.find(side)
+            link = None if part is None else part.get("link")
+            if link not in self.links:
+                raise InputError(
+                    f"coupling {name}: its {side} needs link=, one of {', '.join(self.links)}; got {link!r}",
+                    code="gear",
+                )
+            ways.append(self._joints_to(str(link)))
+        ratio = coupling.find("ratio")
+        if ratio is None or not _number(ratio, "value"):
+            raise InputError(f'coupling {name}: it needs <ratio value="6.0"/>, a number that is not 0', code="gear")
+        apart = [[one for one in way if one not in ways[1 - k] and kinds[one] != "fixed"] for k, way in enumerate(ways)]
+        odd = [one for way in apart for one in way if kinds[one] not in _COUPLED]
+        if odd or not all(apart):
+            what = f"{odd[0]} is {kinds[odd[0]]}" if odd else "no joint moves one of its links against the other"
+            raise InputError(
+                f"coupling {name}: {what}; it couples revolute, continuous and prismatic joints on the ways to its two "
+                "links from the body where these part",
+                code="gear",
+            )
+        factors = (_number(ratio, "value"), -1.0)
+        terms = [LinkedTerm(one, _COUPLED[kinds[one]], factor)
+                 for way, factor in zip(apart, factors, strict=True) for one in way]  # fmt: skip
+        return LinkedRelation(name, tuple(terms))
+
+    def _joints_to(self, link: str) -> list[str]:
+        """Joints from the root to a link."""
+        holders = {_link(joint, "child"): joint for joint in self.root.findall("joint")}
+        found: list[str] = []
+        while link in holders:
+            found.append(_name(holders[link]))
+            link = _link(holders[link], "parent")
+        return found[::-1]
 
     def _key(self, link: str) -> str:
         if link == self.base:
@@ -188,8 +232,8 @@ class _File:
     def _actuated(self, joint: ET.Element) -> bool:
         if self.motors:
             return _name(joint) in self.motors
-        if joint.get("independent") is not None or self.root.find("loop") is not None:
-            return joint.get("independent", "true") != "false"
+        if joint.get("independent") is not None or any(self.root.find(tag) is not None for tag in ("loop", "coupling")):
+            return joint.get("independent", "true").lower() != "false"
         named = [one.get("name") for one in self.root.findall("transmission/joint")]
         return _name(joint) in named
 
@@ -267,25 +311,41 @@ class _File:
         one, two = (marks[name] for name in pair)
         name = f"loop{number + 1}"
         what = "spherical" if kind == "3d" else "fixed"
-        joints.append(_closing(name, what, one, two))
+        joints.append(_closing(_Ends(name, what, one, two)))
         seats[name] = one.pose, two.pose
 
-    def _loop(self, loop: ET.Element, joints: list[ChainJoint], seats: dict[str, tuple[Array, Array]]) -> None:
-        """A loop of URDF+: origins and axis in the frames of its two links."""
-        name, kind = _name(loop), loop.get("type", "revolute")
-        kinds = {**_KINDS, "spherical": "spherical"}
-        if kind not in kinds:
-            raise InputError(f"loop {name}: type {kind!r} is not supported; known: {', '.join(kinds)}")
-        turn = _frame_about(_axis(loop)) if kinds[kind] in ("revolute", "prismatic") else np.eye(4)
-        ends = []
-        for which in ("predecessor", "successor"):
-            part = loop.find(which)
-            if part is None or part.get("link") not in self.links:
-                raise InputError(f"loop {name}: its {which} needs link=, one of {', '.join(self.links)}")
-            link = str(part.get("link"))
-            ends.append(Mark(self._key(link), self.frames[link] @ _origin(part) @ turn))
-        joints.append(_closing(name, kinds[kind], *ends))
-        seats[name] = ends[0].pose, ends[1].pose
+    def _loop_elements(self) -> Iterator[_Ends]:
+        """The loops that elements of the file close: origins and axes in the frames of two links."""
+        for loop in self.root.findall("loop"):
+            sides = [loop.find("predecessor"), loop.find("successor")]
+            yield self._ends(loop, sides, [_pose(side) for side in sides], [_axis(loop)] * 2)
+        for loop in self.root.findall("constraint"):
+            parts = [[loop.find(f"{side}{what}") for what in ("", "_origin", "_axis")] for side in ("parent", "child")]
+            axes = [_axis(loop, axis) for _, _, axis in parts]
+            yield self._ends(loop, [side for side, *_ in parts], [_place(origin) for _, origin, _ in parts], axes)
+        for loop in self.root.findall("loop_joint"):
+            sides = [loop.find("link1"), loop.find("link2")]
+            yield self._ends(loop, sides, [_place(side) for side in sides], [_axis(loop)] * 2)
+
+    def _ends(
+        self, loop: ET.Element, sides: Sequence[ET.Element | None], places: Sequence[Array], axes: Sequence[Array]
+    ) -> _Ends:
+        name, kind = _name(loop), loop.get("type", "revolute").lower()
+        if kind not in _LOOP_KINDS:
+            known = ", ".join(_LOOP_KINDS)
+            raise InputError(f"{loop.tag} {name}: type {kind!r} is not supported; known: {known}", code="loop_type")
+        marks = []
+        for side, place, axis in zip(sides, places, axes, strict=True):
+            link = None if side is None else side.get("link")
+            if link not in self.links:
+                raise InputError(
+                    f"{loop.tag} {name}: both its ends need link=, one of {', '.join(self.links)}; got {link!r}",
+                    code="loop_link",
+                )
+            turned = _LOOP_KINDS[kind] in ("revolute", "prismatic", "universal")
+            turn = _frame_about(axis) if turned else np.eye(4)
+            marks.append(Mark(self._key(str(link)), self.frames[str(link)] @ place @ turn))
+        return _Ends(name, _LOOP_KINDS[kind], *marks)
 
     def _motors_in_order(self, joints: list[ChainJoint]) -> tuple[ChainJoint, ...]:
         """Joints with the driven ones in the order of name_mot, in the places they have in the file."""
@@ -295,10 +355,22 @@ class _File:
         return tuple(next(driven) if joint.actuated else joint for joint in joints)
 
 
-def _closing(name: str, kind: str, one: Mark, two: Mark) -> ChainJoint:
+class _Ends(NamedTuple):
+    """A joint that closes a loop: its kind, and its frame on either body, the axis first."""
+
+    name: str
+    kind: str
+    one: Mark
+    two: Mark
+
+
+def _closing(ends: _Ends) -> ChainJoint:
+    name, kind, one, two = ends
     data: dict[str, Any] = {"name": name, "kind": kind, "between": (one.body, two.body), "at": _list(one.pose[:3, 3])}
     if kind in ("revolute", "prismatic"):
         data["axis"] = _list(one.pose[:3, 0])
+    if kind == "universal":
+        data["axes"] = (_list(one.pose[:3, 0]), _list(two.pose[:3, 0]))
     return checked_joint(data)
 
 
@@ -322,7 +394,7 @@ def _inertial(link: ET.Element) -> Body:
 def _unknown(root: ET.Element) -> list[str]:
     """What elements were passed over, with their number."""
     found: dict[str, int] = {}
-    for element in (root, *root.findall("link"), *root.findall("joint"), *root.findall("loop")):
+    for element in (root, *(part for tag in _KNOWN if tag != "robot" for part in root.findall(tag))):
         for child in element:
             if child.tag not in _KNOWN[element.tag]:
                 key = f"<{child.tag}> in <{element.tag}>"
@@ -361,7 +433,15 @@ def _number(element: ET.Element, key: str) -> float:
 
 
 def _origin(element: ET.Element) -> Array:
-    part = element.find("origin")
+    return _place(element.find("origin"))
+
+
+def _pose(element: ET.Element | None) -> Array:
+    return np.eye(4) if element is None else _origin(element)
+
+
+def _place(part: ET.Element | None) -> Array:
+    """The pose (4, 4) that an element has in xyz= and rpy=."""
     if part is None:
         return np.eye(4)
     xyz = _numbers(part.get("xyz", "0 0 0"), 3, "<origin xyz=>")
@@ -369,8 +449,8 @@ def _origin(element: ET.Element) -> Array:
     return pose_of(scipy.spatial.transform.Rotation.from_euler("xyz", rpy).as_matrix(), xyz)
 
 
-def _axis(element: ET.Element) -> Array:
-    part = element.find("axis")
+def _axis(element: ET.Element, part: ET.Element | None = None) -> Array:
+    part = element.find("axis") if part is None else part
     axis = np.array([1.0, 0.0, 0.0]) if part is None else _numbers(part.get("xyz", "1 0 0"), 3, "<axis xyz=>")
     if not np.linalg.norm(axis) > 0.0:
         raise InputError(f"<{element.tag} {element.get('name')}>: its axis is zero")

@@ -158,8 +158,9 @@ class PlacedChain:
         for edge in self.plan.screws.get(number, ()) if motion == "rotation" else ():
             self._length((edge.joint, "translation"), f"{self.leg.joints[edge.joint].name}_slide")
             turn = self._following((edge.joint, "rotation"))
+            assert turn is not None
             own = next(one for one in self.plan.tree if one.joint == number)
-            alike = self.plan.alike.get((edge.joint, number), 0) * (1 if edge.reversed == own.reversed else -1)
+            alike = self.plan.alike[edge.joint, number] * (1 if edge.reversed == own.reversed else -1)
             found.append(alike * turn)
         return total(found, (1, 1))
 
