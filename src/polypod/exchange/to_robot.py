@@ -161,8 +161,7 @@ def _check_loops(linkage: Linkage) -> None:
             "no joint is part of a loop, so this is a tree and no parallel robot yet. Of a URDF a file beside it "
             "(loops=) names the frames that meet, closed_loop: [[link1, link2]] with type: [3d] or [6d], and the "
             "motors, name_mot: [joint]; or <loop>, <constraint> or <loop_joint> elements do. In MJCF <connect> and "
-            "<weld> equalities close loops"
-            + "".join(f". {text}" for text in linkage.remarks if IGNORED in text)
+            "<weld> equalities close loops" + "".join(f". {text}" for text in linkage.remarks if IGNORED in text)
         )
 
 
