@@ -131,6 +131,14 @@ def compare(name: str, seed: int, extra: bool) -> str:
     there, moving = base.carried(place, motion)
     wanted = engine.inverse_dynamics(there, without_spin(engine, there, moving), wrench, relative=motion)[own]
     assert_close(force[None], wanted[None], tolerance)
+    expression = function.kernels.expression(function.mechanism, "energy", moving_base=True)
+    energy = function.evaluate(expression, **given, base_twist=base.twist, base_acceleration=base.acceleration)
+    seen = without_spin(engine, there, moving).velocity
+    rates = engine.drive_rows(place) @ motion.velocity.ravel()
+    rotors = np.array([d.rotor for d in engine.drives])
+    kinetic = 0.5 * seen.ravel() @ engine.inertia(there) @ seen.ravel() + 0.5 * rotors @ rates**2
+    np.testing.assert_allclose(energy["kinetic"], kinetic, rtol=tolerance)
+    np.testing.assert_allclose(energy["potential"], engine.potential(place), rtol=tolerance, atol=1e-10)
     still = engine.inverse_dynamics(place, motion, wrench)[own]
     assert_close(function("inverse_dynamics", **given)["force"][None], still[None], tolerance)
     return "compared"

@@ -14,11 +14,13 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..errors import InputError
 from ..friction import JointFriction, Loads, actuator_friction
 from ..lazy import lazy
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.acting_elements import ActingElements
-from ..platforms import Inputs, PlatformState
+from ..platforms import BaseMotion, Inputs, PlatformState
+from ..platforms.rigid import RigidState
 from ..symbols.expression import Expression, port
 from ..symbols.linear import SymmetricFactor
 from ..symbols.vectors import dot
@@ -201,18 +203,36 @@ def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = 
     )
 
 
+def _on_moving_base(
+    base: BaseMotion, platform: PlatformState, legs: list[LegAtState], kinetic: ca.SX, potential: ca.SX
+) -> tuple[ca.SX, ca.SX]:
+    """Energies with the velocity v of the base's origin, T + v.p + m v^2/2, and without its acceleration as gravity."""
+    if not isinstance(platform, RigidState):
+        raise InputError("base_twist: energies of a flexible platform are those on a base that stands still")
+    v, (mass, momentum), moment = base.twist.symbols[:3], platform.momentum, platform.first_moment
+    for leg in legs:
+        vectors, rates, _ = leg.absolute_vectors
+        mass = mass + leg.model.mass
+        momentum = momentum + rates @ leg.model.loads
+        moment = moment + vectors @ leg.model.loads
+    return kinetic + dot(v, momentum) + 0.5 * mass * dot(v, v), potential + dot(base.gravity, moment)
+
+
 def energy(mechanism: Mechanism) -> Expression:
     """Kinetic, potential and elastic energy; the potential is -sum m g.r with r from the base frame's origin.
 
-    Potentials of springs and other elements belong to it.
+    Potentials of springs and other elements belong to it. On a moving base kinetic energy is that in space, and the
+    potential that of gravity alone.
     """
     x = mechanism.inputs()
     platform, legs = mechanism.moving(x, acceleration=False)
     kinetic, potential, elastic = platform.energies()
     for leg in legs:
-        vectors, rates, _ = leg.vectors
+        vectors, rates, _ = leg.absolute_vectors
         kinetic = kinetic + 0.5 * ca.dot(rates, rates @ leg.model.weights)
         potential = potential - dot(mechanism.gravity, vectors @ leg.model.loads + leg.model.fixed_load)
+    if mechanism.base is not None:
+        kinetic, potential = _on_moving_base(mechanism.base, platform, legs, kinetic, potential)
     elements = ActingElements.of(mechanism, platform, legs)
     if elements.elements:
         potential = potential + elements.potential

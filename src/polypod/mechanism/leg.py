@@ -21,7 +21,7 @@ from ..parameters import ParameterVector
 from ..symbols.implicit import ImplicitReplay, ImplicitTape
 from ..symbols.linear import BlockFactor
 from ..symbols.tape import Replay, Tape
-from ..symbols.vectors import Frame, absent, cross, dot, skew
+from ..symbols.vectors import Frame, absent, cross, dot, skew, total
 from .simplify import Simplification, simplified
 
 _CLOSED = 1e-9
@@ -94,6 +94,11 @@ class LegModel:
         self.inputs = self.all_inputs if self.uses_axes else tip.origin
         self.tape = self._tape(stacked)
         self.coordinate_tape = self._tape(coordinates)
+
+    @property
+    def mass(self) -> ca.SX:
+        """Mass of all its bodies."""
+        return total([ca.SX(body.moments.mass) for body in self.placement.bodies], (1, 1))
 
     @lazy
     def constraint_tape(self) -> Tape | ImplicitTape:

@@ -1766,6 +1766,7 @@ class Model(Kept):
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         internal: ArrayLike | None = None,
+        base_twist: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Energy:
@@ -1783,6 +1784,9 @@ class Model(Kept):
             Rates of the elastic coordinates [1/s]. Default: zero.
         internal : array_like, shape (..., k), optional
             Internal coordinates of a robot that has them [m, rad].
+        base_twist : array_like, shape (..., 6), optional
+            Twist of the base itself at the origin of {B}, base axes [m/s, rad/s]; kinetic energy is then that in space.
+            Default: zero.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -1799,9 +1803,10 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        return self._calls.call(
-            _ENERGY, (pose, twist, elastic, elastic_rate, internal), errors, parameters, False, _PLAIN, _energy
-        )
+        called, values = _ENERGY, (pose, twist, elastic, elastic_rate, internal)
+        if base_twist is not None:
+            called, values = called.with_inputs(*_BASE), (*values, base_twist, None)  # type: ignore[assignment]
+        return self._calls.call(called, values, errors, parameters, False, _PLAIN, _energy)
 
     def elements(
         self,

@@ -118,10 +118,21 @@ class RigidState(PlatformState):
 
     def energies(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """u^T M u/2, -g.(m p + R s), none."""
-        twist = ca.vertcat(self.motion.v, self.motion.omega)
-        s, _ = self.body.in_base(self.motion.frame.axes)
-        potential = -dot(self.gravity, self.body.mass * self.motion.frame.origin + s)
+        twist = ca.vertcat(self.absolute.v, self.absolute.omega)
+        potential = -dot(self.gravity, self.first_moment)
         return 0.5 * ca.dot(twist, self.inertia[:6, :6] @ twist), potential, ca.SX(0)
+
+    @property
+    def first_moment(self) -> ca.SX:
+        """sum m r (3) about the origin of {B}."""
+        s, _ = self.body.in_base(self.motion.frame.axes)
+        return self.body.mass * self.motion.frame.origin + s
+
+    @property
+    def momentum(self) -> tuple[ca.SX, ca.SX]:
+        """Mass, and momentum (3) without what the velocity of the base's origin adds."""
+        s, _ = self.body.in_base(self.motion.frame.axes)
+        return self.body.mass, self.body.mass * self.absolute.v + cross(self.absolute.omega, s)
 
 
 class RigidPlatform(Platform):
