@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 import yaml
 
 import polypod as pp
@@ -16,6 +17,7 @@ from polypod.errors import RobotFileError, UnknownNameError
 from polypod.file_kinds import check
 from polypod.files import dumps, loads
 from polypod.parameters.paths import matching_paths
+from polypod.results.read import drives
 from polypod.yaml12 import to_yaml
 from support.chain_functions import Functions
 from support.compare import assert_close
@@ -238,3 +240,13 @@ def test_check_says_what_a_machine_is() -> None:
     remarks = " ".join(check("par4").remarks)
     for part in ("plate1, plate2", "16 moving bodies, 24 joints, 8 independent loops", "+ 56 = 8"):
         assert part in remarks
+
+
+def test_results_know_the_drives_of_legs_that_share_bodies() -> None:
+    """Actuators of a machine have their legs' names; their limits were not given to verdicts."""
+    robot = pp.load("par4")
+    names = [f"arm{k}" for k in (1, 2, 3, 4)]
+    result = xr.Dataset(
+        coords={"actuator": names, "actuator_leg": ("actuator", ["machine"] * 4)}, attrs={"robot_file": dumps(robot)}
+    )
+    assert [drive.max_force for drive in drives(result)] == [100.0] * 4

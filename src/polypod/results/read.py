@@ -112,11 +112,13 @@ def actuator_names(result: xr.Dataset) -> list[str]:
 
 def drives(result: xr.Dataset) -> list[Drive]:
     """What each actuator can do, as the robot file of the result states it."""
-    legs = {leg.name: leg for leg in robot_of(result).legs}
-    found = []
-    for name, leg in zip(actuator_names(result), result.actuator_leg.values.tolist(), strict=True):
-        found.append(legs[leg].drive(name[len(leg) + 1 :]))
-    return found
+    stated: dict[tuple[str, str], Drive] = {}
+    for leg in robot_of(result).legs:
+        own = leg.actuator_names()
+        stated |= {
+            (leg.name, label): leg.drive(name) for name, label in zip(own, leg.actuator_labels(own), strict=True)
+        }
+    return [stated[key] for key in zip(result.actuator_leg.values.tolist(), actuator_names(result), strict=True)]
 
 
 def actuators_by_unit(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
