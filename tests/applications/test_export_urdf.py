@@ -54,7 +54,7 @@ def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")
-@pytest.mark.parametrize("name", pp.library())
+@pytest.mark.parametrize("name", sorted({*pp.library()} - {"cable-camera", "cogiro", "ipanema", "planar-4-cable"}))
 def test_every_robot_of_the_library_is_itself_again(name: str, tmp_path: Path) -> None:
     model = pp.Model(name).rigid
     plain = without_dry_friction(model.robot)

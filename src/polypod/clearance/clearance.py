@@ -169,7 +169,7 @@ class ClearanceFunction:
             at += count
             shared = self._lines.get(number)
             line = None if shared is None else (shapes[shared[0]], shared[1])
-            shapes.append(_core(len(shape.points), own, frames(shape.body), line))
+            shapes.append(_core(len(shape.points), own, frames(shape.body), line, shape.stretches))
         floor = ca.vertcat(*numbers[at : at + 6])
         lines: dict[tuple[int, int], TwoLines] = {}
         found = []
@@ -315,8 +315,17 @@ class _Core:
         ]
 
 
-def _core(count: int, numbers: Sequence[ca.SX], frame: ca.SX | None, shared: tuple[_Core, int] | None) -> _Core:
-    """A shape of so many points with these numbers, where the frame (3, 4) of its body is (None: the base)."""
+def _core(
+    count: int,
+    numbers: Sequence[ca.SX],
+    frame: ca.SX | None,
+    shared: tuple[_Core, int] | None,
+    stretches: bool = False,
+) -> _Core:
+    """A shape of so many points with these numbers, where the frame (3, 4) of its body is (None: the base).
+
+    One that ``stretches`` is as long as the axes of its frame make it.
+    """
 
     def turned(v: ca.SX) -> ca.SX:
         return v if frame is None else frame[:, :3] @ v
@@ -331,7 +340,11 @@ def _core(count: int, numbers: Sequence[ca.SX], frame: ca.SX | None, shared: tup
     if count == 2:
         length = numbers[6]
         if shared is None:
-            line = Line(at, turned(ca.vertcat(*numbers[3:6])))
+            along = turned(ca.vertcat(*numbers[3:6]))
+            if stretches:
+                size = ca.norm_2(along)
+                return _Core(radius, segment=Segment(Line(at, along / size), ca.SX(0), length * size))
+            line = Line(at, along)
             return _Core(radius, segment=Segment(line, ca.SX(0), length))
         (other, sign) = shared
         assert other.segment is not None

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..drawing import Samples, Shape
+from ..legs.cable import DRAWN, ENDS, Cable
 
 FLOOR = "floor"
 
@@ -34,7 +35,9 @@ def body_pairs(samples: Samples, shapes: tuple[Shape, ...], floor: bool) -> tupl
     for number, shape in enumerate(shapes):
         own[shape.body] = (*own.get(shape.body, ()), number)
     thick = {body: max(shapes[k].radius for k in numbers) for body, numbers in own.items()}
-    held = [(samples.joint_bodies(k), samples.points[0, k]) for k in range(len(samples.joints))]
+    drawn = _drawn_for(samples)
+    joined = [tuple(drawn.get(body, body) for body in samples.joint_bodies(k)) for k in range(len(samples.joints))]
+    held = [((pair[0], pair[1]), samples.points[0, k]) for k, pair in enumerate(joined)]
     touching = {frozenset(pair) for pair, _ in held}
     # where on its axis a slide between two moving bodies is stated says nothing
     telescopes = [
@@ -51,6 +54,17 @@ def body_pairs(samples: Samples, shapes: tuple[Shape, ...], floor: bool) -> tupl
         for body in sorted(set(own) - standing):
             pairs.append(BodyPair(body, -1, (shapes[own[body][0]].name, FLOOR), (own[body], ())))
     return tuple(pairs)
+
+
+def _drawn_for(samples: Samples) -> dict[int, int]:
+    """Bodies that are drawn by another one: both ends of a cable by the cable."""
+    found: dict[int, int] = {}
+    names = list(samples.bodies)
+    for leg in samples.mechanism.robot.legs:
+        if isinstance(leg, Cable):
+            own = names.index(leg.label(DRAWN))
+            found |= {k: own for k, name in enumerate(names) if name in map(leg.label, ENDS)}
+    return found
 
 
 def grouped(pairs: tuple[BodyPair, ...]) -> tuple[tuple[str, tuple[int, ...]], ...]:

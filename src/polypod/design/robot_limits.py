@@ -75,7 +75,7 @@ class LimitQuantity:
     @property
     def symbolic(self) -> bool:
         """Whether it is compiled with the functions; reactions are arrays."""
-        return KINDS[self.kind].of in ("actuator", "range")
+        return KINDS[self.kind].of in ("actuator", "cable", "range")
 
     @property
     def of_pairs(self) -> bool:
@@ -105,6 +105,8 @@ class LimitQuantity:
         index = [one.index for one in self.limits]
         if self.kind == "force at speed":
             return {f"{self.name} curves": self.own.corners(self.limits)}
+        if self.kind == "tension":
+            return {f"{self.name} range": np.array([(one.low, one.high) for one in self.limits])}
         return {f"{self.name} efficiency": self.own.numbers["efficiency"][index]} if "torque" in self.kind else {}
 
     @property
@@ -149,6 +151,9 @@ class LimitQuantity:
                 tuple(ca.vertcat(*[rows[axis, corners * k + i] for k in range(count)]) for axis in (0, 1))
                 for i in range(corners)
             ]
+        elif self.kind == "tension":
+            ends = ca.reshape(ports[0].symbols, 2, len(self.limits)).T
+            return ca.fabs(entry.value(own) - 0.5 * (ends[:, 0] + ends[:, 1])) / (0.5 * (ends[:, 1] - ends[:, 0]))
         elif ports:
             own["efficiency"] = ports[0].symbols
         return entry.value(own)
@@ -215,7 +220,7 @@ class LimitQuantity:
         ndarray, shape (D, k)
             Uses.
         """
-        if self.kind == "range":
+        if self.kind in ("range", "tension"):
             return values
         if self.kind == "cone":
             widest: Array | float = self.limits[0].high

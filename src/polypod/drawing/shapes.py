@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..description.body import Payload
 from ..description.shapes import FileShape, hull_around
+from ..legs.cable import DRAWN, Cable
 from ..legs.chain import Chain
 from ..symbols.vectors import Frame
 from .samples import BASE, PLATFORM, Samples
@@ -30,6 +31,7 @@ Role = Literal["link", "tube", "rod", "carriage", "rail", "base", "platform", "p
 ROD = 0.018
 """Radius of a rod over the robot's size; what follows is in radii of a rod."""
 _TUBE, _PISTON, _BAR, _PLATE, _RAIL = 1.5, 0.8, 1.3, 1.1, 0.8
+_CABLE = 0.2
 _CARRIAGE = 1.9, 1.6  # radius, half the length of its line
 _BALL, _CROSS = 1.7, 1.4
 _PINS = {"universal": (0.55, 2.6), "revolute": (1.6, 2.2), "cylindrical": (1.5, 3.0)}
@@ -49,7 +51,8 @@ class Shape:
 
     One point makes a sphere, two a capsule, more are the corners of a plate in order. ``body`` is the number of the
     body (0 the base, 1 the platform), ``name`` its name, ``leg`` the number of the leg that it belongs to, -1 for none.
-    A shape that is ``flat`` ends where its line ends, as the pins of joints do.
+    A shape that is ``flat`` ends where its line ends, as the pins of joints do; one that ``stretches`` is in a frame
+    whose first axis is as long as the body, as that of a cable is.
     """
 
     body: int
@@ -59,6 +62,7 @@ class Shape:
     role: Role
     leg: int = -1
     flat: bool = False
+    stretches: bool = False
 
     @property
     def kind(self) -> Literal["sphere", "capsule", "plate"]:
@@ -142,6 +146,12 @@ class _Bodies:
         yield from self._joints()
 
     def _default(self, body: int, radius: float | None) -> Iterator[Shape]:
+        leg = self.robot.legs[self.owner[body]] if body > PLATFORM else None
+        if isinstance(leg, Cable):
+            if self.samples.bodies[body] == leg.label(DRAWN):
+                thin = _CABLE * self.rod if leg.radius is None else leg.radius
+                yield replace(self._shape(body, [[0, 0, 0], [1, 0, 0]], thin, "link"), stretches=True)
+            return
         if body == BASE:
             yield from self._rails()
             yield from self._plate(BASE, self._points(BASE), radius, "base")
@@ -162,6 +172,8 @@ class _Bodies:
     def _points(self, body: int) -> Array:
         """Points (m, 3) of a body's joints in its frame, each once; where it slides is none of them."""
         own = [k for k, pair in enumerate(self.pairs) if body in pair and not self.slides[k]]
+        if body == BASE:  # cables hang on posts and beams that are not known
+            own = [k for k in own if not isinstance(self.robot.legs[self.samples.joints[k][0]], Cable)]
         points = _inside(self._home(body), self.samples.points[0, own].reshape(-1, 3))
         return _distinct(points, 1e-6 * self.samples.scale)
 

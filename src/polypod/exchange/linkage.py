@@ -295,6 +295,13 @@ def linkage_of(robot: Robot) -> Linkage:
         raise InputError(
             f"robot: {robot.name!r} has a flexible platform, which other programs' files cannot represent; {AS_RIGID}"
         )
+    pulling = [leg.name for leg in robot.legs if leg.kind == "cable"]
+    if pulling:
+        raise InputError(
+            f"robot: {', '.join(pulling)} are cables, which pull only; bodies and joints of other programs' files "
+            "would push too. Export functions (C, C++, JavaScript) or an FMU instead",
+            code="cables",
+        )
     home = robot.home.matrix
     bodies = {BASE: EMPTY_BODY, PLATFORM: moved(robot.loaded_platform, home)}
     joints: list[ChainJoint] = []

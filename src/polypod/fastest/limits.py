@@ -40,6 +40,8 @@ PLATFORM = {
 }  # fmt: skip
 """Limits of the platform by what the judge calls them: four bounds each, of the size and of three components."""
 MOTOR = "motor_torque"
+TENSION = "tension"
+"""Lowest and highest tensions (2, n) of cables."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class Limits:
             joints = np.minimum(joints, _checked("reaction", self.reaction, 1))
         result["reaction"] = joints
         result[MOTOR] = robot.bounds("motor torque")
+        if "tension" in robot.kinds:
+            result[TENSION] = np.stack(robot.tension_range)
         for name, judged in PLATFORM.items():
             result[name] = np.full(4, np.inf)
             for one in robot.of_kind(judged):
@@ -187,9 +191,17 @@ def shares(
     return found
 
 
+def tension_middle(tension: Array) -> tuple[Array, Array]:
+    """Forces (n,) in the middle of tensions (2, n), and half of their range; zero and infinite where there is none."""
+    low, high = tension
+    some = np.isfinite(low)
+    middle = -0.5 * (np.where(some, low, 0.0) + np.where(some, high, 0.0))
+    return middle, np.where(some, 0.5 * (high - low), np.inf)
+
+
 HELD = (
-    "force", "continuous force", "force at speed", "speed", "acceleration", "power", "motor torque", "motor speed",
-    "reaction", *PLATFORM.values(),
+    "force", "tension", "continuous force", "force at speed", "speed", "acceleration", "power", "motor torque",
+    "motor speed", "reaction", *PLATFORM.values(),
 )  # fmt: skip
 """Kinds of ``polypod.limits`` that the fastest motion is held within; the others are judged when it is found."""
 WHY_NOT = {

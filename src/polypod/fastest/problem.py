@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..mechanism.acting_elements import has_dampers
-from .limits import MOTOR, shares
+from .limits import MOTOR, TENSION, shares, tension_middle
 from .path_grid import PathGrid, joint_forces, path_dynamics, wrench_at
 from .reach import AccelerationBounds, as_bounds
 from .sharing import Sharing, of_least_norm
@@ -107,7 +107,7 @@ class Problem:
     @property
     def _shared(self) -> bool:
         """Whether limits of forces hold for whoever carries the load; one that rms asks for later counts too."""
-        return Sharing.applies(self.model) and bool({"force", "rms_force"} & set(self.limits))
+        return Sharing.applies(self.model) and bool({"force", "rms_force", TENSION} & set(self.limits))
 
     @property
     def linear(self) -> bool:
@@ -167,6 +167,8 @@ class Problem:
             rows += self._two_sided(
                 "force", *whole, self.friction_bounds, np.broadcast_to(self.force_limit, path.rate.shape)
             )
+        if TENSION in self.limits:
+            rows += self._tensions(whole)
         if "acceleration" in self.limits:
             bound = np.broadcast_to(self.limits["acceleration"], path.rate.shape)
             rows += self._two_sided("acceleration", path.rate, path.rate_x, np.zeros_like(path.rate), none, bound)
@@ -204,6 +206,17 @@ class Problem:
         """No constraint but the speeds'."""
         shape = len(self.grid.step), 2, _MULTIPLE
         return np.zeros(shape), np.zeros(shape), np.full(shape, FREE)
+
+    def _tensions(self, whole: tuple[Array, Array, Array]) -> list[ConstraintRows]:
+        """Tensions of cables between their bounds, whoever of redundant ones carries the load."""
+        middle, half = tension_middle(self.limits[TENSION])
+        by_u, by_x, rest = whole[0], whole[1], whole[2] - middle
+        if self._sharing is None:
+            bound = np.broadcast_to(np.minimum(half, FREE), rest.shape)
+            return self._two_sided(TENSION, by_u, by_x, rest, self.friction_bounds, bound)
+        by_u, by_x, rest = (self._sharing.combined(part) for part in (by_u, by_x, rest))
+        extra = np.stack(self._sharing.of_intervals().spread(*self.friction_bounds))
+        return self._two_sided(TENSION, by_u, by_x, rest, extra, self._sharing.bounds(half))
 
     def _motors(self) -> list[ConstraintRows]:
         """Torques of motors: tau = r + s/eta where the motor drives, r + s eta where it brakes.
@@ -388,6 +401,12 @@ class Problem:
         kinds = shares(self.limits, numbers, force, rates, accelerations, motion, largest)
         if sharing is not None and "force" in kinds:
             kinds["force"] = sharing.uses(force, largest, self.limits["force"])
+        if TENSION in self.limits:
+            middle, half = tension_middle(self.limits[TENSION])
+            rest = force - middle
+            kinds[TENSION] = np.abs(rest) / half
+            if sharing is not None:
+                kinds[TENSION] = sharing.uses(rest, np.abs(rest) + largest - np.abs(force), half)
         if reaction is not None:
             kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"]
         return {kind: share * self._real for kind, share in kinds.items()}

@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..motion.trajectories.retimed import constant_jerk
-from .limits import shares
+from .limits import TENSION, shares, tension_middle
 from .path_grid import PathGrid, joint_forces, wrench_at
 from .sharing import Sharing, of_least_norm
 
@@ -182,6 +182,12 @@ class _SpeedTest:
         shown = shares(limits, model.robot_limits.numbers, force, rates, changes, motion[1:])
         if "force" in limits and self.sharing is not None:
             shown["force"] = self.sharing.uses(force, np.abs(force), limits["force"])
+        if TENSION in limits:
+            middle, half = tension_middle(limits[TENSION])
+            rest = force - middle
+            shown[TENSION] = np.abs(rest) / half
+            if self.sharing is not None:
+                shown[TENSION] = self.sharing.uses(rest, np.abs(rest), half)
         over = {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)[None]}
         shown |= {kind: np.abs(value) / limits[kind] for kind, value in over.items() if kind in limits}
         if "reaction" in limits:

@@ -17,7 +17,7 @@ from ..limits import LimitReport, LimitUse, left_out_text, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from ..tables import Table, table
-from .limits import PLATFORM, Limits, not_held
+from .limits import PLATFORM, TENSION, Limits, not_held
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
 from .reach import fastest_profile
@@ -420,7 +420,7 @@ def _names(model: Model, kind: str) -> list[str]:
     """Who may use a kind of limit: actuators, joints, or the platform."""
     if kind in PLATFORM:
         return ["platform", *(f"platform {axis}" for axis in "xyz")]
-    if kind == "force" and Sharing.applies(model):
+    if kind in ("force", TENSION) and Sharing.applies(model):
         return Sharing.names(model)
     if kind != "reaction":
         return [actuator.name for actuator in model.actuators]

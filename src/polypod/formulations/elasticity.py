@@ -47,7 +47,7 @@ def stiffness(mechanism: Mechanism) -> Expression:
         placement = leg.model.placement
         for spring in placement.springs:
             load = leg.at_tip(ca.SX(spring.load))
-            parts.append(load * load / spring.stiffness)
+            parts.append(load * load / leg.at_tip(ca.SX(spring.stiffness)))
             if not spring.joint:
                 total[first + spring.actuator] += parts[-1]
         first += len(leg.model.actuators)

@@ -21,7 +21,7 @@ from ..description import Robot
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
-from ..limits import KINDS, OPEN, LimitReport, RobotLimits, judge, within_all
+from ..limits import KINDS, OPEN, ROUNDING, LimitReport, RobotLimits, judge, within_all
 from ..model import Model
 from ..motion import Coordinates, Euler, IndependentCoordinates, MotionFile, Path, Rest, Sine, Sum
 from .base import BaseParameters, base_parameters
@@ -292,7 +292,10 @@ class Search:
         open_ = np.array([KINDS[kind].of == "joint" for kind in found.kinds], dtype=bool) & np.isnan(found.use).any(
             axis=0
         )
-        return bool((found.use[:, ~open_] <= 1 - room).all())
+        # forces that are shared within limits stay at them where they must
+        shared = [bool(self.limits.sharing) and "force" in KINDS[kind].needs for kind in found.kinds]
+        most = np.where(shared, 1 + ROUNDING, 1 - room)
+        return bool((found.use <= most)[:, ~open_].all())
 
     def judged(self, motion: MotionRows) -> LimitReport:
         """Use of every limit along one period, its start repeated as its end."""

@@ -1,5 +1,6 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
+from .cable import Cable
 from .chain import Chain, Machine
 from .contract import (
     Actuator,
@@ -27,6 +28,7 @@ __all__ = [
     "PUS",
     "UPS",
     "Actuator",
+    "Cable",
     "Chain",
     "Condition",
     "Constraint",

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 
-Subject = Literal["actuator", "range", "joint", "platform", "pair", "robot"]
+Subject = Literal["actuator", "cable", "range", "joint", "platform", "pair", "robot"]
 Over = Literal["instant", "rms", "span", "mean"]
 Side = Literal["size", "up", "range", "least"]
 Given = Mapping[str, Any]
@@ -122,6 +122,10 @@ def _of(name: str) -> Callable[[Given], Any]:
     return lambda given: given[name]
 
 
+def _tension(given: Given) -> Any:
+    return -given["force"]
+
+
 def _power(given: Given) -> Any:
     return given["force"] * given["qdot"]
 
@@ -136,6 +140,7 @@ def _platform(name: str, first: int) -> Callable[[Given], Any]:
 
 KINDS: dict[str, Kind] = {
     "force": Kind("actuator", "max_force", ("force",), "instant", "size", "{f}", _of("force"), True),
+    "tension": Kind("cable", "tension", ("force",), "instant", "range", "N", _tension),
     "continuous force": Kind("actuator", "rms_force", ("force",), "rms", "up", "{f}", _of("force"), True),
     "force at speed": Kind("actuator", "force_speed", ("force", "qdot"), "instant", "up", "{f}", _curve, True),
     "speed": Kind("actuator", "max_speed", ("qdot",), "instant", "size", "{q}/s", _of("qdot"), True),

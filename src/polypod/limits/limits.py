@@ -220,7 +220,19 @@ class RobotLimits:
     @property
     def force_range_at_rest(self) -> tuple[Array, Array]:
         """Lowest and highest forces (n,) at rest, infinite where a drive has no limit."""
-        return -self.forces_at_rest, self.forces_at_rest
+        low, high = -self.forces_at_rest, self.forces_at_rest
+        for limit in self.of_kind("tension"):
+            low[limit.index] = max(low[limit.index], -limit.high)
+            high[limit.index] = min(high[limit.index], -limit.low)
+        return low, high
+
+    @property
+    def tension_range(self) -> tuple[Array, Array]:
+        """Lowest and highest tensions (n,) of cables, infinite for other actuators."""
+        low, high = np.full(len(self.actuators), -np.inf), np.full(len(self.actuators), np.inf)
+        for limit in self.of_kind("tension"):
+            low[limit.index], high[limit.index] = limit.low, limit.high
+        return low, high
 
     def stated(self, **bounds: float) -> RobotLimits:
         """With limits that a study or a command states: ``condition_number`` at most, ``distance_to_singularity`` at
@@ -414,6 +426,9 @@ def _stated(
     platform: PlatformLimits | None,
 ) -> list[Limit]:
     entry = KINDS[name]
+    if entry.of == "cable":
+        pulled = [(k, actuator, actuator.drive.tension_range) for k, actuator in enumerate(actuators)]
+        return [Limit(name, name, one.name, *ends, entry.unit, k) for k, one, ends in pulled if ends is not None]
     if entry.of == "actuator":
         stated = [(k, actuator, getattr(actuator.drive, entry.field)) for k, actuator in enumerate(actuators)]
         return [

@@ -138,6 +138,8 @@ def _use(one: Limit, limits: RobotLimits, given: Mapping[str, ca.SX], ranges: ca
     if one.kind == "force at speed":
         own["curves"] = [tuple(map(ca.SX, corner)) for corner in limits.corners([one])[0].tolist()]
     value = kind.value(own)
+    if kind.side == "range":
+        return ca.fabs(value - 0.5 * (one.low + one.high)) / (0.5 * (one.high - one.low))
     return (ca.fabs(value) if kind.side == "size" else value) / one.high
 
 

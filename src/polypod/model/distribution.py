@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..errors import InputError, short_repr
+from ..errors import InputError, Reason, StateWarning, short_repr
 from ..limits import RobotLimits
+from ..limits.report import ROUNDING
 from ..symbols.bounded import UNLIMITED
 
 CRITERIA = ("least norm", "middle", "lowest", "highest")
@@ -48,3 +50,20 @@ def force_bounds(limits: RobotLimits, bounds: Any) -> tuple[Array, Array]:
             code="bounds",
         )
     return np.clip(low, -UNLIMITED, UNLIMITED), np.clip(high, -UNLIMITED, UNLIMITED)
+
+
+def warn_of_tensions(limits: RobotLimits, force: Array) -> None:
+    """Warn of states (..., n) in which cables cannot pull as they would have to: which, and by how much."""
+    report = limits.only(lambda one: one.kind == "tension").evaluate({"force": force})
+    over = report.use.reshape(-1, report.use.shape[-1])
+    bad = np.flatnonzero((over > 1 + ROUNDING).any(axis=1))
+    if not len(bad):
+        return
+    state = int(bad[np.argmax(over[bad].max(axis=1))])
+    k = int(over[state].argmax())
+    value, where = float(report.value.reshape(over.shape)[state, k]), report.names[k][0]
+    which = f" of {len(bad)} of {len(over)} states, at worst of state {state}," if force.ndim > 1 else ""
+    needs = f"{where} would have to push with {-value:.6g} N" if value < 0 else f"{where} needs {value:.6g} N"
+    allowed = f"{report.low[k]:g} to {report.high[k]:g} N are allowed"
+    text = f"inverse_dynamics: no tensions{which} within their bounds: {needs}, {allowed}"
+    warnings.warn(StateWarning(text, bad, [Reason(text, "bounds")]), stacklevel=4)

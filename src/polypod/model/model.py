@@ -57,7 +57,7 @@ from .clearances import Clearances
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
-from .distribution import CRITERIA, force_bounds
+from .distribution import CRITERIA, force_bounds, warn_of_tensions
 from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .friction import friction_solutions, static_force_range
@@ -1514,7 +1514,10 @@ class Model(Kept):
         if base_twist is not None or base_acceleration is not None:
             called, values = called.with_inputs(*_BASE), (*values, base_twist, base_acceleration)
         answer: Any = _inverse_dynamics if full_output else first
-        return self._calls.call(called, values, errors, parameters, friction, formulation, answer)
+        found = self._calls.call(called, values, errors, parameters, friction, formulation, answer)
+        if errors is None and distribution is None and "tension" in self.robot_limits.kinds:
+            warn_of_tensions(self.robot_limits, found.force if full_output else found)
+        return found
 
     @overload
     def direct_dynamics(

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _ROUGH = 0.01  # of a force: what it is above the largest at samples by more is worth a word
 _HALVINGS = 12
 """How often an interval between samples is halved to find where bodies come nearest."""
-SHARED_ANEW = "redundant actuators share forces that least norm would take beyond their limits anew at every instant"
+SHARED_ANEW = (
+    "cables, and redundant actuators that least norm would take beyond their limits, share forces anew at every instant"
+)
 """Why forces are not bounded between samples."""
 _FINER, _TRIED = (1, 4, 16, 64), 16  # parts of a sampling interval one after the other; boxes tried of the smallest
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
@@ -119,6 +121,8 @@ def between(
 
 def _shared_anew(model: Model, bounds: MotionBounds) -> bool:
     """Whether redundant actuators may share their forces otherwise than by least norm, of which bounds are known."""
+    if "tension" in model.robot_limits.kinds:
+        return True
     if model.kernels.mechanism.drive_bounds is None:
         return False
     forces = [one for one in model.robot_limits.limits if "force" in KINDS[one.kind].needs]

@@ -18,6 +18,7 @@ _POSITIVE = {
     ("m", "rad"): "Forces and torques are positive in the direction of increasing coordinates: a leg that pushes, "
     "a slider driven away from its start, a motor that turns forwards.",
 }
+_PULLING = " The force of a cable is minus its tension."
 
 
 def actuators(result: xr.Dataset) -> Table:
@@ -60,7 +61,8 @@ def actuators(result: xr.Dataset) -> Table:
         units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
         rows.append((name, *units, *(float(value[k]) for value in values)))
     moving = tuple(sorted({unit for unit, _ in actuators_by_unit(result)}))
-    return table("Actuators", columns, rows, _POSITIVE[moving])
+    pulls = any(drive.tension_range is not None for drive in drives(result))
+    return table("Actuators", columns, rows, _POSITIVE[moving] + (_PULLING if pulls else ""))
 
 
 def limits(result: xr.Dataset) -> Table:

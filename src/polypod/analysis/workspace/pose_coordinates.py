@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,8 +233,11 @@ class WorkspaceTest:
     """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in ``binding``'s order."""
 
     def __init__(self, space: PoseCoordinates, requirements: Requirements | None = None) -> None:
-        self.space, self.requirements = space, requirements or Requirements()
-        model = space.model
+        model, asked = space.model, requirements or Requirements()
+        cables = "tension" in model.robot_limits.kinds
+        if cables and not asked.forces:  # what they cannot hold is not in reach
+            asked = replace(asked, drives=True)
+        self.space, self.requirements, self._two_sided = space, asked, asked.feasibility or (cables and asked.drives)
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
         self._apart = model.robot_limits.only(lambda one: one.kind == "clearance")
         self.limits += tuple((one.where, one.quantity) for one in self._apart.limits)
@@ -247,14 +250,16 @@ class WorkspaceTest:
         self._most = self.requirements.max_force
         if self.requirements.drives:
             self._most = tuple(model.robot_limits.forces_at_rest.tolist())
-            if np.isinf(self._most).all():
+            if np.isinf(self._most).all() and not cables:
                 raise InputError(
                     f"drives: no drive of {model.robot.name!r} has max_force, force_speed or max_motor_torque; add one "
                     "of them, or give max_force"
                 )
-        if self.requirements.feasibility:
+        if self._two_sided:
             most = np.asarray(self._most, dtype=np.float64) if self._most is not None else 0.0
             given = self.requirements.force_range or (-most, most)
+            if self.requirements.drives:
+                given = model.robot_limits.force_range_at_rest
             self._range = force_bounds(model.robot_limits, given)
         if self.requirements.max_force is not None:
             count = np.shape(self.requirements.max_force)
@@ -270,7 +275,7 @@ class WorkspaceTest:
             if self.requirements.drives:
                 drives = [actuator.drive for actuator in self.space.model.actuators]
                 texts = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
-                texts |= {"max_motor_torque": "max_motor_torque with efficiency"}
+                texts |= {"max_motor_torque": "max_motor_torque with efficiency", "tension_range": "tension"}
                 fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
             if self.requirements.wrench_box is not None:
                 fields.append("for every wrench of the box")
@@ -280,7 +285,7 @@ class WorkspaceTest:
     @property
     def left_out(self) -> dict[str, str]:
         """Limits of the robot file that are not judged here, and why."""
-        at_rest, found = ("force", "force at speed", "motor torque"), {}
+        at_rest, found = ("force", "tension", "force at speed", "motor torque"), {}
         for one in self.space.model.robot_limits.limits:
             if one.kind in at_rest and not self.requirements.drives:
                 found[one.quantity] = "forces are judged on request only"
@@ -343,7 +348,7 @@ class WorkspaceTest:
             distance = np.full((len(poses), 1), np.inf)
             distance[inside, 0] = model.conditioning(poses[inside]).distance
             rows.append(np.minimum(distance / asked.distance - 1.0, 1.0))
-        if asked.feasibility:
+        if self._two_sided:
             rows.append(self._feasible(poses, inside))
         elif asked.forces:
             left = np.ones((len(poses), len(model.actuators)))

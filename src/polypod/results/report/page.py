@@ -26,7 +26,7 @@ from ...viewer import framed, live_page
 from ..bearings import bearings
 from ..read import actuator_names, actuators_by_unit, limit_report, open_reactions
 from ..sizing import actuators, bending, foundation, limits
-from ..verdict import verdict
+from ..verdict import limits_of, verdict
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -106,12 +106,9 @@ def notes(result: xr.Dataset) -> list[str]:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
         more = f" and {len(unphysical) - 2} more" if len(unphysical) > 2 else ""
         found.append(f"The robot file disables the inertia check for physically impossible bodies: {listed}{more}.")
-    robot = robot_of(result)
-    if result.sizes["actuator"] > (len(robot.dof) or 6):
-        found.append(
-            "The robot has more actuators than degrees of freedom: forces are the minimum-norm solution, and limits "
-            "are checked for it; another distribution may use them less."
-        )
+    sharing = limits_of(result).sharing
+    if sharing:
+        found.append(f"The robot has more actuators than degrees of freedom: {sharing}.")
     left_open = open_reactions(result)
     if left_open:
         found.append(
