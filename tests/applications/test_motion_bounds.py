@@ -265,4 +265,4 @@ def test_a_proof_that_cannot_succeed_is_given_up_early(monkeypatch):
     task = make_task(model, "par4-pick-and-place", 20.0)
     found = between(model, task, seconds=60.0)
     assert found.certified is False
-    assert sum(seen) <= len(task.time) + 20
+    assert sum(seen) <= 2 * len(task.time)  # one halving, not hundreds of boxes

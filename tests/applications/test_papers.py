@@ -90,8 +90,7 @@ NOT_CONFIRMED = {
         "not testable": ["pods_that_agree", "computing_time"],
     },
     "staicu": {
-        "refuted": ["all_reactions"],
-        "differs": ["efficiency"],
+        "refuted": ["all_reactions", "efficiency"],
         "not testable": ["forces_of_the_figures", "tensor_of_the_links", "tensor_of_the_platform"],
     },
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, get_args
 
@@ -89,6 +89,10 @@ class Data(BaseModel):
                 code="frozen",
             )
         super().__setattr__(name, value)
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:  # type: ignore[override]
+        """Fields with their values, for ``dict(data)``: without what was derived from them and is kept."""
+        return ((name, getattr(self, name)) for name in type(self).model_fields)
 
     def _complete(self, **fields: Any) -> None:
         """Set fields that validation derives from others, before anybody has the object: from then on it is frozen.

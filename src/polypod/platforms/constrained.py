@@ -87,6 +87,7 @@ class ConstrainedPlatform(RigidPlatform):
     def __init__(self, numbers: ParameterVector) -> None:
         super().__init__(numbers)
         self.dof = DegreesOfFreedom(numbers.robot)
+        self.names = (*self.dof.names, *self.dof.internal)
         self._joints = (*self.dof.of_joints.tolist(), *[False] * self.internal)
         components = self.dof.components[:, ~self.dof.of_joints]
         chosen = np.zeros((6, self.dof.count))

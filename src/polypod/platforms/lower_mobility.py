@@ -54,6 +54,7 @@ class LowerMobilityPlatform(RigidPlatform):
     def __init__(self, numbers: ParameterVector) -> None:
         super().__init__(numbers)
         self.dof = DegreesOfFreedom(numbers.robot)
+        self.names = (*self.dof.names, *self.dof.internal)
         self._home = Frame(numbers.home_position, ca.densify(numbers.home_rotation))
         self._basis = ca.diagcat(ca.sparsify(ca.DM(self.dof.basis)), ca.DM.eye(self.internal))
         self._allowed = ca.sparsify(ca.DM(self.dof.basis @ self.dof.inverse))

@@ -147,7 +147,7 @@ class RigidPlatform(Platform):
         robot, dof = numbers.robot, DegreesOfFreedom(numbers.robot)
         self._legs, self._held = tuple(robot.internal_legs()), numbers.held
         self.internal = len(dof.internal)
-        self.names = (*dof.names, *dof.internal)
+        self.names = (*Platform.names, *dof.internal)
 
     def _at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None) -> RigidState:
         """The platform at a motion."""

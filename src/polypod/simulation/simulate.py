@@ -148,7 +148,8 @@ def simulate(
     """
     if isinstance(model, (Robot, str, Path)):
         model = Model(model)
-    model.robot.refuse_internal("simulate")
+    if isinstance(model, Model):  # others are refused below, by what they are
+        model.robot.refuse_internal("simulate")
     if isinstance(force, (str, Path, MotionFile, Trajectory, Task)):
         given: dict[str, Any] = {
             "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
