@@ -184,6 +184,7 @@ internal: {kind: sine, amplitude: [40 mm], frequency: 2, duration: 1}
     t = result.time.values
     s = 0.04 * np.sin(4 * np.pi * t)[:, None]
     np.testing.assert_allclose(result.internal.values, s, atol=1e-15)
+    assert not pp.results.verdict(result).note  # a drive of an internal coordinate is not one too many
     x = np.array([0.03, 0.02, np.radians(10)]) * np.sin(2 * np.pi * t)[:, None]
     xdot = np.array([0.03, 0.02, np.radians(10)]) * 2 * np.pi * np.cos(2 * np.pi * t)[:, None]
     rate = 0.04 * 4 * np.pi * np.cos(4 * np.pi * t)[:, None]

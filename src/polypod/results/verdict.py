@@ -42,7 +42,8 @@ def limits_of(result: xr.Dataset) -> RobotLimits:
         ActuatorData(name, unit, push, drive)
         for name, (unit, push), drive in zip(actuator_names(result), units, drives(result), strict=True)
     ]
-    redundancy = len(actuators) - (len(robot.dof) or 6)
+    free = sum(coordinate.held is None for coordinate in robot.internal)
+    redundancy = len(actuators) - (len(robot.dof) or 6) - free
     pairs = result.pair.values.tolist() if "clearance" in result else []
     return RobotLimits.of(actuators, ranges, joints, robot.platform_limits, redundancy, pairs, robot.clearance)
 
