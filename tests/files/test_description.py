@@ -380,7 +380,7 @@ BAD = {
                 "unknown leg kind 'PUZ'",
                 "Did you mean",
                 "'PUS'",
-                "Known: chain",
+                "Known: cable, chain",
                 "import its module",
             ],
         ),

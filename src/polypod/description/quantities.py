@@ -194,7 +194,7 @@ class KindData(Data):
         a = f"a{'n' * (cls.family[0] in 'aeiou')} {cls.family}"
         if not isinstance(value, dict):
             raise ValueError(f"{a} must be {form}, got {short_repr(value)}")
-        kind, known = value.get("kind", cls.default_kind), (*cls.registry, *also)
+        kind, known = value.get("kind", cls.default_kind), tuple(dict.fromkeys((*cls.registry, *also)))
         if kind is None:
             raise InputError(f"kind: missing: {a} needs one of {', '.join(known)}", code="missing")
         if not isinstance(kind, str) or kind not in cls.registry:
