@@ -56,8 +56,7 @@ def rivals(model: Model, function: str) -> Iterator[Rival]:
         return
     if kernel.values is not None:
         expression = expression.fixed(kernel.values)
-    label, _, exported = export_c(model, function, friction=False)
-    exported = re.sub(r'#include "\w+\.h"\n', "", exported)
+    label, exported = computing(*export_c(model, function, friction=False))
     ports = expression.inputs, expression.outputs
     for c, cpp in (("gcc", "g++"), ("clang", "clang++")):
         if shutil.which(c):
@@ -126,10 +125,18 @@ def _loop(body: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     )
 
 
+def computing(name: str, header: str, source: str) -> tuple[str, str]:
+    """Name and code of the static function that computes, without the tests of inputs and outputs around it."""
+    label = f"{name}_compute"
+    helpers = "".join(re.findall(r"static inline .*\n", source))
+    body = re.search(rf"static void {label}\(.*?\n}}\n", source, re.DOTALL)
+    assert body is not None
+    return label, f"#include <math.h>\n{helpers}{body[0]}"
+
+
 def in_vectors(exported: str, label: str, width: int, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     """The exported function on vectors: its numbers become vectors, its rows are gathered and scattered around it."""
     vectors = re.sub(r"\bdouble\b", "v", exported).replace("#include <math.h>", "")
-    vectors = vectors.replace(f"void {label}", f"static void {label}")
     # a whole helper at a time: conditions of vectors are chosen from, not branched on
     vectors = re.sub(r"static inline v (smaller|larger|sign)\(.*\n", "", vectors)
     head = f"""#include <math.h>

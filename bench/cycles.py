@@ -19,7 +19,7 @@ from pathlib import Path
 
 from llvmlite import binding as llvm
 
-from bench.compiled import casadi_rows, in_vectors
+from bench.compiled import casadi_rows, computing, in_vectors
 from polypod.errors import UnphysicalWarning
 from polypod.export import export_c
 from polypod.kernels import Expression, machine
@@ -46,8 +46,7 @@ def main(cpu: str = "znver4", robot: str = "pedrammehr") -> None:
         model = Model(robot, specialise=True)
         expression = model.kernel(function, friction=False).expression
         assert isinstance(expression, Expression)
-        name, _, exported = export_c(model, function, friction=False)
-        exported = re.sub(r'#include "\w+\.h"\n', "", exported)
+        name, exported = computing(*export_c(model, function, friction=False))
         sources = {"exported C": (exported, name), "C by CasADi": (casadi_rows(expression), "casadi_rows")}
         for label, (source, entry) in sources.items():
             text = in_vectors(source, entry, width, expression.inputs, expression.outputs)

@@ -33,6 +33,7 @@ EXAMPLES = {
     "spring_sweep": "spring-sweep.png",
     "control_loop": "control-loop.png",
     "fmu_loop": "fmu-loop.png",
+    "mpc_hexapod": "mpc-hexapod.png",
 }
 """Every example, and the picture of it that the gallery shows."""
 

@@ -50,9 +50,9 @@ int main(void)
             q[i] = home[i] + 1e-3 * sin(angle + i);
             qdot[i] = 6.283185307179586e-3 * cos(angle + i);
         }
-        STEP(q, pose, qdot, qddot, wrench, pose_found, twist, force, residual, quality);
-        if (!(quality[0] > 1e-7) || !(residual[0] < 1e-9)) return 1; /* a controller would stop the drives here */
-        for (int i = 0; i < 16; i++) pose[i] = pose_found[i];         /* the next period starts from here */
+        const int status = STEP(q, pose, qdot, qddot, wrench, pose_found, twist, force, residual, quality);
+        if (status != POLYPOD_OK) return status; /* a controller would stop the drives here */
+        for (int i = 0; i < 16; i++) pose[i] = pose_found[i]; /* the next period starts from here */
         taken[k] = 1e-3 * (double)(now() - begin);
         late[k] = 1e-3 * (double)(begin - due);
     }

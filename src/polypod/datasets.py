@@ -106,6 +106,7 @@ QUANTITIES = {
     "energy_residual": Quantity(("time",), "energy not accounted for by work and losses", "J"),
     "work_actuators": Quantity(("time",), "work of the actuators", "J"),
     "work_external": Quantity(("time",), "work of the external wrench", "J"),
+    "work_base": Quantity(("time",), "work of the moving base on the robot, in space", "J"),
     "work_friction": Quantity(("time",), "energy lost in friction and damping", "J"),
     "end_time": Quantity((), "time at which the run ended", "s"),
     "end_reason": Quantity((), "why the run ended, in words", ""),

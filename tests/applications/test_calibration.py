@@ -283,6 +283,34 @@ def test_chosen_poses_tell_more_than_random_ones() -> None:
     assert all(information(everyone[draw.permutation(150)[:10]]) < best.log_determinant for _ in range(30))
 
 
+def test_exchanged_readings_are_named() -> None:
+    """Readings of two legs exchanged, or of another sign: no geometry explains them, and none is written."""
+    model, pose = robot("nominal"), poses(30)
+    given, seen = readings(pose), whole(pose, 1)
+    swapped = given[:, [0, 4, 2, 3, 1, 5]]
+    with refused(InputError, "leg2 leg5", code="swapped"):
+        calibrate(model, measurements(model, "pose", swapped, seen), parameters=PARAMETERS)
+    with refused(InputError, code="unexplained"):
+        calibrate(model, measurements(model, "pose", given, seen[::-1]), parameters=PARAMETERS)
+    mixed = measurements(model, "pose", given, seen[::-1])
+    assert calibrate(model, mixed, parameters=PARAMETERS, check=False).noise[0] > 1e-3
+
+
+def test_poses_for_validation_and_the_noise_of_the_device_are_judged() -> None:
+    model, fitted, kept = robot("nominal"), poses(30), poses(12, 7)
+    data = measurements(model, "pose", readings(fitted), whole(fitted, 1))
+    good = measurements(model, "pose", readings(kept), whole(kept, 2))
+    found = calibrate(model, data, parameters=PARAMETERS, validate=good, noise=10e-6)
+    assert found.validation is not None
+    # noise of 10 um and 20 urad, and what is left of the geometry's own errors
+    assert 0.7 < np.sqrt((found.validation[:, :3] ** 2).mean()) / 10e-6 < 2
+    assert 0.7 < np.sqrt((found.validation[:, 3:] ** 2).mean()) / 20e-6 < 2
+    assert found.noise[0] / found.expected == pytest.approx(1.0, abs=0.2)
+    with refused(InputError, "validate"):
+        calibrate(model, data, parameters=PARAMETERS, validate=measurements(
+            model, "position", readings(kept), whole(kept, 2)[:, :3]))  # fmt: skip
+
+
 def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     model, pose = robot("nominal"), poses(5)
     with refused(InputError, "measurements 5 30 42 7"):

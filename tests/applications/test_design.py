@@ -20,7 +20,7 @@ import polypod as pp
 from polypod.analysis import resonances, stiffness
 from polypod.analysis.workspace import constant_orientation, travel
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, run, sweep
-from polypod.design.optimise import optimise
+from polypod.design.optimise import Optimum, optimise
 from polypod.design.page import page
 from polypod.design.quantities import share
 from polypod.design.results import derivative_table, judged, violations, worst
@@ -31,6 +31,7 @@ from polypod.motion import make_task
 from polypod.parameters.design import with_numbers
 from polypod.results import study as study_of
 from polypod.results import summary
+from support.browser import needs_browser
 from support.command_line import polypod
 from support.refusals import refused, says, warned
 
@@ -403,6 +404,45 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
     assert [p["name"] for p in data["points"]] == [row["robot"] for row in best]
     assert pp.loads(data["points"][0]["file"]).name == best[0]["robot"]
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+HEIGHTS = """{name: high, robot: hexapod, motions: hexapod-tour, rate: 5, report: [peak force, stroke],
+minimise: [stroke], vary: [{parameters: home.position, pattern: z, range: [0.4, 0.44], name: height},
+  {parameters: legs.*.base, pattern: radius, range: [0.28, 0.34], name: radius}]}"""
+
+
+@needs_browser
+def test_the_robot_beside_the_best_designs_is_the_one_that_is_chosen(browser, tmp_path):
+    """Its lengths, forces and uses along the motion are those of the robot file that the page gives away."""
+    _, evaluator = prepare(loads_study(HEIGHTS))
+    values = np.array([[0.4, 0.3], [0.44, 0.33]])
+    found = evaluator.evaluate(evaluator.designs(values)).values
+    best = Optimum(evaluator, values, {name: value[:, 0] for name, value in found.items()}, 2)
+    (tmp_path / "best.html").write_text(page(best), encoding="utf-8")
+    browser.open(tmp_path / "best.html", False)
+    assert browser.ask("data.points.map(p => p.name).join()") == "high-1,high-2"
+    frame = "document.getElementById('robot')"
+    seen = f"""JSON.stringify((p => ({{name: p.scene.name, instant: p.instant, turn: p.camera.azimuth,
+        q: [...p.state.q], force: [...p.state.force],
+        uses: p.state.used.map(u => u.share)}}))({frame}.contentWindow.polypod))"""
+    for number in range(2):
+        if number:  # seen as the one before was, at the same instant
+            browser.ask(f"{frame}.contentWindow.polypod.camera.turn(30, 0)")
+            browser.ask("document.getElementById('after').click()")
+        browser.wait_for(lambda k=number: browser.ask(f"{frame}.dataset.shown") == str(k))
+        if not number:
+            browser.ask(f"{frame}.contentWindow.polypod.setInstant(7)")
+        shown = json.loads(browser.ask(seen))
+        model = pp.Model(pp.loads(browser.ask(f"data.points[{number}].file")))
+        with warned(ImplausibleWarning, "hexapod-tour"):  # of another robot's name
+            motion = make_task(model, "hexapod-tour", 5.0).motion
+        state = [part[7] for part in motion[1:]]
+        assert (shown["name"], shown["instant"], shown["turn"]) == (f"high-{number + 1}", 7, -55 - 30 * number)
+        np.testing.assert_allclose(shown["q"], model.inverse_kinematics(state[0]), rtol=1e-12)
+        np.testing.assert_allclose(shown["force"], model.inverse_dynamics(*state), rtol=1e-12)
+        np.testing.assert_allclose(shown["uses"], model.limits(*state).use, rtol=1e-12)
+    assert browser.complaints == []
+    assert browser.requests == []
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------

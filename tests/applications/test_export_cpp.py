@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -147,7 +148,8 @@ def test_names_with_marks_of_comments(model_of: Any) -> None:
     """Neither a beginning nor an end of a comment: compilers warn of one within another."""
     model = renamed(model_of("staicu"), "a /* b */ c -- d // e")
     for text in (export_c(model, "inverse_kinematics")[1], export_cpp(model, "inverse_kinematics")[1]):
-        assert text.count("/*") == text.count("*/") == 1
+        comments = re.findall(r"/\*.*?\*/", text, re.DOTALL)
+        assert text.count("/*") == text.count("*/") == len(comments)
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import io
 import os
 import runpy
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -497,3 +499,83 @@ def test_the_example_follows_its_motion(tmp_path: Path) -> None:
     example = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "fmu_loop.py"))
     assert 0.5e-4 < example["main"](tmp_path) < 0.05 * 9.81 / 2500
     assert (tmp_path / "fmu-loop.png").is_file()
+
+
+@needs_compiler
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_directional_derivatives_are_those_of_the_model(fmi: int, make: Make, pushed: Any, model_of: Any) -> None:
+    """Accelerations by forces, twist and position against the compiled derivatives; differences of fourth order."""
+    model, (force, _) = model_of(ROBOT), pushed
+    unit = make("plant", fmi, "ModelExchange").set(force=force).start()
+    home, still = model.robot.home.matrix, np.zeros(6)
+    exact = model.derivatives("direct_dynamics", home, still, force, wrt=("pose", "twist", "force"))
+    rates = [r for name, r in unit.places.items() if name.startswith("der(twist.")]
+    wanted = {"force": exact.force, "twist": exact.twist, "position": exact.pose[:, :3]}
+    for group, matrix in wanted.items():
+        knowns = [r for name, r in unit.places.items() if name.startswith(f"{group}.")]
+        for k in range(3):  # of a twist the translations, which this robot has
+            seed = np.eye(len(knowns))[k].tolist()
+            if fmi == 2:
+                found = unit.fmu.getDirectionalDerivative(rates, knowns, seed)
+            else:
+                found = unit.fmu.getDirectionalDerivative(rates, knowns, seed, len(rates))
+            scale = max(1.0, np.abs(matrix).max())
+            assert np.abs(np.array(found) - matrix[:, k]).max() < 1e-8 * scale, (group, k)
+    if fmi == 3:  # and the product from the other side
+        knowns = [r for name, r in unit.places.items() if name.startswith("force.")]
+        seed = np.arange(1.0, 7.0)
+        found = unit.fmu.getAdjointDerivative(rates, knowns, seed.tolist(), len(knowns))
+        assert np.allclose(found, seed @ exact.force, rtol=1e-8, atol=1e-8)
+
+
+HEADS = {
+    b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\0\x3e\0": ("x86_64-linux", "linux64", "so"),
+    b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\0\xb7\0": ("aarch64-linux", "aarch64-linux", "so"),
+    b"MZ" + bytes(58) + b"\x40\0\0\0PE\0\0\x64\x86": ("x86_64-windows", "win64", "dll"),
+    b"MZ" + bytes(58) + b"\x40\0\0\0PE\0\0\x4c\x01": ("x86-windows", "win32", "dll"),
+    b"\xcf\xfa\xed\xfe\x07\0\0\x01": ("x86_64-darwin", "darwin64", "dylib"),
+    b"\xcf\xfa\xed\xfe\x0c\0\0\x01": ("aarch64-darwin", "aarch64-darwin", "dylib"),
+}
+
+
+def test_a_binary_is_put_where_its_system_looks_for_it(model_of: Any, tmp_path: Path) -> None:
+    """By its own first bytes (as the formats define them), whatever the compiler is called; several in one FMU."""
+    compilers = []
+    for k, head in enumerate(HEADS):
+        (tmp_path / f"head{k}").write_bytes(head)
+        script = tmp_path / f"cross{k}"
+        script.write_text(f"#!/bin/sh\nfor last; do :; done\ncp {tmp_path}/head{k} $last\n")
+        script.chmod(0o755)
+        compilers.append(f"{script} -target any")
+    for fmi in (2, 3):
+        made = export_fmu(model_of(ROBOT), "inverse-dynamics", fmi, compiler=compilers)
+        files = {name for name in zipfile.ZipFile(io.BytesIO(made.content)).namelist() if name.startswith("binaries")}
+        assert files == {
+            f"binaries/{own if fmi == 3 else old}/staicu_inverse_dynamics.{suffix}"
+            for own, old, suffix in HEADS.values()
+        }
+        assert made.platforms == tuple(own for own, _, _ in HEADS.values())
+    (tmp_path / "head0").write_text("#!/bin/sh\n")
+    with refused(InputError, "shared library"):
+        export_fmu(model_of(ROBOT), "inverse-dynamics", compiler=compilers[0])
+
+
+@pytest.mark.long
+@pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="the package ziglang is not installed")
+def test_cross_compilers(model_of: Any) -> None:
+    """Windows and macOS by zig's C compiler; every function of FMI is among what the library exports."""
+    zig = f"{sys.executable} -m ziglang cc -target"
+    targets = {
+        "x86_64-windows-gnu": "x86_64-windows",
+        "aarch64-macos": "aarch64-darwin",
+        "x86_64-macos": "x86_64-darwin",
+    }
+    for fmi in (2, 3):
+        compilers = [f"{zig} {target}" for target in targets]
+        made = export_fmu(model_of(ROBOT), "inverse-dynamics", fmi, compiler=compilers, flags=("-O0",))
+        assert made.platforms == tuple(targets.values())
+        archive = zipfile.ZipFile(io.BytesIO(made.content))
+        binaries = [name for name in archive.namelist() if name.startswith("binaries")]
+        assert len(binaries) == 3
+        for name in binaries:
+            assert f"fmi{fmi}GetDirectionalDerivative".encode() in archive.read(name)

@@ -329,17 +329,20 @@ def test_robots_that_mujoco_cannot_have(name: str, message: str) -> None:
 
 
 def test_names_with_markup_and_hyphens(tmp_path: Path) -> None:
-    """Comments of XML have no two hyphens, whatever robot and legs are called; the robot comes back with its names."""
+    """Whatever robot and legs are called, XML is well formed and the robot comes back with its names."""
     robot = model("five-bar").robot
     legs = (robot.legs[0].model_copy(update={"name": "\u00e9 --> ]]>"}), *robot.legs[1:])
     odd = pp.Model(robot.model_copy(update={"name": '<x> & "y" --- */', "title": "a ---> b", "legs": legs}))
     for kind, export in ROBOT_EXPORTS.items():
         files = export.files(odd)
         for name, text in files.items():
-            (tmp_path / name).write_text(text, encoding="utf-8")
-        path = tmp_path / list(files)[-1]
-        ET.parse(path)
-        assert kind == "sdf" or import_robot(path).robot == odd.robot
+            path = tmp_path / kind / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            if path.suffix in (".xml", ".urdf", ".sdf"):
+                ET.parse(path)
+            if path.suffix == ".urdf" or kind == "mjcf":
+                assert import_robot(path).robot == odd.robot
 
 
 def test_bad_numbers() -> None:
@@ -355,7 +358,8 @@ def test_the_commands(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         assert "Wrote" in result.stdout
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf"}
+    assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf",
+                     "five_bar_polypod", "five_barkins.c"}  # fmt: skip
     again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
     failed(again, "--force")
 

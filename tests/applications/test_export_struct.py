@@ -41,7 +41,7 @@ def call(library: Any, header: str, struct: Any, **given: Any) -> dict[str, Any]
     arrays = {label: np.zeros(sizes[label]) for label in labels if label != "parameters"} | {"parameters": struct}
     for label, value in given.items():
         arrays[label][:] = np.ravel(value)
-    name = re.search(r"void (\w+)\(", header.partition("*/")[2])[1]  # type: ignore[index]
+    name = re.search(r"^int (\w+)\(", header, re.MULTILINE)[1]  # type: ignore[index]
     getattr(library, name)(*[arrays[label].ctypes.data_as(ctypes.c_void_p) for label in labels])
     return arrays
 

@@ -23,7 +23,7 @@ from polypod.exchange.linkage import body, checked_joint, combined, dangling_joi
 from polypod.exchange.simplify import _meeting, simplified
 from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.exchange.uncontrolled import uncontrolled_motions
-from polypod.export import export_mjcf, urdf_files
+from polypod.export import export_mjcf, export_urdf, urdf_files
 from polypod.legs.chain import ChainJoint
 from support.command_line import polypod
 from support.refusals import failed, refused, says
@@ -690,9 +690,29 @@ def test_gears_of_urdf_plus(tmp_path: Path) -> None:
         twist, acceleration = _motion_at(tree, data, shank, pose[:3, 3])
         found = model.inverse_dynamics(pose, twist, acceleration)
         np.testing.assert_allclose(found, torque, rtol=0, atol=1e-11 * np.abs(torque).max())
+    _check_gears_written(model, tmp_path / "back.urdf")
     path.write_text(path.read_text().replace('<ratio value="6.0"/>', ""))
     with refused(InputError, "reducer ratio", code="gear"):
         import_robot(path, "shank")
+
+
+def _check_gears_written(model: pp.Model, path: Path) -> None:
+    """The exported file has the belt, whose angle is a sum, as URDF+ has it, and the reducer as a mimic."""
+    tree, side = export_urdf(model)
+    path.write_text(tree)
+    (path.parent / "back.yaml").write_text(side)
+    root = ET.fromstring(tree)
+    (belt,) = root.findall("coupling")
+    ends = {part.tag: part.get("link") or part.get("value") for part in belt}
+    assert (ends["predecessor"], ends["successor"]) == ("platform", "leg1-pulley")
+    assert float(ends["ratio"] or 0) == pytest.approx(-4.5, rel=1e-12)
+    (mimic,) = root.iter("mimic")
+    assert float(mimic.get("multiplier") or 0) == pytest.approx(6.0, rel=1e-12)
+    relations = READERS["urdf"].read(path, None).relations
+    factors = [{term.joint: term.factor / one.terms[-1].factor for term in one.terms} for one in relations]
+    assert len(factors) == 2
+    wanted = {"leg1-hip": 4.5, "leg1-knee": 4.5, "leg1-knee_rotor": 1.0}
+    assert factors[1] == pytest.approx(wanted, rel=1e-12)
 
 
 def _at_zero(tree: Any, number: int) -> Any:

@@ -106,6 +106,9 @@ def test_a_wrench_feasible_workspace_holds_every_corner_of_the_box(model_of: Cal
     [
         ({"wrench_box": (1.0, 0, 0, 0, 0, 0)}, "max_force"),
         ({"max_force": 2.0, "wrench_box": (1.0, -1.0, 0, 0, 0, 0)}, "wrench_box -1"),
+        ({"max_force": 2.0, "accelerations": (1.0, -1.0, 0, 0, 0, 0)}, "accelerations -1"),
+        ({"max_force": 2.0, "wrench_box": (1.0,) * 6, "wrench_ellipsoid": (1.0,) * 6}, "#two_sets"),
+        ({"max_force": 2.0, "payload": (1.0, (0, 0, 0)), "accelerations": (1.0,) * 6}, "#payload"),
         ({"max_force": 2.0, "force_range": (-1.0, 1.0)}, "force_range max_force"),
     ],
 )

@@ -16,6 +16,7 @@ import polypod as pp
 from polypod.description import Bearing, Drive, PlatformLimits, Robot
 from polypod.design import Evaluator, loads_study, prepare, run
 from polypod.errors import InputError
+from polypod.export import export_c
 from polypod.limits import DRIVE_KINDS, KINDS
 from polypod.limits.symbols import state_limits
 from polypod.motion import make_task
@@ -25,6 +26,7 @@ from polypod.results.verdict import judged_limits
 from support.command_line import polypod
 from support.refusals import refused
 from support.robots.every_field import rich_chain, rich_struts
+from test_export_c import call, compiled, needs_compiler
 
 EQUAL = 1e-12
 """Relative: the same formulas in another order of operations."""
@@ -201,6 +203,26 @@ def test_compiled_uses_of_a_state_are_those_of_the_judge(rich, studied):
     for value, one in zip(use[1:], judged.limits, strict=True):
         assert value == pytest.approx(expected[one.quantity, one.where, one.name or one.quantity], rel=EQUAL, abs=1e-14)
     assert {*judged.quantities, *left} == set(rich.robot_limits.quantities)
+
+
+@needs_compiler
+def test_exported_c_counts_as_the_judge_does(rich, studied, tmp_path):
+    """``limits`` of the C code, compiled and run along the motion, in the order that its header names."""
+    task, _ = studied
+    name, header, source = export_c(rich, "limits", friction=False)
+    function = compiled(tmp_path, name, header, source)
+    judged, _ = state_limits(rich.robot_limits)
+    text = " ".join(header.replace("*", " ").split())
+    places = [text.find(f"{one.quantity} of {one.where}") for one in judged.limits]
+    assert min(places) > 0
+    for k in range(0, len(task.time), max(1, len(task.time) // 12)):
+        state = task.motion.pose[k], task.motion.twist[k], task.motion.acceleration[k]
+        wrench = np.array([30.0, -20.0, 50.0, 2.0, -1.0, 3.0])
+        found, *_ = call(function, [*map(np.ascontiguousarray, (*state, wrench))], [(1 + len(judged.limits),), ()])
+        expected = by_name(rich.limits(*state, wrench, friction=False))
+        wanted = [expected[one.quantity, one.where, one.name or one.quantity] for one in judged.limits]
+        assert found[0] == 0.0
+        np.testing.assert_allclose(found[1:], wanted, rtol=EQUAL, atol=EQUAL)  # small angles come from cosines
 
 
 def test_a_sweep_judges_as_run_does(rich, studied, tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from polypod.limits.limits import LEAST_NORM, WITHIN_DRIVES
 from polypod.limits.symbols import uses_expression
 from polypod.model.least_use import least_use
 from polypod.results import study, verdict
+from support.command_line import polypod
 
 Array = NDArray[np.float64]
 MOST = 2.35
@@ -151,3 +153,17 @@ def test_without_limits_forces_are_of_least_norm() -> None:
     plain = model.inverse_dynamics(model.robot.home.matrix, still, still, distribution=pp.Distribution())
     np.testing.assert_array_equal(found, plain)
     assert model.robot_limits.sharing == LEAST_NORM
+
+
+def test_a_fastest_motion_says_for_which_forces_its_limits_held(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits of power are searched with forces of least norm, those of forces with the best ones."""
+    monkeypatch.chdir(tmp_path)
+    said = {}
+    for name, options in (("planar-4-rrr", ["--max-power", "30 W"]), ("planar-4-rrr", []), ("planar-3-rrr", [])):
+        done = polypod("fastest", name, *options, "--points", 20, "--json", "--force")
+        assert done.exit_code == 0, done.output
+        said[name, *options] = json.loads(done.stdout)["sharing"]
+    power, plain, single = said.values()
+    assert "power" in power
+    assert "force of" not in power
+    assert plain == single == ""

@@ -136,7 +136,7 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, mo
         nonlocal friction
         if not stepper.dry:
             return stepper.rate(base, y, hold, none)
-        found, friction, _ = stepper.stage_rate(base, y, hold, none, friction, stage, h)
+        found, friction, _ = stepper.stage_rate(base, y, (hold, none), friction, stage, h)
         return found
 
     k1 = rate(y, 0)
@@ -145,13 +145,13 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, mo
     k4 = rate(y + h * k3, 3)
     by_hand = stepper.snapshot(base, y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)).state
     start = stepper.snapshot(base, y)
-    end = stepper.period(start, hold, none, h, 1)
+    end = stepper.period(start, (hold, none), h, 1)
     # loads of dry friction repeat to 1e-8, from different starts; friction moves the robot by 1e-5 m in a step
     assert np.abs(end.state - by_hand).max() < (1e-10 if stepper.dry else 1e-14)
     # dry friction has corners that no order survives
     stepper = Stepper(System(model, False))
     start = stepper.snapshot(base, y)
-    ends = [stepper.period(start, hold, none, 0.02 / n, n).state for n in (2, 4, 8, 64)]
+    ends = [stepper.period(start, (hold, none), 0.02 / n, n).state for n in (2, 4, 8, 64)]
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
     order = np.log2(errors[0] / errors[1]), np.log2(errors[1] / errors[2])
     assert min(order) > 3.5 or errors[0] < 1e-13

@@ -123,7 +123,7 @@ def agree(model: pp.Model, shown: dict, twist=STILL, acceleration=STILL) -> None
     wanted = sorted((q, n[0], float(u)) for q, n, u in zip(judged.quantities, judged.names, judged.use, strict=True))
     assert [row[:2] for row in sorted(shown["used"])] == [list(row[:2]) for row in wanted]
     for (*_, use), (*_, expected) in zip(sorted(shown["used"]), wanted, strict=True):
-        assert use == pytest.approx(expected, rel=1e-9, abs=1e-9)
+        assert use == pytest.approx(expected, rel=1e-12, abs=1e-12)
     assert np.abs(np.array(shown["limits"]) - limits.value).max(initial=0.0) <= SAME
     assert shown["condition"] == pytest.approx(float(how.condition), rel=SAME)
     assert shown["distance"] == pytest.approx(float(how.distance), rel=SAME)

@@ -125,9 +125,14 @@ def _watch(browser: Browser, address: str, truth, interrupt) -> None:
     port = int(address.rsplit(":", 1)[1].strip("/"))
     assert ask(port, "POST", "/command", f'{{"speed": {SLOW}}}', Origin=address.strip("/"))[0] < 300
     browser.ask("polypod.setLoad(2, -200)")
+    browser.ask("polypod.setInstant(-1)")  # the last sample of a run that has none yet: nothing to show
+    # no picture is drawn meanwhile, as on a busy computer: what is shown is still the run before, which is no more
+    browser.ask("""window.pictures = []; window.drawn = requestAnimationFrame;
+        window.requestAnimationFrame = draw => pictures.push(draw); 0""")
     browser.ask("document.querySelectorAll('#play button')[1].click()")
     until("polypod.stream.number === 2 && polypod.motion.time.length > 3")
     browser.ask("polypod.setLoad(2, -300)")
+    browser.ask("window.requestAnimationFrame = drawn; pictures.forEach(draw => draw()); 0")
     until("polypod.motion.wrench.at(-1)[2] === -300")
     assert ask(port, "POST", "/command", '{"speed": 5}', Origin=address.strip("/"))[0] < 300
     until("Boolean(polypod.stream.ended)")

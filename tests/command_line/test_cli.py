@@ -384,3 +384,10 @@ def test_a_pose_turned_by_ten_radians_is_asked_about(here):
     result = polypod("check", "lift.yaml")
     assert result.exit_code == 2
     says(result.stderr + result.stdout, "10 deg")
+
+
+def test_suspended_robots_are_said_to_be() -> None:
+    names = ("cogiro", "ipanema", "cable-camera")
+    closed = {name: describe(pp.load(name))["cables"]["wrench_closure_at_home"] for name in names}
+    assert closed == {"cogiro": False, "ipanema": True, "cable-camera": False}
+    assert "cables" not in describe(pp.load("hexapod"))

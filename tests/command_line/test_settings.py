@@ -18,7 +18,29 @@ from support.command_line import polypod
 from support.refusals import refused, says
 from support.robots.slides import MASS, slide
 
+
+def value_at(data, path):
+    """The value at a path of numbers and names, by plain attributes."""
+    for part in path.split("."):
+        data = data[int(part)] if part.isdecimal() else data[part] if isinstance(data, dict) else getattr(data, part)
+    return data
+
+
 WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache"}
+
+
+@pytest.mark.parametrize("name", ["hexapod", "delta", pytest.param("par4", marks=pytest.mark.long)])
+def test_a_setting_of_one_leg_is_of_that_leg_alone(name):
+    """Legs have mappings of leg_defaults and copies in common: a value of one of them is not that of the others."""
+    robot = load(name)
+    paths = list(robot.numbers())
+    before = [value_at(robot, path) for path in paths]
+    inside = [path for path in paths if path.startswith("legs.") and path.count(".") > 2
+              and path.rpartition(".")[2] in ("viscous", "drag", "mass")]  # fmt: skip
+    for path in np.random.default_rng(3).permutation(inside)[:3].tolist():
+        for changed in (robot.with_({path: 0.0375}), load(name, {path: 0.0375})):
+            after = [value_at(changed, one) for one in paths]
+            assert [one for one, a, b in zip(paths, before, after, strict=True) if a != b] == [path]
 
 
 def test_settings_are_written_as_in_a_file():

@@ -39,8 +39,8 @@ def array_arguments(method: str) -> list[str]:
     return [name for name in taken if name in known]
 
 
-# Methods of flexible robots have tests of their own, and methods that take names instead of arrays.
-ELSEWHERE = {"deflection", "static_equilibrium", "steady_shape", "kernel", "parameters", "derivatives"}
+# Methods of flexible robots have tests of their own, and methods that take names, a robot or a time beside arrays.
+ELSEWHERE = {"alike", "step", "deflection", "static_equilibrium", "steady_shape", "kernel", "parameters", "derivatives"}
 ELSEWHERE |= {"casadi", "equilibrium", "distribution_inputs", "error_bound", "jax", "kept", "plot", "torch"}
 METHODS = [
     name

@@ -12,10 +12,13 @@ import pytest
 import yaml
 from numpy.typing import NDArray
 from scipy.optimize import brentq, linprog
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from polypod.analysis import Requirements
+from polypod.analysis.workspace import PoseCoordinates, WorkspaceTest
 from polypod.description import Robot
-from polypod.errors import RobotFileError, StateWarning
+from polypod.errors import InputError, RobotFileError, StateWarning
 from polypod.files import dumps, loads
 from support.refusals import refused, warned
 
@@ -169,6 +172,47 @@ def test_tensions_of_many_states(name: str, spread: float) -> None:
     check_tensions(name, 3400, spread)
 
 
+def tension_factor(rows: Array) -> float:
+    """The largest lowest tension of tensions up to 1 in balance, by HiGHS."""
+    n = len(rows)
+    found = linprog(
+        np.r_[np.zeros(n), -1.0],
+        A_ub=np.c_[-np.eye(n), np.ones(n)],
+        b_ub=np.zeros(n),
+        A_eq=np.c_[rows.T / np.abs(rows).max(axis=0)[:, None], np.zeros(rows.shape[1])],
+        b_eq=np.zeros(rows.shape[1]),
+        bounds=[(0, 1)] * (n + 1),
+    )
+    return float(-found.fun)
+
+
+def check_closure(name: str, count: int, spread: float, angle: float) -> None:
+    model, rng = pp.Model(name), np.random.default_rng(5)
+    m = model.mobility.count
+    x = rng.uniform(-1, 1, (count, m)) * np.r_[np.full(m - m // 2, spread), np.full(m // 2, angle)]
+    pose = model.robot.home.matrix @ pp.pose(*x.T) if m == 6 else model.motion(x).pose
+    found, rows = pp.analysis.wrench_closure(model, pose, errors="nan"), model.jacobian(pose, errors="nan")
+    known = np.flatnonzero(np.isfinite(found.factor))
+    assert len(known) > 0.9 * count
+    wanted = np.array([tension_factor(rows[k]) for k in known])
+    np.testing.assert_allclose(found.factor[known], wanted, atol=1e-7)
+    assert 0.02 < found.closed.mean() < 0.99
+
+
+def test_wrench_closure_is_that_of_linear_programs(model_of: Callable[[str], pp.Model]) -> None:
+    check_closure("ipanema", 60, 1.2, 0.8)
+    suspended = model_of("cogiro")
+    assert not pp.analysis.wrench_closure(suspended, states(suspended, 20, 1.0)[0]).closed.any()
+    with refused(InputError, "leg1", code="no_cables"):
+        pp.analysis.wrench_closure(model_of("hexapod"))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "spread", "angle"), [("ipanema", 1.2, 0.8), ("planar-4-cable", 0.9, 1.0)])
+def test_wrench_closure_of_many_poses(name: str, spread: float, angle: float) -> None:
+    check_closure(name, 5000, spread, angle)
+
+
 def test_a_cable_that_would_have_to_push_is_named(model_of: Callable[[str], pp.Model]) -> None:
     model = model_of("cable-camera")
     still, down = np.zeros(6), np.array([0, 0, -40.0, 0, 0, 0])
@@ -253,3 +297,160 @@ def test_fewer_cables_than_degrees_of_freedom_are_refused() -> None:
     data["legs"] = data["legs"][:5]
     with refused(RobotFileError, "5", "6"):
         loads(yaml.safe_dump(data))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Cables with mass.
+
+HEAVY = 0.5
+"""kg/m: a hundred times what such cables weigh, so that nothing hides."""
+
+
+def heavy(name: str) -> pp.Model:
+    return pp.Model(pp.load(name, {"legs.*.linear_density": HEAVY}))
+
+
+def moved(pose: Array, twist: Array, step: float) -> Array:
+    found = pose.copy()
+    found[:, :3, 3] += step * twist[:, :3]
+    found[:, :3, :3] = Rotation.from_rotvec(step * twist[:, 3:]).as_matrix() @ found[:, :3, :3]
+    return found
+
+
+@pytest.mark.parametrize("name", ["cogiro", pytest.param("ipanema", marks=pytest.mark.long)])
+def test_cables_weigh(name: str, model_of: Callable[[str], pp.Model]) -> None:
+    """Potential by the integral of height along the cable, forces by the power that changes energies, base by sums."""
+    model, light = heavy(name), model_of(name)
+    pose, twist, acceleration = states(light, 3, 0.3)
+    found = model.energy(pose, twist).potential - light.energy(pose, twist).potential
+    for state in range(3):
+        height = 0.0
+        for leg in model.robot.legs:
+            end, anchor = pose[state, :3, 3] + pose[state, :3, :3] @ np.array(leg.platform), np.array(leg.anchor)
+            start = anchor
+            if leg.pulley is not None:
+                axis, radius = np.array(leg.pulley.axis), leg.pulley.radius
+                whole, start = shortest_over_pulley(anchor, axis, radius, end)
+                wrap = (whole - np.linalg.norm(end - start)) / radius
+                turn, weights = np.polynomial.legendre.leggauss(20)
+                angle = 0.5 * wrap * (turn + 1)  # from where the cable meets the pulley, at angle pi
+                rise = axis[2] * radius * np.sin(np.pi - angle)
+                height += radius * 0.5 * wrap * float(weights @ rise)
+            height += float(np.linalg.norm(end - start) * (0.5 * (start + end) - anchor)[2])
+        assert found[state] == pytest.approx(HEAVY * 9.81 * height, rel=1e-12)
+    plain, step = pp.Distribution(), 1e-5
+    force = model.inverse_dynamics(pose, twist, acceleration, distribution=plain)
+    ends = [model.energy(moved(pose, twist, s * step), twist + s * step * acceleration) for s in (-1, 1)]
+    change = sum((s * (one.kinetic + one.potential) for s, one in zip((-1, 1), ends, strict=True)), np.zeros(3))
+    power = (force * (model.jacobian(pose) @ twist[..., None])[..., 0]).sum(axis=1)
+    np.testing.assert_allclose(change / (2 * step), power, rtol=1e-6)
+    weight = HEAVY * 9.81 * model.inverse_kinematics(pose).sum(axis=1)
+    reactions = [one.reactions(pose, twist, acceleration, distribution=plain).base for one in (light, model)]
+    np.testing.assert_allclose((reactions[0] - reactions[1])[:, 2], weight, rtol=1e-12)
+    np.testing.assert_allclose(model.direct_dynamics(pose, twist, force), acceleration, atol=1e-10)
+    for formulation in ("newton-euler", "lagrange"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one, two = (
+                model.inverse_dynamics(pose, twist, acceleration, formulation=f, errors="nan")
+                for f in (formulation, "virtual-power")
+            )
+        np.testing.assert_allclose(one, two, rtol=1e-9)
+
+
+def test_a_heavy_cable_is_a_catenary(model_of: Callable[[str], pp.Model]) -> None:
+    """y = (H/w) cosh(w x/H + c) through both ends, c and the place of the largest sag by search."""
+    model = heavy("cogiro")
+    rng = np.random.default_rng(3)
+    pose = states(model, 1, 0.8)[0][0]
+    pulls = rng.uniform(60, 2000, 8)  # horizontal
+    w, tensions, wanted = HEAVY * 9.81, np.zeros(8), []
+    for k, leg in enumerate(model.robot.legs):
+        along = np.array(leg.anchor) - (pose[:3, 3] + pose[:3, :3] @ np.array(leg.platform))
+        d, h, a = np.hypot(*along[:2]), along[2], pulls[k] / w
+        c = brentq(lambda c, a=a, d=d, h=h: a * (np.cosh(d / a + c) - np.cosh(c)) - h, -60, 60, xtol=1e-14)
+        tensions[k] = w * a * np.cosh(d / a + c)
+        length = a * (np.sinh(d / a + c) - np.sinh(c))
+        x = brentq(lambda x, a=a, c=c, d=d, h=h: np.sinh(x / a + c) - h / d, 0, d, xtol=1e-14)
+        sag = h * x / d - a * (np.cosh(x / a + c) - np.cosh(c))
+        side = along[:2] / d
+        force = np.r_[pulls[k] * side, pulls[k] * np.sinh(c)]
+        wanted.append([length, sag, w * a * np.cosh(c), *force])
+    found = pp.analysis.sag(model, pose, -tensions)
+    rows = np.c_[found.length, found.sag, found.tension[:, 1], found.force]
+    np.testing.assert_allclose(rows, np.array(wanted), rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose(found.tension[:, 0], tensions)
+    # a tension below the least at which a cable can hang has no catenary; one without weight is straight
+    assert np.isnan(pp.analysis.sag(model, pose, np.full(8, -10.0)).sag).all()
+    assert not pp.analysis.sag(model_of("cogiro"), pose, -tensions).sag.any()
+
+
+def test_the_straight_cable_is_the_catenary_to_first_order() -> None:
+    """Forces of straight cables hold the platform; the catenary's differ by the square of weight over tension."""
+    model = heavy("cogiro")
+    found, weight = pp.analysis.sag(model), model.robot.platform.mass * 9.81
+    total = (found.force - found.deviation).sum(axis=0)
+    np.testing.assert_allclose(total, [0, 0, weight], atol=1e-10 * weight)
+    some = pp.load("cogiro", {"legs.*.linear_density": HEAVY / 10})
+    lighter = pp.analysis.sag(pp.Model(some), force=-found.tension[:, 0])
+    ratio = np.linalg.norm(found.deviation, axis=1) / np.linalg.norm(lighter.deviation, axis=1)
+    np.testing.assert_allclose(ratio, 100, rtol=0.05)
+    with refused(InputError, code="no_cables"):
+        pp.analysis.sag(pp.Model("hexapod"))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Workspaces that are known: a point on cables.
+
+POINT = """
+name: point
+home: {{position: [0.1, -0.1, 0]}}
+gravity: [0, 0, -9.81]
+dof: [x, y]
+platform: {{mass: 1.0, inertia: [0.01, 0.01, 0.01]}}
+legs:
+{cables}
+  - kind: chain
+    name: table
+    bodies: {{slide: {{mass: 0, shapes: []}}}}
+    joints:
+      - {{name: x, kind: prismatic, between: [base, slide], at: [0, 0, 0], axis: [1, 0, 0]}}
+      - {{name: y, kind: prismatic, between: [slide, platform], at: [0, 0, 0], axis: [0, 1, 0]}}
+"""
+
+
+def inside_hull(corners: Array, points: Array) -> NDArray[np.bool_]:
+    """Whether points are inside a convex polygon with corners in counterclockwise order."""
+    sides = np.roll(corners, -1, axis=0) - corners
+    apart = points[:, None] - corners
+    return np.asarray((sides[:, 0] * apart[..., 1] - sides[:, 1] * apart[..., 0] > 0).all(axis=1))
+
+
+def test_a_point_on_cables_has_wrench_closure_between_its_anchors() -> None:
+    """In the interior of the anchors' polygon and nowhere else (Gouttefarde, Gosselin, 2006)."""
+    corners = np.array([[-1.0, -0.8], [1.2, -0.6], [0.9, 1.0], [-0.7, 0.9]])
+    text = "  - {{kind: cable, name: cable{k}, anchor: [{x}, {y}, 0], platform: [0, 0, 0], tension: [1 N, 100 N]}}"
+    lines = [text.format(k=k + 1, x=x, y=y) for k, (x, y) in enumerate(corners)]
+    model = pp.Model(loads(POINT.format(cables="\n".join(lines))))
+    axis = np.linspace(-1.3, 1.3, 14) + 0.013
+    places = np.array([(x, y) for x in axis for y in axis])
+    judged = WorkspaceTest(PoseCoordinates(model), Requirements(closure=True))
+    found = judged(places - [0.1, -0.1])
+    np.testing.assert_array_equal(found.inside, inside_hull(corners, places))
+    assert {judged.limits[k][1] for k in found.binding[~found.inside]} == {"wrench closure"}
+
+
+def test_a_camera_on_three_cables_works_below_the_triangle_of_its_anchors(model_of: Callable[[str], pp.Model]) -> None:
+    """Without lowest and highest tensions: inside the triangle, and below it."""
+    model = model_of("cable-camera")
+    corners = np.array([leg.anchor for leg in model.robot.legs[:3]])[[0, 1, 2], :2]
+    rng = np.random.default_rng(0)
+    x = rng.uniform([-16, -11, -5], [16, 21, 9], (300, 3))
+    pose = model.motion(x).pose
+    still = np.zeros(6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tension = -model.inverse_dynamics(pose, still, still)
+    below = inside_hull(corners, pose[:, :2, 3]) & (pose[:, 2, 3] < 15)
+    np.testing.assert_array_equal((tension >= 0).all(axis=1), below)
+    assert 0.2 < below.mean() < 0.8

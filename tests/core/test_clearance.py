@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import coal
 import numpy as np
@@ -11,10 +12,13 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.clearance import Clearance, ClearanceFunction
+from polypod.errors import UnknownNameError
+from polypod.files import dumps, loads
 from polypod.mechanism.samples import around_home
+from support.refusals import refused
 from support.states import mostly_long
 
-LONG = ("hexapod", "kim-ryu", "lopes", "staicu", "long", "delta", "3-rps", "agile-eye", "planar-3-rrr", "reachy-mini")
+LONG = sorted({*pp.library()} - {"delta-wrist"})  # which is two robots, one on the other
 EXACT, GJK = 1e-12, 1e-6
 """Capsules and spheres are closed forms in coal too; plates are found there by iterating to its tolerance."""
 
@@ -30,8 +34,9 @@ def measured(robot: pp.Robot, count: int, reach: float = 0.3) -> tuple[Clearance
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = pp.Model(robot)
-        poses = np.stack(around_home(robot, count, reach, seed=1))
-        if any(leg.constrains for leg in robot.legs):  # the rest of the pose follows from the legs
+        if not any(leg.constrains for leg in robot.legs):
+            poses = np.stack(around_home(robot, count, reach, seed=1))
+        else:  # the rest of the pose follows from the legs
             scale = [robot.platform_size if one.motion == "translation" else 1.0 for one in robot.dof]
             x = np.random.default_rng(1).uniform(-reach, reach, (count, len(scale))) * scale
             poses = model.motion(x, errors="nan").pose
@@ -42,9 +47,9 @@ def measured(robot: pp.Robot, count: int, reach: float = 0.3) -> tuple[Clearance
         return model.clearances.function, model.clearance(poses[reached], errors="raise"), frames[reached]
 
 
-def coal_shape(shape):
-    """A core as coal has it, with its pose in the body."""
-    points = shape.points
+def coal_shape(shape, points=None):
+    """A core as coal has it, with its pose in the body; of given points, in the base."""
+    points = shape.points if points is None else points
     if shape.kind == "sphere":
         return coal.Sphere(shape.radius), coal.Transform3s(np.eye(3), points[0])
     if shape.kind == "capsule":
@@ -61,16 +66,25 @@ def coal_shape(shape):
 
 
 def coal_distance(a, frame_a, b, frame_b, made=None) -> float:
-    """Distance of two shapes; a plate is its polygon, less its radius."""
-    (one, pose), (two, there) = (coal_shape(s) if made is None else made[id(s)] for s in (a, b))
+    """Distance of two shapes; a plate is its polygon, less its radius. Cables stretch with their frame."""
+    parts = []
+    for shape, frame in ((a, frame_a), (b, frame_b)):
+        if shape.stretches:
+            parts.append(coal_shape(shape, shape.points @ frame[:3, :3].T + frame[:3, 3]))
+        else:
+            body, own = coal_shape(shape) if made is None else made[id(shape)]
+            parts.append((body, coal.Transform3s(frame[:3, :3], frame[:3, 3]) * own))
+    (one, _), (two, _) = parts
+    placed = [pose for _, pose in parts]
     grown = sum(shape.radius for shape in (a, b) if shape.kind == "plate")
-    placed = [coal.Transform3s(f[:3, :3], f[:3, 3]) * own for f, own in ((frame_a, pose), (frame_b, there))]
     result = coal.DistanceResult()
     coal.distance(one, placed[0], two, placed[1], coal.DistanceRequest(), result)
     return result.min_distance - grown
 
 
-@pytest.mark.parametrize("name", mostly_long(("hexapod", "kim-ryu", "delta", "agile-eye", "staicu"), ("hexapod",)))
+@pytest.mark.parametrize(
+    "name", mostly_long(("hexapod", "ipanema", "kim-ryu", "delta", "agile-eye", "staicu"), ("hexapod", "ipanema"))
+)
 def test_distances_are_those_of_coal(name):
     robot = robot_of(name)
     function, found, frames = measured(robot, 12)
@@ -87,6 +101,32 @@ def test_distances_are_those_of_coal(name):
             else:
                 assert found.distance[k, number] < 1e-6
     assert compared > 100
+
+
+def by_fractions(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Distance of two lines with ends (2, 3), exact but for one root, and the squared sine of their angle.
+
+    The smallest of those at each end, and of that between the lines if both feet are within.
+    """
+    (p, p1), (q, q1) = ([[Fraction(float(x)) for x in point] for point in ends] for ends in (a, b))
+
+    def dot(x: list[Fraction], y: list[Fraction]) -> Fraction:
+        return sum((i * j for i, j in zip(x, y, strict=True)), Fraction(0))
+
+    u, v, w = ([i - j for i, j in zip(x, y, strict=True)] for x, y in ((p1, p), (q1, q), (p, q)))
+    uu, vv, uv, uw, vw = dot(u, u), dot(v, v), dot(u, v), dot(u, w), dot(v, w)
+
+    def within(x: Fraction) -> Fraction:
+        return min(max(x, Fraction(0)), Fraction(1))
+
+    feet = [(Fraction(s), within((uv * s + vw) / vv)) for s in (0, 1)]
+    feet += [(within((uv * t - uw) / uu), Fraction(t)) for t in (0, 1)]
+    across = uu * vv - uv * uv
+    if across:
+        s, t = (uv * vw - vv * uw) / across, (uu * vw - uv * uw) / across
+        feet += [(s, t)] if 0 <= s <= 1 and 0 <= t <= 1 else []
+    gaps = [[w[i] + u[i] * s - v[i] * t for i in range(3)] for s, t in feet]
+    return float(np.sqrt(float(min(dot(gap, gap) for gap in gaps)))), float(across / (uu * vv))
 
 
 def least_norm(points: np.ndarray) -> float:
@@ -160,6 +200,38 @@ def test_neighbours_are_left_out_and_the_rest_is_compared():
     assert {"leg1.lower", "platform"} in names
 
 
+def test_cables_are_capsules_between_their_ends():
+    """Over pulleys from where they leave them; ends on one corner of the platform touch and are left out."""
+    robot = robot_of("ipanema")
+    function, found, frames = measured(robot, 3)
+    cables = [shape for shape in function.shapes if shape.name.endswith(".cable")]
+    assert [shape.name for shape in cables] == [f"cable{k}.cable" for k in range(1, 9)]
+    length = pp.Model(robot).inverse_kinematics(np.stack(around_home(robot, 3, 0.3, seed=1)))
+    for k, leg in enumerate(robot.legs):
+        start, end = np.moveaxis([cables[k].at(frame[cables[k].body]) for frame in frames], 1, 0)
+        poses = np.stack(around_home(robot, 3, 0.3, seed=1))
+        np.testing.assert_allclose(end, poses[:, :3, 3] + poses[:, :3, :3] @ np.array(leg.platform), atol=1e-12)
+        side = start - np.array(leg.anchor)
+        above = side @ np.array(leg.pulley.axis)
+        across = np.linalg.norm(side - above[:, None] * np.array(leg.pulley.axis), axis=1) - leg.pulley.radius
+        np.testing.assert_allclose(np.hypot(above, across), leg.pulley.radius, rtol=1e-12)  # on the pulley
+        assert (np.linalg.norm(end - start, axis=1) < length[:, k]).all()
+    names = [set(pair) for pair in found.names]
+    assert {"cable1.cable", "cable2.cable"} in names
+    assert {"cable1.cable", "cable5.cable"} not in names  # both are fastened at one corner
+
+
+def test_pairs_are_left_out_by_name():
+    robot = robot_of("hexapod")
+    every, text = ClearanceFunction(robot).names, dumps(robot)
+    some = ClearanceFunction(loads(text + "touching: [[leg1, leg2], [platform, leg3.lower]]\n")).names
+    gone = {frozenset(pair) for pair in every} - {frozenset(pair) for pair in some}
+    halves = [(f"leg1.{a}", f"leg2.{b}") for a in ("lower", "upper") for b in ("lower", "upper")]
+    assert gone == {frozenset(pair) for pair in (*halves, ("platform", "leg3.lower"))}
+    with refused(UnknownNameError, "touching leg9"):
+        ClearanceFunction(loads(text + "touching: [[leg1, leg9]]\n"))
+
+
 def test_the_floor():
     """The height of the lowest point of a platform's plate and of its tool above a plane."""
     robot = robot_of("delta").model_copy(
@@ -188,9 +260,8 @@ def test_poses_out_of_reach_have_no_distance():
 def test_ten_thousand_poses_of_every_robot(name):
     """Capsules and spheres against coal, to 1e-12, in 10,000 poses and every pair of bodies."""
     robot = robot_of(name)
-    count = 10_000 if not any(leg.kind == "chain" for leg in robot.legs) else 500
-    function, found, frames = measured(robot, count)
-    worst, compared = 0.0, 0
+    function, found, frames = measured(robot, 10_000, 0.3 if name not in ("cogiro", "cable-camera") else 3.0)
+    worst, compared, parallel = 0.0, 0, 0
     for number, pair in enumerate(function.pairs):
         shapes = [[function.shapes[i] for i in part] for part in pair.shapes]
         if any(shape.kind == "plate" for part in shapes for shape in part):
@@ -201,7 +272,16 @@ def test_ten_thousand_poses_of_every_robot(name):
                 coal_distance(a, frames[k, a.body], b, frames[k, b.body], made) for a in shapes[0] for b in shapes[1]
             )
             if truth > 0:
-                worst, compared = max(worst, abs(found.distance[k, number] - truth)), compared + 1
+                off = abs(found.distance[k, number] - truth)
+                if off > EXACT * max(1.0, robot.farthest):  # coal loses digits where capsules are nearly parallel
+                    (a,), (b,) = shapes
+                    exact, sine = by_fractions(a.at(frames[k, a.body]), b.at(frames[k, b.body]))
+                    assert sine < 1e-3
+                    off, parallel = abs(found.distance[k, number] - (exact - a.radius - b.radius)), parallel + 1
+                worst, compared = max(worst, off), compared + 1
+    print(parallel, "of nearly parallel capsules by fractions")
     print(name, len(frames), "poses", compared, "distances, largest difference", worst)
-    assert compared > 100
-    assert worst < EXACT
+    size = max(1.0, robot.farthest)
+    assert worst < EXACT * size
+    if not compared:
+        pytest.skip("its pairs of bodies are all of plates, or overlap at home")

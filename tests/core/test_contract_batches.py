@@ -66,8 +66,9 @@ OF_SHAPES = {"clearance"}
 RAGGED = {"assembly_modes"}
 
 
-ELSEWHERE = {"joint_positions", "joint_rates", "plot", "distribution_inputs"}
-"""Of all robots in ``test_joint_positions.py``; a picture of one pose; what controllers give a kernel."""
+ELSEWHERE = {"joint_positions", "joint_rates", "plot", "distribution_inputs", "step", "alike"}
+"""Of all robots in ``test_joint_positions.py``; a picture of one pose; what controllers give a kernel; a step in time
+(``test_discrete_step.py``); another robot with the same options."""
 
 
 def test_every_method_of_a_model_is_here() -> None:

@@ -21,7 +21,7 @@ from polypod.exchange import import_robot
 from polypod.export import export_mjcf, export_sdf, export_urdf
 from polypod.files import dumps, loads
 from polypod.yaml12 import to_yaml
-from support.chain_functions import Functions
+from support.chain_functions import EXACT, Functions
 from support.engines.chain_engine import Engine, Motion
 from support.refusals import refused
 from support.robots.coupled_chains import BETWEEN, COUPLED
@@ -235,6 +235,89 @@ def test_nuts_that_turn_with_the_universal_joints_of_a_hexapod() -> None:
     given = {"pose": engine.pose(place), "twist": velocity[0], "acceleration": motion.acceleration[0]}
     assert np.abs(engine.coordinates(place)).max() > 100.0
     compare(Functions(robot), Case(data, engine, place, motion, {**given, "wrench": 5 * rng.normal(size=6)}))
+
+
+# -- losses ------------------------------------------------------------------------------------------------------------
+
+
+def with_losses(data: dict[str, Any]) -> dict[str, Any]:
+    """Every coupling loses power: by an efficiency, or by friction of all kinds."""
+    kinds = [{"efficiency": 0.85}, {"friction": {"viscous": 0.01, "drag": 0.03, "coulomb": 0.2}}]
+
+    def lossy(owner: dict[str, Any]) -> dict[str, Any]:
+        given = [{**one, **kinds[k % 2]} for k, one in enumerate(owner.get("couplings", ()))]
+        return {**owner, "couplings": given} if given else owner
+
+    return lossy({**data, "legs": [lossy(leg) for leg in data["legs"]]})
+
+
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("coupled all around",)))
+def test_losses_of_couplings(name: str) -> None:
+    """Friction by the coupling's own reaction: forces, reactions, accelerations, found by repeating in the engine."""
+    seed = SEEDS.get(name, 1)
+    c = moving(with_losses(ROBOTS[name](seed)), seed + 1, 0.01)
+    function = Functions(loads(to_yaml(c.data)) if name in BETWEEN else pp.Robot.model_validate(c.data), EXACT)
+    engine = c.engine.with_coulomb(c.place, c.motion, c.given["wrench"])
+    force = engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction=True)
+    assert np.abs(force / c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], True) - 1).max() > 1e-3
+    for formulation in ("virtual-power", "newton-euler", "lagrange"):
+        check(function("inverse_dynamics", True, formulation, **c.given)["force"], force)
+    found = function("reactions", True, **c.given)
+    check(found["couplings"], list(engine.coupling_forces(c.place, c.motion, c.given["wrench"], force, True).values()))
+    check(function("direct_dynamics", True, **c.given, force=force)["acceleration"], c.given["acceleration"])
+
+
+def efficient(**given: Any) -> pp.Model:
+    """The lift with losses in its screw."""
+    loss = ", ".join(f"{name}: {value}" for name, value in given.items())
+    return pp.Model(loads(LIFT.replace("lead: 5 mm}", f"lead: 5 mm, {loss}}}")), friction_width=0.0)
+
+
+def test_a_screw_with_an_efficiency_drives_and_is_driven() -> None:
+    """Up: torque F lead/(2 pi eta); down: (2 - 1/eta) F lead/(2 pi); 40 %: it holds the load without a motor."""
+    model, per_metre, lift = efficient(efficiency=0.8), 2 * pi / 0.005, 10 * 9.81 * 0.005 / (2 * pi)
+    for speed, part in ((0.1, 1 / 0.8), (-0.1, 2 - 1 / 0.8)):
+        twist = [0, 0, speed, 0, 0, 0]
+        check(model.inverse_dynamics(at_height(0.6), twist, np.zeros(6)), [part * lift], 1e-13)
+        found = model.reactions(at_height(0.6), twist, np.zeros(6))
+        check(found.couplings["all"]["coupling1"], 10 * 9.81, 1e-13)
+    falling = model.direct_dynamics(at_height(0.6), [0, 0, -0.1, 0, 0, 0], [0.0])[2]
+    # (m + J n^2) a = -m g + k |m (g + a)|
+    check(falling, -10 * 9.81 * 0.75 / (10 * 0.75 + 0.003 * per_metre**2), 1e-12)
+    held = efficient(efficiency=0.4).static_force_range(at_height(0.6))
+    check([held.lower, held.upper], [[(2 - 1 / 0.4) * lift], [lift / 0.4]], 1e-12)
+    assert held.lower[0] < 0.0
+    other = model.inverse_dynamics(
+        at_height(0.6), [0, 0, 0.1, 0, 0, 0], np.zeros(6), parameters={"legs.0.couplings.0.efficiency": 0.5}
+    )
+    check(other, [2 * lift], 1e-13)
+
+
+def test_what_a_screw_loses_is_the_power_that_is_missing() -> None:
+    """Driven upwards from rest by a constant torque: work = energy + loss, and it climbs as the closed form says."""
+    model, per_metre, torque = efficient(efficiency=0.8), 2 * pi / 0.005, 2.0
+    run = pp.simulate(model, [torque], duration=0.4)
+    # (m + J n^2) a = torque n - m g - k m (g + a)
+    climb = (torque * per_metre - 10 * 9.81 * 1.25) / (10 * 1.25 + 0.003 * per_metre**2)
+    check(run.pose[-1, 2, 3], 0.5 + 0.5 * climb * 0.4**2, 1e-9)
+    lost = 0.25 * 10 * (9.81 + climb) * 0.5 * climb * 0.4**2
+    check(run.work_friction[-1], lost, 1e-8)
+    locked = pp.simulate(efficient(efficiency=0.4), duration=0.2)
+    check(locked.pose[-1, 2, 3], 0.5, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    ["efficiency: 1.2", "efficiency: 0", "efficiency: 0.9, friction: {coulomb: 0.1}", "friction: {drag: 3 N}",
+     "friction: {coulomb: 2 mm}"],
+)  # fmt: skip
+def test_losses_that_cannot_be_are_refused(loss: str) -> None:
+    text = LIFT.replace("lead: 5 mm}", f"lead: 5 mm, {loss}}}")
+    with pytest.raises(RobotFileError) as caught:
+        loads(text)
+    (found,) = caught.value.faults
+    assert found.field.startswith("couplings.0")
+    assert loss.split(":")[0] in found.field + found.message
 
 
 # -- other programs ----------------------------------------------------------------------------------------------------
@@ -511,7 +594,7 @@ FAULTS = {
     "unknown kind": "{kind: geer, input: all.motor, output: all.guide, ratio: 3}",
     "a factor with a unit": "{all.motor: 1, all.guide: 3 mm}",
     "no mapping": "3",
-    "unknown field": "{kind: screw, turn: all.motor, travel: all.guide, lead: 5 mm, efficiency: 0.9}",
+    "unknown field": "{kind: screw, turn: all.motor, travel: all.guide, lead: 5 mm, backlash: 0.1 mm}",
     "to itself": "{kind: mimic, joint: all.guide, of: all.guide}",
     "repeated": "{all.motor: 5, all.guide: -6283.185307179586}",
     "no lead": "{kind: screw, turn: all.motor, travel: all.guide}",

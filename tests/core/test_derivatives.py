@@ -239,11 +239,11 @@ def test_legs_differentiated_in_their_own_axes() -> None:
 
 
 def test_operations_of_derivatives() -> None:
-    """108 derivatives take at most 4.5 times the operations of six forces; friction too. Times are the benchmark's."""
+    """Of 108 derivatives, without friction and with it. Times are the benchmark's."""
     m = model("pedrammehr")
-    for friction in (False, True):
+    for friction, most in ((False, 11_700), (True, 14_600)):
         kernel = derivative_functions(m)._kernel("inverse_dynamics", MOTION, (), friction)[1]
-        assert kernel.operations <= 4.5 * m.kernel("inverse_dynamics", friction).operations
+        assert kernel.operations <= most
 
 
 @pytest.mark.parametrize("name", mostly_long(ROBOTS, ("staicu",)))

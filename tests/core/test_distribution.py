@@ -290,6 +290,39 @@ def test_margins_of_wrench_boxes_are_those_of_their_corners(model_of: Callable[[
     assert one.margin == pytest.approx(found.margin[0], rel=1e-12)
 
 
+def test_ellipsoids_and_accelerations_are_held_at_their_worst_points(model_of: Callable[[str], pp.Model]) -> None:
+    """Points of the sets hold the margin from above (HiGHS); the worst of many comes near it."""
+    model, rng = model_of("planar-4-rrr"), np.random.default_rng(4)
+    pose, still = model.motion(0.02 * rng.normal(size=3)).pose, np.zeros(6)
+    plain, free = model.inverse_dynamics(pose, still, still, friction=False), model.null_space(pose)
+    size = np.abs(plain).max() + 1.0
+    low, high = plain - size, plain + rng.uniform(0.5, 1.5, 4) * size
+    axes = size * np.array([0.4, 0.2, 0, 0, 0, 0.03])
+    reach = np.array([2.0, 3.0, 0, 0, 0, 5.0])
+    where = rng.normal(size=(400, 6)) * (axes > 0)
+    where /= np.linalg.norm(where, axis=1)[:, None]
+    corners = np.array(list(product(*((-r, r) if r else (0.0,) for r in reach))))
+
+    def margins(wrench: Array, acceleration: Array) -> Array:
+        held = model.inverse_dynamics(pose, still, acceleration, wrench, friction=False, distribution=pp.Distribution())
+        return np.array([margin_by_programming(f, free, low, high) for f in held])
+
+    found = pp.analysis.wrench_feasible(model, pose, ellipsoid=axes, bounds=(low, high)).margin
+    tried = margins(where * axes, np.zeros((400, 6)))
+    assert (tried >= found - HIGHS * size).all()
+    assert tried.min() - found < 0.02 * size
+    moving = pp.analysis.wrench_feasible(model, pose, acceleration=reach, bounds=(low, high)).margin
+    assert moving == pytest.approx(margins(np.zeros((len(corners), 6)), corners).min(), rel=1e-6, abs=HIGHS * size)
+    both = pp.analysis.wrench_feasible(model, pose, box=axes, acceleration=reach, bounds=(low, high)).margin
+    sides = np.array(list(product(*((-a, a) if a else (0.0,) for a in axes))))
+    every = [np.repeat(sides, len(corners), axis=0), np.tile(corners, (len(sides), 1))]
+    assert both == pytest.approx(margins(*every).min(), rel=1e-6, abs=HIGHS * size)
+    with refused(InputError, code="two_sets"):
+        pp.analysis.wrench_feasible(model, pose, box=axes, ellipsoid=axes, bounds=(low, high))
+    with refused(InputError, "acceleration -1"):
+        pp.analysis.wrench_feasible(model, pose, acceleration=[-1, 0, 0, 0, 0, 0], bounds=(low, high))
+
+
 def test_wrench_boxes_that_are_none_are_refused(model_of: Callable[[str], pp.Model]) -> None:
     model = model_of("planar-4-rrr")
     with refused(InputError, "box -1"):

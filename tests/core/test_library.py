@@ -88,10 +88,21 @@ def test_home_is_healthy(name: str) -> None:
     own = model(name)
     assert len(own.actuators) == DRIVEN[name]
     assert len(own.robot.dof) == JOINT_DOF[name] % 6
-    # a tool that turns about its own origin counts as arcs at 1 m, geared or not; short arms hold weakly about z
-    most = {"par4-geared": 100.0, "ipanema": 5.5}.get(name, 5.0)
+    # gears that turn the tool by four times the angle of the plate: four times the 1.58 of par4 on the same plates;
+    # ipanema's cables, on arms of 85 mm, hold weakly about z
+    most = {"par4-geared": 6.4, "ipanema": 5.5}.get(name, 5.0)
     assert own.conditioning(own.robot.home.matrix).condition < most
     assert own.limits(own.robot.home.matrix).ok
+
+
+def test_a_tool_on_an_axle_is_as_large_as_what_carries_it() -> None:
+    """The only joint on the platform is at its origin: rotations count as arcs at the hinges of the bar it turns in.
+
+    The same plates and arms carry the platform of par4 itself: gears of 4:1 make its rotation four times as weak.
+    """
+    geared, plain = robot("par4-geared"), robot("par4")
+    assert geared.platform_size == pytest.approx(0.07, rel=1e-12)  # of both hinges of the carrier, by its file
+    assert plain.platform_size == pytest.approx(0.07, rel=1e-12)
 
 
 # -- mobility, from joints alone ---------------------------------------------------------------------------------------

@@ -80,9 +80,10 @@ def test_setting_and_json() -> None:
     ("robot", "formulation", "most"),
     [
         ("pedrammehr", "virtual-power", 3_000),
-        ("pedrammehr", "newton-euler", 3_100),
+        # the platform's wrench is found in its own axes: a few more here than in base axes, fewer in virtual power
+        ("pedrammehr", "newton-euler", 3_110),
         ("pedrammehr", "recursive-matrix", 2_800),
-        ("lopes", "newton-euler", 1_100),
+        ("lopes", "newton-euler", 1_105),
     ],
 )
 def test_operations(robot: str, formulation: str, most: int, model_of: Callable[[str], pp.Model]) -> None:

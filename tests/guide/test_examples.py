@@ -63,3 +63,13 @@ def test_the_best_gas_springs(tmp_path):
     assert abs(found["best charge"] - best.x) <= 0.0126  # half of the sweep's step of 0.025
     assert rms(found["best charge"]) == pytest.approx(found["rms force with the best"], rel=1e-9)
     assert found["rms force with the best"] < 0.35 * found["rms force without gas springs"]
+
+
+def test_predictive_control_of_a_hexapod():
+    """It follows within the bounds of the forces, which hold it back where they bind."""
+    pytest.importorskip("osqp", reason="osqp is not installed")
+    example = runpy.run_path(str(ROOT / "examples" / "mpc_hexapod.py"))
+    found = example["run"](periods=40)
+    assert np.abs(found["force"]).max() <= example["MOST"]
+    assert found["error"].max() < 2e-4  # of a wave of 20 mm
+    assert len(found["times"]) == 40

@@ -16,18 +16,29 @@ import pytest
 from support.command_line import polypod
 
 PAGE = Path(__file__).parents[2] / "docs" / "interop.md"
+SECTIONS = {
+    text.partition("\n")[0]: re.findall(r"^```(\w+)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    for text in PAGE.read_text().split("\n## ")[1:]
+}
 BLOCKS = [
-    pytest.param(language, code, id=title.replace(" ", "-"))
-    for title, language, code in re.findall(
-        r"^## (.*?)$.*?```(\w+)\n(.*?)```", PAGE.read_text(), re.MULTILINE | re.DOTALL
-    )
+    pytest.param(language, code, id=f"{title.replace(' ', '-')}{k + 1 if k else ''}")
+    for title, blocks in SECTIONS.items()
+    for k, (language, code) in enumerate(blocks)
 ]
 TOOLS = {"cc ": "cc", "c++ -": "c++", "node ": "node"}
 OPTIONAL = ("mujoco", "pinocchio", "torch", "jax", "fmpy")
 
 
 def test_every_program_of_the_table_has_a_block() -> None:
-    assert len(BLOCKS) == PAGE.read_text().count("\n## ") == 12
+    def programs(text: str) -> set[str]:
+        return set(re.findall(r"\b[A-Z][\w.+]*", text))
+
+    rows = [programs(row) for row in re.findall(r"^\| ([^|`]+) \| `", PAGE.read_text(), re.MULTILINE)]
+    assert len(rows) == 12
+    assert all(SECTIONS.values())  # a block or more each
+    sections = [programs(title) for title in SECTIONS]
+    assert all(any(section <= row for row in rows) for section in sections)
+    assert all(any(section <= row for section in sections) for row in rows)
 
 
 @pytest.mark.parametrize(("language", "code"), BLOCKS)

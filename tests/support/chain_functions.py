@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import polypod as pp
+from polypod.formulations.dry_friction import DryFriction
 from polypod.kernels import Expression, Iteration
 from polypod.model.kernels import Kernels, Options
 
 Array = NDArray[np.float64]
+EXACT = Options(dry=DryFriction.of(0.0, "implicit"))
+"""Dry friction that jumps with the sign of a rate."""
 
 
 class Functions:

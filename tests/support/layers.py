@@ -61,11 +61,12 @@ FROM_THE_ROOT = {"__version__"}
 # Known breaches of the order, (importer, imported). Exactly those that occur: mend one and its line must go.
 # Faces of a robot hand over to what is built on them, imported when it is asked for: adapters of other libraries,
 # a picture (``Model.plot``), a copy with other values, checked as a file is (``Robot.with_``), machines in stages
-# where a file has them.
+# where a file has them, and the whole of these as one robot (``Series.whole``).
 KNOWN: set[tuple[str, str]] = {
     ("model", "adapters"),
     ("model", "results"),
     ("model", "stages"),
+    ("stages", "exchange"),
     ("description", "files"),
 }
 

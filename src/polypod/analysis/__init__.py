@@ -2,6 +2,7 @@
 
 from ..assembly import Architecture, architecture
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
+from .cables import CableSag, sag
 from .certified import (
     CertifiedBox,
     CertifiedMotion,
@@ -29,11 +30,12 @@ from .workspace import (
     travel,
     workspace_map,
 )
-from .wrenches import WrenchFeasibility, wrench_feasible
+from .wrenches import WrenchClosure, WrenchFeasibility, wrench_closure, wrench_feasible
 
 __all__ = [
     "Architecture",
     "Budget",
+    "CableSag",
     "CertifiedBox",
     "CertifiedMotion",
     "CertifiedVolume",
@@ -52,6 +54,7 @@ __all__ = [
     "Tolerance",
     "Tolerances",
     "Worst",
+    "WrenchClosure",
     "WrenchFeasibility",
     "architecture",
     "bound_motion",
@@ -71,6 +74,7 @@ __all__ = [
     "orientations_at",
     "reachable",
     "resonances",
+    "sag",
     "scatter",
     "singularity",
     "stiffness",
@@ -79,6 +83,7 @@ __all__ = [
     "travel",
     "workspace_map",
     "worst_case",
+    "wrench_closure",
     "wrench_feasible",
 ]
 

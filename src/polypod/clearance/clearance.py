@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,10 +96,21 @@ class ClearanceFunction:
         self._placed = [_numbers(shape) for shape in self.shapes]
         self._lines = _shared_lines(samples, self.shapes)
         floor = [] if robot.floor is None else [*robot.floor.at, *robot.floor.normal]
-        every = np.concatenate([*self._placed, np.array(floor)])
+        every = np.concatenate([*self._placed, np.array(floor)]) + 0.0  # -0 is 0, also in ``structure``
         self._free = ~np.isin(every, (0.0, 1.0, -1.0))
         self._every = every
         self.values: Array = every[self._free]
+
+    @property
+    def of_a_design(self) -> ClearanceFunction:
+        """The same function with every number of its shapes as an input: one kernel serves all designs, to the bit.
+
+        Else a number that rounding moves off 0 in one design would compile a kernel for that design.
+        """
+        other = copy(self)
+        other._free = np.ones(len(self._every), dtype=bool)
+        other.values = self._every
+        return other
 
     @property
     def names(self) -> tuple[tuple[str, str], ...]:

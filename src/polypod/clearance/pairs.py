@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..drawing import Samples, Shape
+from ..errors import UnknownNameError
 from ..legs.cable import DRAWN, ENDS, Cable
 
 FLOOR = "floor"
@@ -29,7 +30,7 @@ def body_pairs(samples: Samples, shapes: tuple[Shape, ...], floor: bool) -> tupl
 
     Left out by rule are neighbours, which a joint holds together, and bodies that hold on to one place of a third:
     the link of a slider and the rail below it, or two legs that meet in one joint of the platform. What stands on the
-    base is not compared with the floor.
+    base is not compared with the floor. Left out by name are pairs of ``touching`` in the robot's file.
     """
     own: dict[int, tuple[int, ...]] = {}
     for number, shape in enumerate(shapes):
@@ -53,7 +54,31 @@ def body_pairs(samples: Samples, shapes: tuple[Shape, ...], floor: bool) -> tupl
         standing = {body for pair, _ in held if 0 in pair for body in pair}
         for body in sorted(set(own) - standing):
             pairs.append(BodyPair(body, -1, (shapes[own[body][0]].name, FLOOR), (own[body], ())))
-    return tuple(pairs)
+    return _not_named(tuple(pairs), samples, shapes)
+
+
+def _not_named(pairs: tuple[BodyPair, ...], samples: Samples, shapes: tuple[Shape, ...]) -> tuple[BodyPair, ...]:
+    """Pairs without those that the robot's file lets touch: of bodies, or of legs with all their bodies."""
+    robot = samples.mechanism.robot
+    if not robot.touching:
+        return pairs
+    known = (
+        *dict.fromkeys(shape.name for shape in shapes),
+        *(leg.name for leg in robot.legs),
+        "base",
+        "platform",
+        FLOOR,
+    )
+    for name in (name for pair in robot.touching for name in pair):
+        if name not in known:
+            raise UnknownNameError("touching", name, known)
+    named = [frozenset(pair) for pair in robot.touching]
+
+    def left_out(names: tuple[str, str]) -> bool:
+        one, two = ((name, name.partition(".")[0]) for name in names)
+        return any(frozenset((a, b)) in named for a in one for b in two)
+
+    return tuple(pair for pair in pairs if not left_out(pair.names))
 
 
 def _drawn_for(samples: Samples) -> dict[int, int]:

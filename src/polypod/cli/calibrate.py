@@ -36,6 +36,11 @@ def calibrate(
         float, typer.Option(help="Standard uncertainty of the file's geometry.", **measured("m", "rad"))
     ] = 0.02,
     robust: Annotated[bool, typer.Option(help="Exclude outliers among the measurements.")] = True,
+    validate: Annotated[Path | None, typer.Option(help="CSV of measured poses to validate the result with.")] = None,
+    noise: Annotated[
+        float | None, typer.Option(help="Standard deviation of the measuring device.", **measured("m", "rad"))
+    ] = None,
+    check: Annotated[bool, typer.Option(help="Reject measurements that no geometry explains.")] = True,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
@@ -73,8 +78,13 @@ def calibrate(
             after=f": {plan_count} poses to measure at.",
         )  # fmt: skip
     with working("calibrating"):
-        found = calibrate(model, poses, **given, uncertainty=uncertainty, robust=robust)  # type: ignore[arg-type]
-    shifts = [f"Add {value:.6g} to the readings of {name}." for name, value in found.offsets.items()]
+        found = calibrate(
+            model, poses, **given, uncertainty=uncertainty, robust=robust,  # type: ignore[arg-type]
+            validate=validate, noise=noise, check=check,
+        )  # fmt: skip
+    units = {a.name: (1e3, "mm") if a.unit == "m" else (np.degrees(1.0), "deg") for a in model.actuators}
+    shifts = [f"Add {units[name][0] * value:.6g} {units[name][1]} to the readings of {name}."
+              for name, value in found.offsets.items()]  # fmt: skip
     return Answer(
         [
             Digits(geometry_table(found).practical(), 6),
@@ -88,6 +98,7 @@ def calibrate(
             "combinations": list(found.base.names),
             "parameters": geometry_table(found).records(),
             "offsets": found.offsets,
+            "verdict": found.verdict,
             "noise": [None if not np.isfinite(x) else float(x) for x in found.noise],
             "notes": list(found.notes),
         },

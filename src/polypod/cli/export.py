@@ -94,7 +94,8 @@ def export_fmu(
     parameters: Parameters = None,
     friction: WithFriction = True,
     compiler: Annotated[
-        str | None, typer.Option("--compiler", help="C compiler; default: CC, cc, gcc or clang.")
+        list[str] | None,
+        typer.Option("--compiler", help="C compiler; repeat it for further systems. Default: CC, cc, gcc or clang."),
     ] = None,
     sources_only: Annotated[bool, typer.Option("--sources", help="Sources only, nothing compiled.")] = False,
     force: Replace = False,
@@ -105,8 +106,10 @@ def export_fmu(
     with working("exporting"):
         model = load_model(robot, settings)
         paths = split_paths(parameters) or None
-        fmu = export_fmu(model, kind, fmi, paths, friction, compiler=compiler, sources_only=sources_only)
-    inside = f"sources and a binary by {fmu.compiler}" if fmu.compiler else "sources only"
+        fmu = export_fmu(model, kind, fmi, paths, friction, compiler=compiler or None, sources_only=sources_only)
+    inside = (
+        f"sources and binaries for {', '.join(fmu.platforms)} by {fmu.compiler}" if fmu.compiler else "sources only"
+    )
     missing = " No C compiler (cc, gcc, clang) was found, so there is no binary: install one, or use --compiler."
     why = "" if fmu.compiler or sources_only else missing
     target = Target(folder / fmu.name, force)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from .frame import Answer, Styled, Target, command
-from .options import Replace, RobotName, Settings, WithFriction, load_model, number
+from .options import DriveRate, Replace, RobotName, SetPointsFile, Settings, WithFriction, load_model, number
 from .terminal import working
 
 Limit = str | None
@@ -37,15 +37,18 @@ def fastest(
     friction: WithFriction = True,
     points: Annotated[int, typer.Option(help="Grid points along the path at which limits hold.")] = 1000,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Motion file; default: MOTION-fastest.yaml.")] = None,
+    table: SetPointsFile = None,
+    drive_rate: DriveRate = 1000.0,
     replace: Replace = False,
     settings: Settings = None,
 ) -> Answer:
     from ..fastest import KINDS, Limits, fastest, prepare_grid
-    from ..fastest.solve import judged, limits_text
+    from ..fastest.solve import judged, limits_text, sharing_text
     from ..motion import dumps_motion, find_motion, with_motion_lines
     from ..motion.relocate import relocated
     from ..motion.resolve import robot_and_motion
     from ..output.safe_names import file_name
+    from ..results import setpoints
 
     name, motion = robot_and_motion(robot, path)
     with working("finding the fastest motion") as progress:
@@ -69,7 +72,9 @@ def fastest(
             progress("speeds along the path")
             found = fastest(model, prepare_grid(model, file, points), Limits(**bounds), friction=friction)
         report = judged(model, found, friction)
-    sentence = limits_text(model, report)
+        own = found.motion_file(target.path.stem, name)
+        drives = {} if table is None else {Target(table, replace): setpoints(model, own, drive_rate, friction)}
+    sentence, sharing = limits_text(model, report), sharing_text(model, found)
     length, before = found.grid.path.length, file.trajectory.duration
     return Answer(
         [
@@ -77,6 +82,7 @@ def fastest(
                    f"{length:.4g} m including rotation"),
             found.table,
             *([sentence] if sentence else []),
+            *([sharing] if sharing else []),
             *([found.stops_note] if found.stops_note else []),
         ],
         {
@@ -86,9 +92,13 @@ def fastest(
             "limits": {kind: {"used": s, "by": who, "at_s": at} for kind, (s, who, at) in found.used.items()},
             "binding": found.binding,
             "robot_limits": {"text": sentence, "uses": report.largest(), "left_out": dict(report.left_out)},
+            "sharing": sharing,
             "iterations": found.iterations,
             "motion_file": str(target),
         },
-        files={target: dumps_motion(relocated(found.motion_file(target.path.stem, name), motion, target.path))},
+        files={
+            target: dumps_motion(relocated(own, motion, target.path)),
+            **{at: points.content(at.path) for at, points in drives.items()},
+        },
         after=f". Run it: polypod run {name} {target}",
     )  # fmt: skip

@@ -42,6 +42,9 @@ def identify(
     ] = [],  # noqa: B006
     delay: Annotated[float, typer.Option(help="Delay of forces relative to coordinates.", **measured("s"))] = 0.0,
     check: Annotated[bool, typer.Option(help="Reject logs with implausible channels or units.")] = True,
+    channel_errors: Annotated[
+        bool, typer.Option(help="Also estimate offsets, gains and delays of force channels where the data show them.")
+    ] = True,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
@@ -50,6 +53,7 @@ def identify(
     from ..identification.tables import (
         base_table,
         changes_table,
+        channels_table,
         force_errors_table,
         identification_headline,
         moved_table,
@@ -66,6 +70,7 @@ def identify(
         found = identify(
             model, list(logs), list(validate), uncertainty=parse_by_pattern("--uncertainty", uncertainty) or None,
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
+            channel_errors=channel_errors,
         )  # fmt: skip
         progress("writing the report")
         html = identification_page(found)
@@ -77,6 +82,7 @@ def identify(
                    f"{base.identifiability.count('together')} together with "
                    f"others, {base.identifiability.count('not')} not at all."),
             force_errors_table(found),
+            *([channels_table(found)] if found.channels else []),
             moved if moved.rows else moved.caption,
             identification_headline(found),
         ],
@@ -88,6 +94,8 @@ def identify(
             "parameters": changes_table(found).records(),
             "force_errors": force_errors_table(found).records(),
             "residuals": whiteness_table(found).records(),
+            "channels": channels_table(found).records(),
+            "verdict": found.verdict._asdict(),
             "notes": list(found.notes),
         },
         found.notes,

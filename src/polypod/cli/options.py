@@ -39,6 +39,11 @@ WithFriction = Annotated[bool, typer.Option(help="Include friction.")]
 SameLegs = Annotated[bool, typer.Option("--same-legs", help="Use one value for all legs.")]
 Replace = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Rate = Annotated[float | None, typer.Option(help="Sampling rate; default: that of the motion.", **measured("Hz"))]
+SetPointsFile = Annotated[
+    Path | None,
+    typer.Option("--setpoints", help="Write time, q, qdot, qddot and force of every drive to this file, .csv or .bin."),
+]
+DriveRate = Annotated[float, typer.Option("--drive-rate", help="Rows per second of --setpoints.", **measured("Hz"))]
 Draw = Annotated[bool, typer.Option("--draw/--no-draw", help="Draw the picture.")]
 Controller = Annotated[
     str | None,
@@ -97,18 +102,20 @@ def with_overrides(robot: str | Path, settings: Sequence[str] | None) -> str | P
 def load_model(robot: str | Path, settings: Sequence[str] | None) -> Model:
     """The model of the robot that a command's argument names."""
     from ..model import Model
+    from ..stages import whole_model
 
-    return Model(with_overrides(robot, settings))
+    return whole_model(Model(with_overrides(robot, settings)))
 
 
 def rigid_model(robot: str | Path, settings: Sequence[str] | None) -> Model:
     """The model of a command that knows rigid platforms only; it says so if the robot's is flexible."""
     from ..files.robot_files import with_file_lines
     from ..model import Model
+    from ..stages import whole_model
 
     meant = with_overrides(robot, settings)
     with with_file_lines(meant):
-        model = Model(meant)
+        model = whole_model(Model(meant))
         if model.robot.flexible:
             note(f"the platform of {model.robot.name!r} is flexible; this command treats it as rigid")
         return model.rigid

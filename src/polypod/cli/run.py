@@ -8,8 +8,18 @@ from typing import Annotated, Any
 
 import typer
 
-from .frame import Answer, Digits, Styled, command
-from .options import MotionName, Rate, RobotOrDefault, Settings, WithFriction, check_rate, load_model
+from .frame import Answer, Digits, Styled, Target, command
+from .options import (
+    DriveRate,
+    MotionName,
+    Rate,
+    RobotOrDefault,
+    SetPointsFile,
+    Settings,
+    WithFriction,
+    check_rate,
+    load_model,
+)
 from .terminal import working
 
 _DIGITS = 3  # of the numbers in tables; files have all of them
@@ -48,11 +58,13 @@ def run(
     ] = None,
     certify: Annotated[bool, typer.Option(help="Also verify limits between samples (rigorous where possible).")] = True,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 2 if a limit is broken.")] = False,
+    table: SetPointsFile = None,
+    drive_rate: DriveRate = 1000.0,
     settings: Settings = None,
 ) -> Answer:
     from ..motion import make_task, with_motion_lines
     from ..motion.resolve import robot_and_motion
-    from ..results import actuators, limits, motors, rotor_notes, study, verdict
+    from ..results import actuators, limits, motors, rotor_notes, setpoints, study, verdict
     from ..results.brief import study_data, summary_lines
     from ..results.report import FILES, check_target, notes, provenance, write_results
 
@@ -70,6 +82,8 @@ def run(
         }  # fmt: skip
         if files:
             check_target(target, force, FILES, inputs)
+        drives = {} if table is None else {Target(table, force): setpoints(model, task_name, drive_rate, friction)}
+        contents = {at: found.content(at.path) for at, found in drives.items()}
         with with_motion_lines(task_name):
             result = study(model, task, friction, progress, vibration, certify)
         if files:
@@ -91,5 +105,6 @@ def run(
         study_data(result) | {"folder": str(target) if files else None},
         # the warning on loading the robot said which inertias opt out of the check
         [text for text in (*notes(result), *rotor_notes(result)) if "inertia check" not in text],
+        files=contents,
         failure=f"--strict: {found.headline}" if strict and not found.ok else "",
     )

@@ -25,6 +25,8 @@ from .options import (
 )
 from .terminal import INTERRUPTED, working
 
+_KNOWN = {"known": "that the controller knows", "unknown": "that the controller does not know"}
+
 
 @command("simulate", "simulate pedrammehr pedrammehr-path-3 --mass 1.2 --out heavy")
 def simulate(
@@ -37,6 +39,10 @@ def simulate(
     saturation: Saturation = None,
     friction: Annotated[bool, typer.Option(help="Include friction in the robot.")] = True,
     compensation: Annotated[bool, typer.Option(help="Compensate friction in the controller.")] = True,
+    base_known: Annotated[
+        bool,
+        typer.Option("--base-known/--base-unknown", help="Tell the controller how a base that moves does so."),
+    ] = True,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     animation: Annotated[bool, typer.Option("--animation", help="Also write an animation, motion.gif.")] = False,
     mp4: Annotated[bool, typer.Option("--mp4", help="Write the animation as motion.mp4 (needs ffmpeg).")] = False,
@@ -60,6 +66,7 @@ def simulate(
     inputs = {
         "robot": provenance(robot), "motion": provenance(motion), "controller": controller, "rate": rate, "mass": mass,
         "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,
+        **({} if base_known else {"base_known": False}),
         **({"set": list(settings)} if settings else {}),
     }  # fmt: skip
     film = "mp4" if mp4 else "gif" if animation else None
@@ -81,6 +88,7 @@ def simulate(
             most,
             friction,
             compensation,
+            base_known=base_known,
         )
     except SimulationError as error:
         if error.result is None:
@@ -92,6 +100,7 @@ def simulate(
     facts = tracking_summary(result, None if isinstance(most, str) else most)
     how = f": {facts['controller']} at {facts['rate']:g} Hz, {'with' if facts['friction'] else 'without'} friction"
     how += ", with the motion's wrench, which the controller does not know" if facts["wrench"] else ""
+    how += f", on a moving base {_KNOWN[facts['moving_base']]}" if facts.get("moving_base") else ""
     ended = Styled(extent(facts).capitalize(), f": {facts['ended']}", "bold yellow")
     interrupted = facts["ended"].startswith("interrupted")
     if stopped is None and not facts["completed"] and not interrupted:

@@ -56,6 +56,20 @@ def workspace(
             help="Half widths of a box of wrenches to hold: three forces, three moments.", **measured("N", "N m")
         ),
     ] = None,
+    wrench_ellipsoid: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        typer.Option(help="Semi-axes of an ellipsoid of wrenches to hold, instead of a box.", **measured("N", "N m")),
+    ] = None,
+    accelerations: Annotated[
+        tuple[float, float, float, float, float, float] | None,
+        typer.Option(
+            help="Half widths of a box of accelerations to be made from rest: three linear, three angular.",
+            **measured("m/s^2", "rad/s^2"),
+        ),
+    ] = None,
+    closure: Annotated[
+        bool, typer.Option("--closure", help="Wrench closure: cables of unlimited tension can hold any wrench.")
+    ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     force: Replace = False,
     settings: Settings = None,
@@ -74,7 +88,9 @@ def workspace(
     if out is not None:
         check_target(out, force, WORKSPACE_FILES)
     load = None if payload is None else (payload, (0.0, 0.0, 0.0))
-    asked = Requirements(distance, max_force, load, None, drives, force_range, wrench_box)
+    asked = Requirements(
+        distance, max_force, load, None, drives, force_range, wrench_box, wrench_ellipsoid, accelerations, closure
+    )
     with working("workspace") as progress:
         progress("compiling the robot")
         meant = with_overrides(robot, settings)

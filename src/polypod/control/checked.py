@@ -15,12 +15,14 @@ from ..model.diagnosis import OVERFLOWS, reasons
 from ..model.results import Distribution
 
 
-def checked_call(model: Any, name: str, friction: bool = False, bounded: bool = False) -> CheckedCall:
+def checked_call(
+    model: Any, name: str, friction: bool = False, bounded: bool = False, moving_base: bool = False
+) -> CheckedCall:
     """A function of a model bound to one state; without an answer it raises a ``polypod.errors.StateError``.
 
-    With ``bounded`` it is one of inverse dynamics within bounds.
+    With ``bounded`` it is one of inverse dynamics within bounds, with ``moving_base`` one on a base that moves.
     """
-    kernel = model.kernels.get(name, friction, bounded=bounded)
+    kernel = model.kernels.get(name, friction, bounded=bounded, moving_base=moving_base)
     names = tuple(p.name for p in kernel.inputs)
 
     def explain(*values: Array | float) -> str:
@@ -44,9 +46,11 @@ class CheckedFunction:
     Results of one state are views that the next call overwrites; those of a batch (..., *shape) are the caller's own.
     """
 
-    def __init__(self, model: Any, name: str, friction: bool = False, bounded: bool = False) -> None:
-        self._kernel = model.kernels.get(name, friction, bounded=bounded)
-        self._one = checked_call(model, name, friction, bounded)
+    def __init__(
+        self, model: Any, name: str, friction: bool = False, bounded: bool = False, moving_base: bool = False
+    ) -> None:
+        self._kernel = model.kernels.get(name, friction, bounded=bounded, moving_base=moving_base)
+        self._one = checked_call(model, name, friction, bounded, moving_base)
         self._first = len(self._kernel.inputs[0].shape)
 
     def __call__(self, *values: Array) -> tuple[Array, ...]:

@@ -40,6 +40,9 @@ class ComputedTorque:
         the limits of the drives.
     rate : float, optional
         Sampling rate of the controller [Hz].
+    base : Trajectory, optional
+        Motion of the base in space that the controller knows, as from an inertial sensor. Default: it takes the base
+        to stand still.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class ComputedTorque:
         wrench: ArrayLike | None = None,
         distribution: Distribution | None = None,
         rate: float = 1000.0,
+        base: Trajectory | None = None,
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [1/s^2], ``kd`` [1/s] numbers or (6,).
 
@@ -61,7 +65,7 @@ class ComputedTorque:
         """
         self.reference = reference_of(reference, rate)
         self._law = ComputedTorqueLaw(
-            model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench, distribution
+            model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench, distribution, base
         )
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
@@ -69,6 +73,8 @@ class ComputedTorque:
         return self._law.step(None, time, measurement)[0]
 
 
-def follow(model: Any, trajectory: Trajectory, rate: float, friction: bool) -> ComputedTorque:
+def follow(
+    model: Any, trajectory: Trajectory, rate: float, friction: bool, base: Trajectory | None = None
+) -> ComputedTorque:
     """The controller that follows a trajectory at a rate, with its usual gains."""
-    return ComputedTorque(model, trajectory, friction=friction, rate=rate)
+    return ComputedTorque(model, trajectory, friction=friction, rate=rate, base=base)

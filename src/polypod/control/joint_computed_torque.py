@@ -43,6 +43,9 @@ class JointComputedTorque:
         Pose from which the first forward kinematics starts. Default: start of the reference.
     rate : float, optional
         Sampling rate of the controller [Hz].
+    base : Trajectory, optional
+        Motion of the base in space that the controller knows, as from an inertial sensor. Default: it takes the base
+        to stand still.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class JointComputedTorque:
         distribution: Distribution | None = None,
         guess: ArrayLike | None = None,
         rate: float = 1000.0,
+        base: Trajectory | None = None,
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [1/s^2], ``kd`` [1/s] numbers or (n,).
 
@@ -66,7 +70,7 @@ class JointComputedTorque:
         """
         self.reference = reference_of(reference, rate)
         measured = ActuatorsMeasured(model, self.reference, kp, kd, velocity, guess)
-        self._law = ComputedTorqueLaw(model, measured, friction, wrench, distribution)
+        self._law = ComputedTorqueLaw(model, measured, friction, wrench, distribution, base)
 
     def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
         """Memory before the first sample.
@@ -108,6 +112,8 @@ class JointComputedTorque:
         return self._law.step(memory, time, measurement)
 
 
-def follow(model: Any, trajectory: Trajectory, rate: float, friction: bool) -> JointComputedTorque:
+def follow(
+    model: Any, trajectory: Trajectory, rate: float, friction: bool, base: Trajectory | None = None
+) -> JointComputedTorque:
     """The controller that follows a trajectory at a rate, with its usual gains."""
-    return JointComputedTorque(model, trajectory, friction=friction, rate=rate)
+    return JointComputedTorque(model, trajectory, friction=friction, rate=rate, base=base)

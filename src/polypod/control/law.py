@@ -21,6 +21,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import largest_residual
 from ..model.arguments import default_value
 from ..model.results import Distribution
+from ..motion import BaseTrajectory, Trajectory
 from ..platforms import DegreesOfFreedom
 from ..platforms.motion import frame_of
 from ..symbols.vectors import axial
@@ -39,18 +40,22 @@ class ComputedTorqueLaw:
         friction: bool = True,
         wrench: ArrayLike | None = None,
         distribution: Distribution | None = None,
+        base: Trajectory | None = None,
     ) -> None:
         """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected,
-        ``distribution`` how redundant actuators share their work (within the limits of their drives unless given)."""
+        ``distribution`` how redundant actuators share their work (within the limits of their drives unless given),
+        ``base`` how the base moves in space."""
         self.measured = measured
         self._wrench: Array = np.zeros(6) if wrench is None else np.array(wrench, dtype=np.float64)
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
         share = {} if distribution is None else model.distribution_inputs(distribution)
-        bounded = "low" in share
-        self._dynamics = CheckedFunction(model, "inverse_dynamics", friction, bounded)
-        inputs = model.kernels.get("inverse_dynamics", friction, bounded=bounded).inputs
-        given = (*MeasuredState._fields, "acceleration", "wrench")
+        bounded, moving = "low" in share, base is not None
+        self._dynamics = CheckedFunction(model, "inverse_dynamics", friction, bounded, moving)
+        inputs = model.kernels.get("inverse_dynamics", friction, bounded=bounded, moving_base=moving).inputs
+        self._base = None if base is None else BaseTrajectory(base, model.robot)
+        carried = ("base_twist", "base_acceleration") if moving else ()
+        given = (*MeasuredState._fields, "acceleration", "wrench", *carried)
         self._shares = tuple(
             default_value(p.name, p.shape) if share.get(p.name) is None else _one_state(p, share[p.name])
             for p in inputs
@@ -66,7 +71,8 @@ class ComputedTorqueLaw:
         """
         try:
             state, acceleration, memory = self.measured.read(memory, time, measurement)
-            given = (*state, acceleration, self._wrench, *self._shares)
+            carried = () if self._base is None else self._base.at(time)
+            given = (*state, acceleration, self._wrench, *carried, *self._shares)
             return self._dynamics(*[given[k] for k in self._order])[0].copy(), memory
         except StateError as error:
             error.time = time

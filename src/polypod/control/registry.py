@@ -9,23 +9,26 @@ from ..errors import InputError, UnknownNameError
 from ..motion import Trajectory
 from . import computed_torque, joint_computed_torque, joint_pd
 
-Follow = Callable[[Any, Trajectory, float, bool], Any]
-"""(model, trajectory, rate [1/s], friction compensated) -> controller."""
+Follow = Callable[..., Any]
+"""(model, trajectory, rate [1/s], friction compensated) -> controller; with ``base`` if its kind says so."""
 
 
 class ControllerKind(NamedTuple):
-    """How a controller is made, and whether it measures the elastic state of a flexible platform.
+    """How a controller is made, whether it measures the elastic state of a flexible platform, and whether it can know
+    the motion of a base.
 
-    The others take a flexible platform as rigid.
+    The others take a flexible platform as rigid, and the base to stand still. ``follow`` of those that can know it
+    takes ``base``, the trajectory of the base in space.
     """
 
     follow: Follow
     elastic: bool = False
+    base: bool = False
 
 
 CONTROLLERS: dict[str, ControllerKind] = {
-    "computed-torque": ControllerKind(computed_torque.follow),
-    "joint-computed-torque": ControllerKind(joint_computed_torque.follow),
+    "computed-torque": ControllerKind(computed_torque.follow, base=True),
+    "joint-computed-torque": ControllerKind(joint_computed_torque.follow, base=True),
     "joint-pd": ControllerKind(joint_pd.follow),
     "elastic-computed-torque": ControllerKind(computed_torque.follow, elastic=True),
 }
@@ -50,7 +53,14 @@ def default_controller(flexible: bool) -> str:
     return "joint-computed-torque" if flexible else "computed-torque"
 
 
-def controller(name: str, model: Any, trajectory: Trajectory, rate: float = 1000.0, friction: bool = True) -> Any:
+def controller(
+    name: str,
+    model: Any,
+    trajectory: Trajectory,
+    rate: float = 1000.0,
+    friction: bool = True,
+    base: Trajectory | None = None,
+) -> Any:
     """A controller by name that follows a trajectory.
 
     Parameters
@@ -65,6 +75,9 @@ def controller(name: str, model: Any, trajectory: Trajectory, rate: float = 1000
         Sampling rate of the controller [Hz].
     friction : bool, optional
         Whether friction is compensated.
+    base : Trajectory, optional
+        Motion of the base in space that the controller knows; ``joint-pd`` does not use it. Default: the base stands
+        still.
 
     Returns
     -------
@@ -80,7 +93,8 @@ def controller(name: str, model: Any, trajectory: Trajectory, rate: float = 1000
         raise UnknownNameError("controller", name, tuple(CONTROLLERS))
     kind = CONTROLLERS[name]
     if not kind.elastic:
-        return kind.follow(model.rigid, trajectory, rate, friction)
+        known = {} if base is None or not kind.base else {"base": base}
+        return kind.follow(model.rigid, trajectory, rate, friction, **known)
     if not model.robot.flexible:
         raise InputError(
             f"controller: {name} is for a flexible platform; {model.robot.name!r} has a rigid one", code="rigid"

@@ -9,13 +9,11 @@ from pydantic import Field, model_validator
 from ..description.quantities import Number
 from .coupling import Coupling, Relation, Term
 
-_OWN = ("kind", "name", "joints", "factors")
-
 
 class Linear(Coupling, kind="linear"):
     """sum of ``factors`` times displacements of ``joints`` is zero [rad and m].
 
-    A file may write the joints themselves as fields: {leg1.nut: 1, leg1.screw: -1256.6}.
+    A file may write the joints themselves as fields: {leg1.nut: 1, leg1.screw: -1256.6}. The first is its input.
     """
 
     joints: tuple[str, ...]
@@ -26,7 +24,7 @@ class Linear(Coupling, kind="linear"):
     def _from_mapping(cls, value: Any) -> Any:
         if not isinstance(value, dict):
             return value
-        given = {name: factor for name, factor in value.items() if name not in _OWN}
+        given = {name: factor for name, factor in value.items() if name not in cls.model_fields}
         if not given:
             return value
         if "joints" in value:
@@ -37,7 +35,7 @@ class Linear(Coupling, kind="linear"):
                     f"{name}: a factor is a plain number for displacements in rad and m, got {factor!r}; a kind takes "
                     "lengths with units: {kind: screw, joint: leg1.spindle, lead: 5 mm}"
                 )
-        own = {name: value[name] for name in _OWN if name in value}
+        own = {name: value[name] for name in cls.model_fields if name in value}
         return {**own, "joints": list(given), "factors": list(given.values())}
 
     @model_validator(mode="after")

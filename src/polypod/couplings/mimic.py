@@ -22,4 +22,4 @@ class Mimic(Coupling, kind="mimic"):
         return self
 
     def relations(self) -> tuple[Relation, ...]:
-        return (Relation((Term(self.joint, 1.0), Term(self.of, -self.multiplier))),)
+        return (Relation((Term(self.joint, 1.0), Term(self.of, -self.multiplier)), input=1),)

@@ -36,4 +36,4 @@ class Screw(Coupling, kind="screw"):
         turn, travel = (
             (self.turn, self.travel) if self.turn else (f"{self.joint}.rotation", f"{self.joint}.translation")
         )
-        return (Relation((Term(travel, 2 * pi, "translation"), Term(turn, -self.lead, "rotation"))),)
+        return (Relation((Term(travel, 2 * pi, "translation"), Term(turn, -self.lead, "rotation")), input=1),)

@@ -178,6 +178,23 @@ class LegData(KindData, family="leg"):
         """
         return [self.attachment(position, rotation)]
 
+    def carrier_points(self, position: Any, rotation: Any) -> list[Any]:
+        """Points of the other joints of the bodies on which the leg carries the platform.
+
+        Parameters
+        ----------
+        position : array_like, shape (3,)
+            Position of the platform at home [m].
+        rotation : array_like, shape (3, 3)
+            Its rotation at home.
+
+        Returns
+        -------
+        list of ndarray or casadi.SX, shape (3,)
+            The points [m], platform frame.
+        """
+        return []
+
     def points(self) -> list[tuple[float, float, float]]:
         """Points of the leg's data, from which its size is known.
 

@@ -8,6 +8,7 @@ or by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from fnmatch import fnmatchcase
 from typing import Any, get_args, get_origin
 
@@ -59,12 +60,16 @@ def get(data: Any, path: str | Location) -> Any:
 
 
 def put(document: Any, path: str | Location, value: Any) -> None:
-    """Set a value in a document; mappings that are not there yet are made."""
+    """Set a value in a document; mappings that are not there yet are made.
+
+    What stands on the path is copied: legs that have a mapping of their defaults in common keep their own.
+    """
     *before, last = path.split(".") if isinstance(path, str) else path
     for part in before:
         if isinstance(document, dict) and document.get(part) is None:
             document[part] = {}
-        document = document[int(part) if isinstance(document, list) else part]
+        key = int(part) if isinstance(document, list) else part
+        document[key] = document = copy(document[key])
     document[int(last) if isinstance(document, list) else last] = value
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, SerializeAsAny, model_validator
@@ -57,7 +57,7 @@ class Robot(Data):
     them [N m/rad]; it is rigid if not given. ``elements`` are springs, dampers and other forces between its bodies.
     ``platform_limits`` says how fast the platform may move. ``base`` says what the base looks like, ``floor`` is a
     plane that nothing may reach beyond. ``clearance`` is the distance that bodies keep from each other and from the
-    floor at least (``Model.clearance``).
+    floor at least (``Model.clearance``); pairs of bodies or legs in ``touching`` may come nearer.
     """
 
     name: str = Field(min_length=1)
@@ -77,6 +77,7 @@ class Robot(Data):
     base: BaseShape | None = None
     floor: Floor | None = None
     clearance: Annotated[Number, rating("m", gt=0)] | None = None
+    touching: tuple[tuple[str, str], ...] = ()
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     def with_(self, values: Mapping[str, Any] | None = None, /, **fields: Any) -> Robot:
@@ -310,26 +311,31 @@ class Robot(Data):
 
     @property
     def platform_size(self) -> float:
-        """Mean distance of the attachment points from the platform's origin [m]; if all lie there, that of the joints
-        on the platform, or 1."""
+        """Characteristic length [m]: mean distance of the attachment points from the platform's origin.
+
+        If all lie there, that of the joints on the platform; if these do too, that of the other joints of the bodies
+        that carry it; else 1.
+        """
         mean = float(np.linalg.norm(self.attachments, axis=1).mean())
         return mean if mean > AT_ORIGIN else self._reach
 
     @property
-    def around_origin(self) -> bool:
-        """Whether legs hold the platform around its origin, with the middle of each leg's joints there."""
-        mean = float(np.linalg.norm(self.attachments, axis=1).mean())
-        return mean <= AT_ORIGIN and self._joint_distance > AT_ORIGIN
+    def held_around(self) -> Literal["", "platform_points", "carrier_points"]:
+        """Which points of legs say how large a robot is whose attachment points all lie at the platform's origin."""
+        if float(np.linalg.norm(self.attachments, axis=1).mean()) > AT_ORIGIN:
+            return ""
+        ways: tuple[Literal["platform_points", "carrier_points"], ...] = ("platform_points", "carrier_points")
+        return next((way for way in ways if self._distance(way) > AT_ORIGIN), "")
 
-    @property
-    def _joint_distance(self) -> float:
-        """Mean distance [m] from the platform's origin of the joints on it."""
-        points = [point for leg in self.legs for point in leg.platform_points(self.home.position, self.home.rotation)]
-        return float(np.linalg.norm(np.reshape(points, (-1, 3)), axis=1).mean()) if points else 0.0
+    def _distance(self, points: str) -> float:
+        """Mean distance [m] of ``platform_points`` or ``carrier_points`` from the platform's origin."""
+        place = self.home.position, self.home.rotation
+        found = [point for leg in self.legs for point in getattr(leg, points)(*place)]
+        return float(np.linalg.norm(np.reshape(found, (-1, 3)), axis=1).mean()) if found else 0.0
 
     @property
     def _reach(self) -> float:
-        return self._joint_distance if self._joint_distance > AT_ORIGIN else 1.0
+        return self._distance(self.held_around) if self.held_around else 1.0
 
     def _check_actuators(self, dof: int) -> None:
         """Raise if there are fewer actuators than degrees of freedom, with the motion that nothing drives."""

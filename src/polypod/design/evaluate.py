@@ -94,7 +94,7 @@ class Evaluator:
         if model.robot.flexible:
             raise InputError(f"robot: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
         model.robot.refuse_internal("design studies")
-        self.study, self.model = study, model
+        self.study, self.model, self.tasks = study, model, tasks
         boxes = [LoadCase.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
         self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)
         self._paths = varied_paths(study, model.robot)
@@ -895,8 +895,9 @@ def _check_home(robot: Robot, k: int, numbers: str) -> None:
     field = f"vary.{k}.parameters"
     if numbers != HOME:
         raise InputError(
-            f"{field}: {numbers!r}: only {HOME!r} can vary; to turn the platform at home vary 'legs.*.platform' with "
-            "the pattern turn, or make a robot file for each home and compare them"
+            f"{field}: {numbers!r}: of home only {HOME!r} can vary, with the pattern x, y or z: motions are the same "
+            "for all designs, and a turned home would turn them; to turn the platform at home vary 'legs.*.platform' "
+            "with the pattern turn, or make a robot file for each home and compare them"
         )
     drawn = [leg.name for leg in robot.legs if hasattr(leg, "joints")]
     drawn += [element.name for element in robot.elements if getattr(element, "at", None) is not None]

@@ -1,41 +1,51 @@
-"""The page of best designs: points to choose from, each a robot to look at and a robot file to take away, offline."""
+"""The page of best designs: points to choose from, each an interactive robot and a robot file to take away, offline."""
 
 from __future__ import annotations
 
 import json
+import warnings
+from dataclasses import replace
 from html import escape
 from string import Template
-from typing import Any
 
 import numpy as np
 
 from ..description import Robot
-from ..drawing import posed
 from ..files import dumps
+from ..model import Model
+from ..motion import Task
 from ..pages import html_page, template_text
 from ..tables import practical_unit
+from ..viewer import LiveRobot, frames_script, packed_robots
 from .optimise import Optimum, goals
 from .quantities import QUANTITIES
+from .results import limits_text
 
 _DIGITS = 4
 
 
 def page(found: Optimum) -> str:
-    """The page as one HTML text, without a network; robots are drawn as lines and turned by dragging."""
+    """The page as one HTML text, without a network: a point is chosen, its robot is the interactive page beside it.
+
+    The robot moves along the first motion of the study.
+    """
     study, evaluator = found.evaluator.study, found.evaluator
     sought = {one.name: one.better for one in goals(evaluator)}
     names = [*sought, *(name for name in study.quantities if name not in sought)]
     varied = [practical_unit(evaluator.unit(i)) for i in range(len(study.vary))]
     measured = {name: practical_unit(evaluator.quantity_unit(name)) for name in names}
-    points = []
+    points, robots = [], []
     for k in range(len(found.values)):
         robot = found.robot(k, found.point_name(k))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # given of the study's robot
+            robots.append(LiveRobot.of(Model(robot), _motion(found, robot), study.friction))
         points.append(
             {
                 "name": robot.name,
                 "values": [_short(f * v) for v, (f, _) in zip(found.values[k], varied, strict=True)],
                 "quantities": [_short(f * found.quantities[name][k]) for name, (f, _) in measured.items()],
-                "lines": _lines(robot),
+                "verdict": _verdict(found, k),
                 "file": dumps(robot),
             }
         )
@@ -51,9 +61,38 @@ def page(found: Optimum) -> str:
         "points": points,
     }
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    many = len(points) > 1
     title = f"{study.title or study.name}: {len(points)} best designs of {evaluator.model.robot.name}"
-    body = Template(_text("body.html")).substitute(title=escape(title), data=text, code=_text("best.js"))
+    lead = "No other design is better in all objectives." if many else "The best design."
+    body = Template(_text("body.html")).substitute(
+        title=escape(title if many else title.replace("1 best designs", "best design")),
+        lead=escape(f"{lead} Click a point, or use the arrow keys." if many else lead),
+        data=text,
+        robots=packed_robots(robots),
+        code=_text("best.js") + frames_script(),
+    )
     return html_page(title, body, _text("style.css"))
+
+
+def _motion(found: Optimum, robot: Robot) -> Task | None:
+    """The study's first motion, moved with the home of a design where that varies; None if it has workspaces alone."""
+    tasks, own = found.evaluator.tasks, found.evaluator.model.robot
+    if not tasks:
+        return None
+    motion = tasks[0].motion
+    pose = motion.pose.copy()
+    pose[:, :3, 3] += np.array(robot.home.position) - np.array(own.home.position)
+    return replace(tasks[0], motion=motion._replace(pose=pose))
+
+
+def _verdict(found: Optimum, k: int) -> str:
+    """What the design keeps, and which limit it uses most."""
+    evaluator = found.evaluator
+    uses = {name: float(evaluator.share(name, found.quantities[name][k])) for name in evaluator.limits}
+    said = f"{limits_text(evaluator)}, at the samples"
+    most = max(uses, key=lambda name: uses[name], default="")
+    used = f"; most used: {evaluator.label(most)} {100 * uses[most]:.0f} %" if most else ""
+    return f"{said[:1].upper()}{said[1:]}{used}."
 
 
 def _text(name: str) -> str:
@@ -62,16 +101,3 @@ def _text(name: str) -> str:
 
 def _short(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
-
-
-def _lines(robot: Robot) -> list[Any]:
-    """Lines of the robot at home, [kind, x1, y1, z1, x2, y2, z2]: base, leg, platform."""
-    drawn = posed(robot, robot.home.matrix[None])
-    lines = [("leg", *ends[0]) for _, ends in drawn.lines()]
-    lines += [("base", *ends) for _, ends in drawn.rails()]
-    for kind, ring in (("platform", drawn.platform[0]), ("base", drawn.roots[0])):
-        middle = ring.mean(axis=0)
-        order = np.argsort(np.arctan2(ring[:, 1] - middle[1], ring[:, 0] - middle[0]))
-        around = ring[order]
-        lines += [(kind, a, b) for a, b in zip(around, np.roll(around, -1, axis=0), strict=True)]
-    return [[kind, *(round(float(x), 5) for x in (*a, *b))] for kind, a, b in lines]

@@ -240,6 +240,8 @@ _SAME = {
     "force": ("force", "peak"), "continuous force": ("force", "rms"), "speed": ("speed", "peak"),
     "power": ("power", "peak"), "stroke": ("length", "span"),
 }  # fmt: skip
+_STATES = 50_000
+"""States of designs whose distances are computed together: some ten megabytes."""
 _AXES = {"spherical": 0, "fixed": 0, "universal": 2}
 """Free directions of joints of other kinds than one."""
 
@@ -256,11 +258,22 @@ def limit_quantities(limits: RobotLimits, varied: Sequence[str] = ()) -> dict[st
 
 
 def of_pairs(quantity: LimitQuantity, model: Model, designs: Designs, start: int, stop: int, pose: Array) -> Array:
-    """Largest uses (D,) of clearances at poses (T, 4, 4) of a range of designs, judged as for a single robot."""
+    """Largest uses (D,) of clearances at poses (T, 4, 4) of a range of designs, judged as for a single robot.
+
+    A few designs and poses at a time: memory does not grow with their numbers.
+    """
     chosen = quantity.own.only(lambda one: one.kind == quantity.kind)
-    parameters = {path: value[start:stop, None] for path, value in designs.parameters.items()}
-    use = chosen.evaluate({"clearance": model.clearances.least(pose, parameters)}).use
-    return np.asarray(np.max(use, axis=(-2, -1), initial=0.0))
+    together = max(1, _STATES // len(pose))
+    found = []
+    for first in range(start, stop, together):
+        last = min(first + together, stop)
+        parameters = {path: value[first:last, None] for path, value in designs.parameters.items()}
+        parts = [
+            chosen.evaluate({"clearance": model.clearances.least(pose[k : k + _STATES], parameters)}).use
+            for k in range(0, len(pose), _STATES)
+        ]
+        found.append(np.max([part.max(axis=(-2, -1), initial=0.0) for part in parts], axis=0))
+    return np.concatenate(found)
 
 
 def of_platform(quantity: LimitQuantity, inputs: Mapping[str, Array]) -> float:

@@ -74,7 +74,7 @@ def interpolated(points: ca.SX, x: ca.SX) -> ca.SX:
     b_k is the slope from point k to the next.
     """
     slopes = _slopes(points)
-    result = points[0, 1] + slopes[0] * (x - points[0, 0])
+    result = (points[0, 1] - slopes[0] * points[0, 0]) + slopes[0] * x
     for k in range(1, len(slopes)):
         result = result + (slopes[k] - slopes[k - 1]) * ca.fmax(x - points[k, 0], 0)
     return result

@@ -11,6 +11,7 @@ from ..errors import InputError, UnknownNameError
 from .embedded import UNCHANGED, EmbeddedRobot
 from .linkage import Linkage, linkage_of
 from .to_robot import Imported, ImportOptions, to_robot
+from .whole import whole_robot
 
 
 class Reader(NamedTuple):
@@ -132,7 +133,7 @@ def import_robot(
     return to_robot(linkage if own is None else linkage.with_remarks(*own.remarks(carried)), options)
 
 
-__all__ = ["READERS", "Imported", "Linkage", "Reader", "import_robot", "linkage_of"]
+__all__ = ["READERS", "Imported", "Linkage", "Reader", "import_robot", "linkage_of", "whole_robot"]
 
 
 def __dir__() -> list[str]:

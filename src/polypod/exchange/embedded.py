@@ -119,6 +119,7 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
         *_bearings(model),
         *_limits(model),
         *_springs(model),
+        *_losses(model),
         *_whole(model),
         *_elements(model, carried),
     ]
@@ -135,6 +136,14 @@ def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
     ):
         if names and field not in carried:
             yield f"left out: {what} of {', '.join(names)}"
+
+
+def _losses(model: Model) -> Iterator[str]:
+    names = [
+        leg.label(relation.name) for leg in model.robot.legs for relation in leg.relations if relation.loss is not None
+    ]
+    if names:
+        yield f"left out: losses (efficiency, friction) of the couplings {', '.join(names)}"
 
 
 def _with_friction(joints: Iterable[ChainJoint], has: Callable[[Friction], bool]) -> list[str]:

@@ -391,10 +391,10 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         listed.append(
             {
                 "kind": "chain",
-                "bodies": {rename.get(name, name): _body_data(bodies[name]) for name in held},
+                "bodies": {rename.get(name, name): body_data(bodies[name]) for name in held},
                 "joints": [joint.model_dump(exclude_defaults=True) for joint in joints],
                 "couplings": [
-                    _coupling(one) for one in linkage.relations if one.terms[0].joint in {j.name for j in leg}
+                    coupling_data(one) for one in linkage.relations if one.terms[0].joint in {j.name for j in leg}
                 ],
             }
         )
@@ -403,12 +403,12 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         "sources": {"*": linkage.origin} if linkage.origin else {},
         "gravity": linkage.gravity,
         "home": {"position": tuple(origin.tolist()), "rotation": tuple(tuple(row) for row in turn.tolist())},
-        "platform": _body_data(within),
+        "platform": body_data(within),
         "legs": listed,
     }
 
 
-def _coupling(relation: LinkedRelation) -> dict[str, Any]:
+def coupling_data(relation: LinkedRelation) -> dict[str, Any]:
     """A coupling as a robot file states it."""
     joints, factors = [term.joint for term in relation.terms], [term.factor for term in relation.terms]
     return {"kind": "linear", "name": relation.name, "joints": joints, "factors": factors}
@@ -449,7 +449,7 @@ def _end(body: str, platform: str, owner: Mapping[str, str]) -> str:
     return f"{owner.get(body, 'no leg')}.{own}"
 
 
-def _body_data(one: Body) -> dict[str, Any]:
+def body_data(one: Body) -> dict[str, Any]:
     """A body as a robot file states it; one that cannot exist opts out of the check, as remarks say."""
     data = {"mass": one.mass, "com": one.com, "inertia": one.inertia}
     return data | {"check": "none"} if one.unphysical else data

@@ -197,7 +197,7 @@ class _File:
                     f"coupling {name}: its {side} needs link=, one of {', '.join(self.links)}; got {link!r}",
                     code="gear",
                 )
-            ways.append(self._joints_to(str(link)))
+            ways.append(joints_to(str(link), self.root))
         ratio = coupling.find("ratio")
         if ratio is None or not _number(ratio, "value"):
             raise InputError(f'coupling {name}: it needs <ratio value="6.0"/>, a number that is not 0', code="gear")
@@ -214,15 +214,6 @@ class _File:
         terms = [LinkedTerm(one, _COUPLED[kinds[one]], factor)
                  for way, factor in zip(apart, factors, strict=True) for one in way]  # fmt: skip
         return LinkedRelation(name, tuple(terms))
-
-    def _joints_to(self, link: str) -> list[str]:
-        """Joints from the root to a link."""
-        holders = {_link(joint, "child"): joint for joint in self.root.findall("joint")}
-        found: list[str] = []
-        while link in holders:
-            found.append(_name(holders[link]))
-            link = _link(holders[link], "parent")
-        return found[::-1]
 
     def _key(self, link: str) -> str:
         if link == self.base:
@@ -407,6 +398,16 @@ def _name(element: ET.Element) -> str:
     if not name:
         raise InputError(f"a <{element.tag}> has no name")
     return name
+
+
+def joints_to(link: str, root: ET.Element) -> list[str]:
+    """Joints from the root of a file to a link."""
+    holders = {_link(joint, "child"): joint for joint in root.findall("joint")}
+    found: list[str] = []
+    while link in holders:
+        found.append(_name(holders[link]))
+        link = _link(holders[link], "parent")
+    return found[::-1]
 
 
 def _link(joint: ET.Element, role: str) -> str:

@@ -12,8 +12,11 @@ from ..model import Model
 from .c import c_files, export_c
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
+from .linuxcnc import export_linuxcnc, linuxcnc_files
 from .mjcf import export_mjcf, mjcf_files, mjcf_positions
+from .ros2 import ros2_files
 from .sdf import export_sdf, sdf_files
+from .st import export_st, st_files
 from .urdf import export_urdf, urdf_files, urdf_positions
 
 
@@ -56,6 +59,12 @@ EXPORTS = {
         "A self-contained JavaScript module of a model function, for browsers and Node.js.",
         "The comment on top of {source} says what goes in and out, and has an example.",
     ),
+    "st": Export(
+        st_files,
+        "A function block of a model function in structured text (IEC 61131-3), for PLCs.",
+        "The comment on top of {source} says what goes in and out, and has an example program.",
+        ("precision", "iterations"),
+    ),
 }
 """Kinds of export of a model function by name. The last file is the one that a hint calls ``source``."""
 
@@ -94,6 +103,16 @@ ROBOT_EXPORTS = {
         "The robot as SDF 1.9, loops included.",
         "Put it into a world of Gazebo; the comment on top says with which gravity.",
     ),
+    "ros2": RobotExport(
+        ros2_files,
+        "The robot as a ROS 2 package: URDF, RViz, a node that completes the states of passive joints.",
+        "Build it with: colcon build. Then: ros2 launch PACKAGE display.launch.py",
+    ),
+    "linuxcnc": RobotExport(
+        linuxcnc_files,
+        "The robot's kinematics as a module of LinuxCNC, in one C file.",
+        "Install with: halcompile --install {source}. The comment on top says what goes into the INI file.",
+    ),
 }
 """Kinds of export of a robot by name. The last file is the one that a hint calls ``source``."""
 
@@ -107,14 +126,19 @@ __all__ = [
     "export_c",
     "export_cpp",
     "export_js",
+    "export_linuxcnc",
     "export_mjcf",
     "export_sdf",
+    "export_st",
     "export_urdf",
     "js_files",
     "js_function",
+    "linuxcnc_files",
     "mjcf_files",
     "mjcf_positions",
+    "ros2_files",
     "sdf_files",
+    "st_files",
     "urdf_files",
     "urdf_positions",
 ]

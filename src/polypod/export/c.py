@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from .. import __version__
 from ..errors import InputError
+from ..files import digest
 from ..kernels import Expression
 from ..lazy import lazy
 from ..model import Model
 from ..parameters.chosen import Choice, ChosenNumbers
-from ..symbols.expression import Iteration, Port
+from ..symbols.expression import Iteration
 from .code import Dialect, body, identifier, literal, named_expression, ports
 from .header import Target, comment, main_file
+from .status import Judge, Threshold, enum
+from .steps import STEPS, Step
 
 Precision = Literal["double", "float"]
-STEP = "control_step"
-"""One step of a controller: forward kinematics from the last pose, twist, acceleration, inverse dynamics."""
-_PARTS = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
 # Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
 HELPERS: dict[str, str] = {
     "smaller": "static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }\n",
     "larger": "static inline double larger(double a, double b) { return a != a || a > b ? a : b; }\n",
     "sign": "static inline double sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }\n",
 }
-DOUBLE = Dialect("C", "const double", "double state[{}]", "NAN", "INFINITY")
+DOUBLE = Dialect("C", "const double", "double state[{}]", "(double)NAN", "(double)INFINITY")
 _FLOAT = Dialect(
     "C",
     "const float",
@@ -47,19 +49,23 @@ _TARGET = Target(
     program=main_file,
 )
 _DIALECTS: dict[Precision, Dialect] = {"double": DOUBLE, "float": _FLOAT}
+CHECKED = "Inputs are checked: numbers must be finite and poses valid. Whatever goes in, a call ends in bounded time."
+_CONDITIONING_ITERATIONS = 12
+"""Fewest iterations for the distance to a singularity: Laguerre's method converges cubically, and from below."""
 _STACK_OVERHEAD = 1.2
 """Stack without optimisation over what all values take: clang 14 adds up to 13 % (control_step of a hexapod), gcc 12
 below 1 %."""
-_STACK_SAVED = 4
-"""Factor by which optimising reduces the stack at least: gcc 12 needs 6 to 11 % of what -O0 takes with -O1 to -O3,
-clang 7 to 17 % (inverse dynamics of kim-ryu, pedrammehr, staicu)."""
+_STACK_SAVED, _STACK_FRAMES = 2.5, 256
+"""Factor by which optimising reduces the stack at least, and bytes of the frames of small functions. Of what all values
+take, gcc 12 needs 5 to 12 % with -O1 to -O3 and -Os, clang 14 5 to 33 % (inverse dynamics and steps of kim-ryu,
+hexapod, delta; most in single precision, where it vectorises)."""
 _ITERATIONS = (
     "Every loop takes {} iterations, whatever the state: calls differ in time by the processor's caches only. Look at "
     "residual and converged, which say whether that was enough."
 )
 _FLAGS = (
-    "-fno-math-errno makes it faster and changes no number. With -ffast-math sums are taken in another order and a "
-    "compiler may drop the tests for what is not a number: then check that inputs are finite."
+    "-fno-math-errno makes it faster and changes no number. With -ffast-math sums are taken in another order; inputs "
+    "and outputs are still tested, by their bits."
 )
 SINGLE = (
     "Single precision: expect some 1e-5 of the largest numbers, less near singular poses; iterations of forward "
@@ -67,21 +73,80 @@ SINGLE = (
 )
 
 
+class Function(NamedTuple):
+    """An exported function in C or C++: its name, arrays, tests, struct of parameters, and code.
+
+    ``code`` has all functions, ``loops`` the largest number of iterations of each that iterates, as macros.
+    """
+
+    name: str
+    expression: Expression | Iteration
+    judge: Judge
+    struct: Struct | None
+    code: str
+    loops: tuple[Threshold, ...]
+
+    def thresholds(self) -> str:
+        """All numbers that tests and loops compare with, as macros."""
+        return "".join(one.text() for one in (*self.judge.thresholds(), *self.loops))
+
+
 def function_code(
     model: Model, function: str, friction: bool, dialect: Dialect, end: tuple[str, str], parameters: Sequence[str]
-) -> tuple[str, Expression | Iteration, str, Struct | None]:
-    """Name, expression, code and parameter struct of a function in C or C++.
+) -> Function:
+    """A function of a model, or a step of a controller, in C or C++.
 
-    The name ends with ``end``: the first text, of a function that iterates the second.
+    Its name ends with ``end``: the first text, of a function that iterates the second.
     """
     numbers = ChosenNumbers(model.robot, parameters) if parameters else None
-    if function == STEP:
-        return control_step(model, friction, dialect, end[1], numbers)
     single = number_type(dialect) == "float"
-    name, expression = named_expression(model, function, friction, numbers or False, single=single, further=(STEP,))
-    name += end[isinstance(expression, Iteration)]
+    step: Step | None = None
+    expression: Expression | Iteration
+    if function in STEPS:
+        step = STEPS[function](model, friction, numbers, single)
+        name = identifier(f"{model.robot.name}_{function}{'' if friction else '_without_friction'}{end[1]}")
+        parts, expression = step.parts, step.expression
+    else:
+        name, expression = named_expression(
+            model, function, friction, numbers or False, single=single, further=tuple(STEPS)
+        )
+        name += end[isinstance(expression, Iteration)]
+        parts = {"compute": expression}
     struct = None if numbers is None else Struct(name, dialect, numbers)
-    return name, expression, definition(name, expression, dialect, struct=struct), struct
+    codes, loops = [], []
+    for part, one in parts.items():
+        own, chosen = f"{name}_{part}", _enough(part, dialect)
+        bound = ""
+        if isinstance(one, Iteration) and (chosen.iterations or one.max_iterations):
+            bound = f"{name}_{'' if part == 'compute' else part + '_'}MAX_ITERATIONS".upper()
+            count = chosen.iterations or one.max_iterations
+            about = "iterations, always" if chosen.iterations else "iterations at most"
+            loops.append(Threshold(bound, str(count), about, own=False))
+        codes.append(definition(own, one, chosen, struct=struct, bound=bound))
+    if step is not None:
+        prototype = _prototype(f"{name}_compute", expression, number_type(dialect), struct, "static void")
+        codes.append(step.code(name, number_type(dialect), prototype))
+    judge = Judge(
+        model,
+        name,
+        expression,
+        dialect,
+        distance=step is not None and step.distance,
+        clearance=step is not None and step.clearance,
+        members=() if struct is None else struct.pointers(),
+        guarded="" if step is None else step.guarded,
+    )
+    prototype = _prototype(name, expression, number_type(dialect), struct)
+    code = "\n".join([judge.helpers(), *codes, judge.function(prototype)])
+    return Function(name, expression, judge, struct, code, tuple(loops))
+
+
+def _enough(part: str, dialect: Dialect) -> Dialect:
+    """A dialect with as many iterations as a part needs: a distance to a singularity that is not yet found is too
+    small, and would stop a machine without need."""
+    if part != "conditioning" or not dialect.iterations:
+        return dialect
+    return replace(dialect, iterations=max(dialect.iterations, _CONDITIONING_ITERATIONS))
 
 
 def export_c(
@@ -132,28 +197,39 @@ def export_c(
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
     checked_precision(precision)
-    if iterations is not None and iterations < 1:
-        raise InputError(f"iterations: at least 1 is needed, got {iterations}")
+    checked_iterations(iterations)
     dialect = replace(_DIALECTS[precision], iterations=iterations or 0)
     single = "" if precision == "double" else "_float"
     end = (single, f"{single}_{iterations}_iterations" if iterations else single)
-    name, expression, code, struct = function_code(model, function, friction, dialect, end, parameters)
-    if function != STEP and not isinstance(expression, Iteration):
+    found = function_code(model, function, friction, dialect, end, parameters)
+    name, struct = found.name, found.struct
+    if not found.loops:
         iterations = None
-    guard = f"{name.upper()}_H"
+    guard, stamp = f"{name.upper()}_H", Stamp.of(model, found)
     header = "\n".join(
         [
-            comment(model, name, expression, friction, _target(precision, code, struct, iterations)),
+            comment(model, name, found.expression, friction, _target(precision, found, stamp, iterations)),
             f"#ifndef {guard}\n#define {guard}\n",
+            enum(),
+            f"{found.thresholds()}{stamp.check()}",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+            f"extern const char {name}_stamp[];\n",
             *([] if struct is None else [struct.declaration()]),
-            f"{_prototype(name, expression, precision, struct)};\n",
+            f"{_prototype(name, found.expression, precision, struct)};\n",
             "#ifdef __cplusplus\n}\n#endif\n",
             "#endif\n",
         ]
     )
     own = "" if struct is None else f"{struct.definition()}\n"
-    return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers(code, precision)}\n{own}{code}'
+    includes = "#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    start = f'#include "{name}.h"\n\n{includes}\n{stamp.guard()}\n{stamp.definition()}\n'
+    return name, header, f"{start}{helpers(found.code, precision)}\n{own}{found.code}"
+
+
+def checked_iterations(iterations: int | None) -> None:
+    """Refuse a fixed number of iterations below one."""
+    if iterations is not None and iterations < 1:
+        raise InputError(f"iterations: at least 1 is needed, got {iterations}")
 
 
 def checked_precision(precision: Precision) -> Precision:
@@ -209,16 +285,19 @@ def definition(
     name: str,
     expression: Expression | Iteration,
     dialect: Dialect = DOUBLE,
-    static: bool = False,
     struct: Struct | None = None,
+    bound: str = "",
 ) -> str:
-    """The text of a C function; the robot's numbers that are inputs are an array, or members of a struct."""
-    prototype = _prototype(name, expression, number_type(dialect), struct)
-    code = body(expression, dialect) if struct is None else body(expression, dialect, struct.access)
+    """The text of a static C function; the robot's numbers that are inputs are an array, or members of a struct.
+
+    ``bound`` is the macro of the largest number of its iterations.
+    """
+    prototype = _prototype(name, expression, number_type(dialect), struct, "static void")
+    code = body(expression, dialect, bound=bound, **({} if struct is None else {"parameter": struct.access}))
     for label, _ in (pair for side in ports(expression) for pair in side):
         if not re.search(rf"\b{label}\b", code):
             code = f"    (void){label};\n{code}"
-    return f"{'static ' if static else ''}{prototype}\n{{\n{code}}}\n"
+    return f"{prototype}\n{{\n{code}}}\n"
 
 
 def number_type(dialect: Dialect) -> Precision:
@@ -226,86 +305,81 @@ def number_type(dialect: Dialect) -> Precision:
     return "float" if dialect.suffix else "double"
 
 
-def _target(precision: Precision, code: str, struct: Struct | None, iterations: int | None) -> Target:
+def _target(precision: Precision, found: Function, stamp: Stamp, iterations: int | None) -> Target:
     """What the header says of the language, with the stack that the code takes at most."""
-    size = 8 if precision == "double" else 4
+    size, code = 8 if precision == "double" else 4, found.code
     numbers = code.count(f"const {precision} ") + sum(map(int, re.findall(rf"{precision} \w+\[(\d+)\];", code)))
-    most = math.ceil(_STACK_OVERHEAD * numbers * size / 1000)
+    most = math.ceil((_STACK_OVERHEAD * numbers * size + _STACK_FRAMES) / 1000)
+    least = math.ceil((numbers * size / _STACK_SAVED + _STACK_FRAMES) / 1000)
     stack = (
-        f"No recursion, no static data. Without optimisation (-O0) every value has its own place and the stack takes "
-        f"{most} kB at most; with -O1 and above {-(-numbers * size // (1000 * _STACK_SAVED))} kB at most."
+        f"No recursion, no static data but the stamp. Without optimisation (-O0) every value has its own place and the "
+        f"stack takes {most} kB at most; with -O1 and above {least} kB at most."
     )
     more = [SINGLE] if precision == "float" else []
     if iterations:
         more.append(_ITERATIONS.format(iterations))
-    members = () if struct is None else tuple(struct.listed())
-    arrays = _TARGET.arrays.replace("double", precision)
-    return replace(_TARGET, arrays=arrays, notes=(stack, *more, _FLAGS), members=members, precision=precision)
+    elif found.loops:
+        listed = ", ".join(f"{one.value} ({one.name})" for one in found.loops)
+        more.append(f"Loops that iterate are bounded: at most {listed} iterations.")
+    members = () if found.struct is None else tuple(found.struct.listed())
+    return replace(
+        _TARGET,
+        arrays=_TARGET.arrays.replace("double", precision),
+        notes=(stack, *more, _FLAGS),
+        members=members,
+        precision=precision,
+        checked=CHECKED,
+        returned=tuple(found.judge.returned()),
+        stamp=stamp.text,
+    )
 
 
-def _prototype(name: str, expression: Expression | Iteration, number: Precision, struct: Struct | None = None) -> str:
+def _prototype(
+    name: str,
+    expression: Expression | Iteration,
+    number: Precision,
+    struct: Struct | None = None,
+    returned: str = "int",
+) -> str:
     inputs, outputs = ports(expression)
     types = {} if struct is None else {"parameters": struct.type}
     arguments = [f"const {types.get(label, number)} *{label}" for label, _ in inputs]
     arguments += [f"{number} *{label}" for label, _ in outputs]
-    line = f"void {name}({', '.join(arguments)})"
-    return line if len(line) < 110 else "void {}(\n    {})".format(name, ",\n    ".join(arguments))
+    line = f"{returned} {name}({', '.join(arguments)})"
+    return line if len(line) < 110 else "{} {}(\n    {})".format(returned, name, ",\n    ".join(arguments))
 
 
-def control_step(
-    model: Model, friction: bool, dialect: Dialect, end: str, numbers: ChosenNumbers | None = None
-) -> tuple[str, Expression, str, Struct | None]:
-    """Name, arrays and C code of a controller's step, and the struct of its parameters if it has some.
+@dataclass(frozen=True)
+class Stamp:
+    """Which robot a binary holds: polypod's version, digests of the robot's data and of the code, the function."""
 
-    From measured coordinates and rates: the pose (Newton from the last one), the twist J u = qdot; from commanded
-    accelerations of the coordinates that of the platform, J udot = qddot - Jdot u, and the forces that give it.
-    """
-    if model.robot.flexible:
-        raise InputError(
-            f"{STEP}: the coordinates of {model.robot.name!r} do not tell how its flexible platform moves; export "
-            "inverse_dynamics"
+    name: str
+    text: str
+    digest: str
+
+    @classmethod
+    def of(cls, model: Model, found: Function) -> Stamp:
+        """Of an exported function."""
+        code = hashlib.sha256((found.thresholds() + found.code).encode()).hexdigest()[:8]
+        # a name in the robot's file must not end the text
+        robot = re.sub(r"[^\w .+-]", "_", model.robot.name, flags=re.ASCII)
+        text = f"polypod {__version__}; robot {robot}, sha256 {digest(model.robot)}; {found.name}, code {code}"
+        return cls(found.name, text, code)
+
+    def check(self) -> str:
+        """The macro in the header that the source asks for."""
+        return f"#define {self.name.upper()}_CODE 0x{self.digest}U /* of the source that belongs to this header */\n"
+
+    def guard(self) -> str:
+        """The lines in the source that refuse the header of another export."""
+        return (
+            f"#if {self.name.upper()}_CODE != 0x{self.digest}U\n"
+            f'#error "{self.name}.h and {self.name}.c are of different exports"\n#endif\n'
         )
-    name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
-    struct = None if numbers is None else Struct(name, dialect, numbers)
-    number = number_type(dialect)
-    given_numbers = numbers or False
-    parts = {
-        part: named_expression(model, part, friction, given_numbers, search=False, single=number == "float")[1]
-        for part in _PARTS
-    }
-    taken: dict[str, Port] = {}
-    given: dict[str, Port] = {}
-    for one in parts.values():
-        for port in one.inputs:
-            if port.name not in taken:
-                given.setdefault(port.name, port)
-        taken.update({port.name: port for port in one.outputs})
-    found = [taken[label] for label in ("pose", "twist", "force", "residual", "quality", "converged") if label in taken]
-    own = [f"    {number} acceleration[6];", f"    {number} steps[1];"]
-    calls = []
-    for k, (part, expression) in enumerate(parts.items()):
-        inputs, outputs = ports(expression)
-        known = {"pose": "pose_found" if k else "pose"}
-        arguments = [known.get(label, label) for label, _ in inputs]
-        for _, port in outputs:
-            arguments.append({"quality": f"quality_{k}", "pose": "pose_found"}.get(port.name, port.name))
-        own.append(f"    {number} quality_{k}[1];")
-        calls.append(f"    {name}_{part}({', '.join(arguments)});")
-    smallest = "quality_0[0]"
-    for k in range(1, len(parts)):
-        smallest = f"smaller({smallest}, quality_{k}[0])"
-    whole = Expression(STEP, tuple(given.values()), tuple(found), None if numbers is None else numbers.port)
-    lines = [
-        _prototype(name, whole, number, struct),
-        "{",
-        *own,
-        *calls,
-        "    (void)steps;",
-        f"    quality[0] = {smallest};",
-        "}",
-    ]
-    static = [definition(f"{name}_{part}", parts[part], dialect, True, struct) for part in _PARTS]
-    return name, whole, "\n".join([*static, "\n".join(lines), ""]), struct
+
+    def definition(self) -> str:
+        """The constant, for the source."""
+        return f'const char {self.name}_stamp[] = "{self.text}";\n'
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -355,6 +429,10 @@ class Struct:
     def access(self, k: int) -> str:
         """The k-th number in C code."""
         return f"parameters->{self._places[k]}"
+
+    def pointers(self) -> list[tuple[str, int]]:
+        """Every member as a pointer to its numbers in C, and how many they are."""
+        return [(f"{'' if c.value.shape else '&'}parameters->{name}", c.length) for name, c in self.members]
 
     def declaration(self) -> str:
         """The type and the constant, for the header of C."""

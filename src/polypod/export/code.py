@@ -11,12 +11,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
+from typing import ClassVar
 
 import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
-from ..limits.symbols import uses_expression
+from ..limits.symbols import uses_expression, uses_of_outputs
 from ..mechanism import Mechanism
 from ..mechanism.acting_elements import has_elements
 from ..mechanism.closing import closed
@@ -32,13 +33,20 @@ from ..symbols.graph import SELECT, Graph, unsupported
 
 LIMITS, CLEARANCE, BOUNDED = "limits", "clearance", "bounded_inverse_dynamics"
 """The use of every limit of a state, and distances between bodies, which are no kernels of the model."""
+LIMIT_USES = "limit_uses"
+"""The same from what is known of a state already; a part of other functions only."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
-_COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _FORMS = {
     ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "{0} + {0}", ca.OP_NEG: "-{0}", ca.OP_INV: "{one} / {0}", ca.OP_ASSIGN: "{0}",
-    ca.OP_NOT: "{0} == {zero} ? {one} : {zero}", ca.OP_AND: "{0} != {zero} && {1} != {zero} ? {one} : {zero}",
-    ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
-    SELECT: "{0} != {zero} ? {1} : {2}",
+}  # fmt: skip
+# condition, value if it holds, value if not
+_CHOICES = {
+    ca.OP_NOT: ("{0} {eq} {zero}", "{one}", "{zero}"),
+    ca.OP_AND: ("{0} {ne} {zero} {and} {1} {ne} {zero}", "{one}", "{zero}"),
+    ca.OP_OR: ("{0} {ne} {zero} {or} {1} {ne} {zero}", "{one}", "{zero}"),
+    ca.OP_IF_ELSE_ZERO: ("{0} {ne} {zero}", "{1}", "{zero}"), SELECT: ("{0} {ne} {zero}", "{1}", "{2}"),
+    ca.OP_LT: ("{0} < {1}", "{one}", "{zero}"), ca.OP_LE: ("{0} <= {1}", "{one}", "{zero}"),
+    ca.OP_EQ: ("{0} {eq} {1}", "{one}", "{zero}"), ca.OP_NE: ("{0} {ne} {1}", "{one}", "{zero}"),
 }  # fmt: skip
 _STARTS = 80
 """Poses about the guess where forward kinematics begins again if it found nothing."""
@@ -66,12 +74,15 @@ _KEYWORDS = frozenset({
 
 @dataclass(frozen=True)
 class Dialect:
-    """What differs between languages of C's family.
+    """What differs between languages: fields for those of C's family, methods for the others.
 
-    ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``more`` is a further
-    condition for another round of an iteration. ``calls`` gives the name of a function by C's; ``smaller``, ``larger``
-    and ``sign`` are none of C's: a language has its own, or defines them. ``suffix`` ends a number. With ``iterations``
-    an iteration takes that many, whatever its state: those after its last change nothing.
+    ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``calls`` gives the
+    name of a function by C's; ``smaller``, ``larger`` and ``sign`` are none of C's: a language has its own, or defines
+    them. ``suffix`` ends a number. With ``iterations`` an iteration takes that many, whatever its state: those after
+    its last change nothing. ``counter`` declares the count of iterations in a loop that has a bound; an iteration that
+    has none takes ``most``, if that is not 0. With ``reuses`` a variable takes the place of one that is no
+    longer needed, where a language has no numbers that stay as they are. ``narrow``: literals in the range of single
+    precision only.
     """
 
     language: str
@@ -80,9 +91,56 @@ class Dialect:
     nan: str
     infinity: str
     calls: Callable[[str], str] = str
-    more: str = ""
     suffix: str = ""
     iterations: int = 0
+    counter: str = "int"
+    most: int = 0
+    reuses: bool = False
+    narrow: bool = False
+    words: ClassVar[dict[str, str]] = {"eq": "==", "ne": "!=", "and": "&&", "or": "||"}
+
+    def define(self, name: str, text: str) -> str:
+        """A statement that gives a new value a name."""
+        return f"{self.value} {name} = {text};"
+
+    def store(self, target: str, text: str) -> str:
+        """A statement that writes to an element of an array."""
+        return f"{target} = {text};"
+
+    def choice(self, condition: str, value: str, other: str) -> str:
+        """A value if a condition holds, or another."""
+        return f"{condition} ? {value} : {other}"
+
+    def decimal(self, value: float) -> str:
+        """A finite number: the shortest decimal that reads back to the same double."""
+        return f"{value!r}{self.suffix}"
+
+    def block(self, condition: str, lines: str) -> str:
+        """Statements that are executed if a condition holds."""
+        return f"        if ({condition}) {{\n{lines}        }}\n"
+
+    def loop(self, going: str, lines: str, moves: Sequence[str], most: str) -> str:
+        """Statements repeated while ``going`` holds, ``most`` times at most (or always, if the number is fixed).
+
+        ``moves`` are new values of the state; an empty ``most`` is no bound.
+        """
+        counted = f"    for ({self.counter} round = 0; round < {most}"
+        ends = "    }\n"
+        if self.iterations:
+            head = f"{counted}; round++) {{\n        const int going = {going};\n"
+        elif most:
+            head = f"{counted} && {going}; round++) {{\n"
+        else:
+            head, ends = "    do {\n", f"    }} while ({going});\n"
+        return head + lines + self.moved(moves, "going") + ends
+
+    def moved(self, moves: Sequence[str], going: str) -> str:
+        """The state's new values. One may be another's old one: all are read before any is written."""
+        lines = [f"        {self.define(f'n{k}', value)}\n" for k, value in enumerate(moves)]
+        for k in range(len(moves)):
+            new = self.choice(going, f"n{k}", f"state[{k}]") if self.iterations else f"n{k}"
+            lines.append(f"        {self.store(f'state[{k}]', new)}\n")
+        return "".join(lines)
 
 
 def named_expression(
@@ -101,7 +159,7 @@ def named_expression(
     Iterations of code in ``single`` precision end where such numbers do.
     """
     known = available_functions(model)
-    if function not in known:
+    if function not in (*known, LIMIT_USES):
         raise UnknownNameError("model function", function, (*known, *further))
     name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
@@ -123,10 +181,13 @@ def _expression(
         return uses_expression(kernels, mechanism, model.robot_limits, friction, model.clearances)
     if function == CLEARANCE:
         return closed(mechanism, model.clearances.function.constant_expression(mechanism))
+    if function == LIMIT_USES:
+        return uses_of_outputs(mechanism, model.robot_limits)
     if function == BOUNDED:
         return kernels.expression(mechanism.with_bounds, "inverse_dynamics", friction)
     lower = not DegreesOfFreedom(mechanism.robot).full
-    if function == "motion" and lower:
+    # legs that iterations close are not known beside them: their motors follow from inverse_kinematics of the pose
+    if function == "motion" and lower and not mechanism.implicit_legs:
         return closed(mechanism, motion_with_actuators(mechanism))
     if function == "forward_kinematics" and search:
         # coordinates of joints that iterations close are not known beside them
@@ -207,9 +268,15 @@ def ports(expression: Expression | Iteration) -> tuple[list[tuple[str, Port]], l
 
 
 def body(
-    expression: Expression | Iteration, dialect: Dialect, parameter: Callable[[int], str] = "parameters[{}]".format
+    expression: Expression | Iteration,
+    dialect: Dialect,
+    parameter: Callable[[int], str] = "parameters[{}]".format,
+    bound: str = "",
 ) -> str:
-    """The statements of a function whose arguments are its inputs and outputs; ``parameter`` writes the k-th one."""
+    """The statements of a function whose arguments are its inputs and outputs; ``parameter`` writes the k-th one.
+
+    ``bound`` is the text of the largest number of iterations, unless that is the number itself.
+    """
     inputs, outputs = ports(expression)
     names, results = [name for name, _ in inputs], [name for name, _ in outputs]
     program = expression.program
@@ -223,7 +290,7 @@ def body(
 
     if program.loop is None:
         code, values = _statements(dialect, program.body, given, "v", "    ")
-        return before + code + _stores(results, values)
+        return before + code + _stores(dialect, results, values)
     once, (shared,) = _statements(dialect, program.body, given, "a", "    ")
 
     size, renew = len(program.loop.start.outputs[0]), program.loop.renew
@@ -236,30 +303,28 @@ def body(
     first, initial = _statements(dialect, program.loop.start, source, "b", "    ")
     loop, moved = _statements(dialect, program.loop.step, source, "c", "        ")
     last, values = _statements(dialect, program.loop.finish, source, "d", "    ")
-    lines = [f"    {dialect.state.format(size + (0 if renew is None else len(renew.outputs[0])))};\n"]
+    lines = []
+    if dialect.state:
+        lines.append(f"    {dialect.state.format(size + (0 if renew is None else len(renew.outputs[0])))};\n")
+    zero = dialect.decimal(0.0)
     if renew is not None:
         anew, (kept,) = _statements(dialect, renew, source, "e", "            ")
-        anew += "".join(f"            state[{size + k}] = {value};\n" for k, value in enumerate(kept))
-        loop = f"        if (state[{program.loop.count}] == 0.0{dialect.suffix}) {{\n{anew}        }}\n{loop}"
+        anew += "".join(f"            {dialect.store(f'state[{size + k}]', value)}\n" for k, value in enumerate(kept))
+        loop = dialect.block(f"state[{program.loop.count}] {dialect.words['eq']} {zero}", anew) + loop
     lines += [before, once, first]
-    lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
-    going = f"state[{size - 1}] == 0.0{dialect.suffix}"
-    counted = f"    for (int round = 0; round < {dialect.iterations}; round++) {{\n        const int going = {going};\n"
-    lines += [counted if dialect.iterations else "    do {\n", loop]
-    # A new number may be another's old one: all are read before any is written.
-    lines += [f"        {dialect.value} n{k} = {value};\n" for k, value in enumerate(moved[0])]
-    after = (
-        "        state[{0}] = going ? n{0} : state[{0}];\n" if dialect.iterations else ("        state[{0}] = n{0};\n")
-    )
-    lines += [after.format(k) for k in range(size)]
-    lines += ["    }\n" if dialect.iterations else f"    }} while ({going}{dialect.more});\n", last]
-    lines.append(_stores(results, values))
+    lines += [f"    {dialect.store(f'state[{k}]', value)}\n" for k, value in enumerate(initial[0])]
+    own = expression.max_iterations if isinstance(expression, Iteration) else 0
+    most = bound or str(dialect.iterations or own or dialect.most or "")
+    lines += [dialect.loop(f"state[{size - 1}] {dialect.words['eq']} {zero}", loop, moved[0], most), last]
+    lines.append(_stores(dialect, results, values))
     return "".join(lines)
 
 
-def _stores(names: Sequence[str], outputs: Sequence[Sequence[str]]) -> str:
+def _stores(dialect: Dialect, names: Sequence[str], outputs: Sequence[Sequence[str]]) -> str:
     return "".join(
-        f"    {name}[{k}] = {value};\n" for name, row in zip(names, outputs, strict=True) for k, value in enumerate(row)
+        f"    {dialect.store(f'{name}[{k}]', value)}\n"
+        for name, row in zip(names, outputs, strict=True)
+        for k, value in enumerate(row)
     )
 
 
@@ -269,17 +334,39 @@ def _statements(
     """One statement an operation, and the names of the outputs' values."""
     values: list[str] = []
     lines: list[str] = []
+    places = _reused_places(graph) if dialect.reuses else range(len(graph.operations))
     for number, step in enumerate(graph.operations):
         if step.op == ca.OP_INPUT:
             values.append(source(*step.source))
         elif step.op == ca.OP_CONST:
             values.append(literal(dialect, step.constant))
         else:
-            name = f"{letter}{number}"
+            name = f"{letter}{places[number]}"
             text = _operation(dialect, step.op, [values[i] for i in step.arguments])
-            lines.append(f"{indent}{dialect.value} {name} = {text};\n")
+            lines.append(f"{indent}{dialect.define(name, text)}\n")
             values.append(name)
     return "".join(lines), [[values[i] for i in row] for row in graph.outputs]
+
+
+def _reused_places(graph: Graph) -> list[int]:
+    """A place for every value such that none is written while the one before it there is still needed."""
+    last = {i: number for number, step in enumerate(graph.operations) for i in step.arguments}
+    last |= dict.fromkeys((i for row in graph.outputs for i in row), len(graph.operations))
+    places: list[int] = []
+    free: list[int] = []
+    count = 0
+    for number, step in enumerate(graph.operations):
+        if step.op in (ca.OP_INPUT, ca.OP_CONST):
+            places.append(-1)
+            continue
+        # an operation reads all its arguments before it writes: it may take the place of one
+        ends = {places[i] for i in step.arguments if last[i] == number and places[i] >= 0}
+        free += sorted(ends, reverse=True)
+        if not free:
+            free.append(count)
+            count += 1
+        places.append(free.pop())
+    return places
 
 
 def literal(dialect: Dialect, value: float) -> str:
@@ -288,19 +375,22 @@ def literal(dialect: Dialect, value: float) -> str:
         return dialect.nan
     if math.isinf(value):
         return dialect.infinity if value > 0 else f"(-{dialect.infinity})"
-    if dialect.suffix and value:  # numbers that only mean "beyond all others" stay so in single precision
+    if (
+        dialect.suffix or dialect.narrow
+    ) and value:  # numbers that only mean "beyond all others" stay so in single precision
         value = math.copysign(min(max(abs(value), _SMALLEST_FLOAT), _LARGEST_FLOAT), value)
-    text = f"{value!r}{dialect.suffix}"
+    text = dialect.decimal(value)
     return text if value >= 0 and not math.copysign(1.0, value) < 0 else f"({text})"
 
 
 def _operation(dialect: Dialect, op: int, x: Sequence[str]) -> str:
     if op in _INFIX:
         return f"{x[0]} {_INFIX[op]} {x[1]}"
-    if op in _COMPARE:
-        return f"{x[0]} {_COMPARE[op]} {x[1]} ? 1.0{dialect.suffix} : 0.0{dialect.suffix}"
     if op in _CALLS:
         return f"{dialect.calls(_CALLS[op])}({', '.join(x)})"
+    known = {"one": dialect.decimal(1.0), "zero": dialect.decimal(0.0), **dialect.words}
+    if op in _CHOICES:
+        return dialect.choice(*(part.format(*x, **known) for part in _CHOICES[op]))
     if op not in _FORMS:
         raise unsupported(op, f"{dialect.language} code")
-    return _FORMS[op].format(*x, one=f"1.0{dialect.suffix}", zero=f"0.0{dialect.suffix}")
+    return _FORMS[op].format(*x, **known)

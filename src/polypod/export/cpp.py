@@ -10,9 +10,10 @@ from math import prod
 from ..kernels import Expression
 from ..model import Model
 from ..symbols.expression import Iteration, Port
-from .c import HELPERS, SINGLE, Precision, Struct, checked_precision, function_code, helpers
+from .c import CHECKED, HELPERS, SINGLE, Function, Precision, Stamp, checked_precision, function_code, helpers
 from .code import Dialect, identifier, namespace, ports
 from .header import Target, comment, cpp_file
+from .status import enum
 
 _DOUBLE = Dialect(
     "C++",
@@ -78,20 +79,26 @@ def export_cpp(
     """
     dialect = _DIALECTS[checked_precision(precision)]
     end = "" if precision == "double" else "_float"
-    name, expression, code, struct = function_code(model, function, friction, dialect, (end, end), parameters)
+    found = function_code(model, function, friction, dialect, (end, end), parameters)
+    name, expression, code, struct = found.name, found.expression, found.code, found.struct
+    stamp = Stamp.of(model, found)
     space = namespace(model)
     short = name.removeprefix(f"{identifier(model.robot.name)}_")
     guard = f"POLYPOD_{name.upper()}_HPP"
-    functions = re.sub(r"^(?:static )?void ", "inline void ", code, flags=re.MULTILINE)
+    functions = re.sub(r"^(?:static )?(void|int) (?=\w+\()", r"inline \1 ", code, flags=re.MULTILINE)
+    for plain in ("uint64_t", "uint32_t", "memcpy"):
+        functions = re.sub(rf"\b{plain}\b", f"std::{plain}", functions)
     own = "" if struct is None else f"{struct.cpp()}\n"
     lines = [
-        comment(model, name, expression, friction, _target(precision, short, struct)),
+        comment(model, name, expression, friction, _target(precision, short, found, stamp)),
         f"#ifndef {guard}\n#define {guard}\n",
-        "#include <array>\n#include <cmath>\n",
+        "#include <array>\n#include <cmath>\n#include <cstdint>\n#include <cstring>\n",
+        f"{enum()}{found.thresholds()}",
         f"namespace polypod::{space}::{name}_code {{\n",  # of its own, so that several headers may be included
         own + helpers(code, precision).replace("static inline", "inline") + functions,
         "}\n",
         f"namespace polypod::{space} {{\n",
+        f'/// Which robot and code this is.\ninline constexpr char {short}_stamp[] = "{stamp.text}";\n',
         *([] if struct is None else [_named(short, name)]),
         _result(short, expression, precision),
         _wrapper(short, f"{name}_code::{name}", expression, precision),
@@ -128,11 +135,21 @@ def cpp_files(
     return {f"{name}.hpp": text}
 
 
-def _target(precision: Precision, short: str, struct: Struct | None) -> Target:
-    members = () if struct is None else tuple(struct.listed())
+def _target(precision: Precision, short: str, found: Function, stamp: Stamp) -> Target:
+    members = () if found.struct is None else tuple(found.struct.listed())
     arrays = _TARGET.arrays.format(number=precision)
     notes = (SINGLE,) if precision == "float" else ()
-    return replace(_TARGET, arrays=arrays, notes=notes, members=members, struct=short, precision=precision)
+    return replace(
+        _TARGET,
+        arrays=arrays,
+        notes=notes,
+        members=members,
+        struct=short,
+        precision=precision,
+        checked=CHECKED,
+        returned=tuple(found.judge.returned()),
+        stamp=stamp.text,
+    )
 
 
 def _type(port: Port, number: Precision) -> str:
@@ -151,7 +168,8 @@ def _named(short: str, name: str) -> str:
 def _result(short: str, expression: Expression | Iteration, number: Precision) -> str:
     """What the function returns: its outputs by name."""
     fields = "".join(f"    {_type(port, number)} {label};\n" for label, port in ports(expression)[1])
-    return f"/// Outputs of {short}.\nstruct {short}_result {{\n{fields}}};\n"
+    status = "    int status; ///< POLYPOD_OK, or why the other fields are not an answer\n"
+    return f"/// Outputs of {short}.\nstruct {short}_result {{\n{status}{fields}}};\n"
 
 
 def _wrapper(short: str, inner: str, expression: Expression | Iteration, number: Precision) -> str:
@@ -168,5 +186,5 @@ def _wrapper(short: str, inner: str, expression: Expression | Iteration, number:
     call = ",\n        ".join([*given, *found])
     return (
         f"[[nodiscard]] inline {short}_result {short}(\n    {arguments}) noexcept\n{{\n    {short}_result result{{}};\n"
-        f"    {inner}(\n        {call});\n    return result;\n}}\n"
+        f"    result.status = {inner}(\n        {call});\n    return result;\n}}\n"
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from textwrap import wrap
-from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..datasets import units
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import left_out_text
@@ -31,13 +31,11 @@ _A_LINE = 4  # numbers
 
 
 def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str, number: str) -> list[str]:
-    """Lines of a main.c: the robot at home and at rest, the first output printed, 1 returned if there is no answer.
+    """Lines of a main.c: the robot at home and at rest, the first output printed, the status returned if it is not OK.
 
-    ``inputs`` and ``outputs`` are the ports with their C names; above ``residual`` there is no answer. ``number`` is
-    the type of numbers.
+    ``inputs`` and ``outputs`` are the ports with their C names. ``number`` is the type of numbers.
     """
     first, port = outputs[0]
-    bad = _no_answer(outputs, residual)
     arguments = [(f"&{name}_defaults" if label == "parameters" else label, p) for label, p in inputs]
     inputs = [(label, p) for label, p in inputs if label != "parameters"]
     return [
@@ -48,11 +46,14 @@ def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: 
         "{",
         *(f"    {line}" for label, given in inputs for line in _declared(model, label, given, number)),
         *(f"    {number} {label}[{prod(output.shape)}];" for label, output in outputs),
-        f"    {name}(",
+        f"    const int status = {name}(",
         *(f"        {line}" for line in _arguments(arguments, outputs)),
-        *([f"    if ({bad}) return 1;"] if bad else []),
-        f"    for (int k = 0; k < {prod(port.shape)}; k++)",
+        "    if (status != POLYPOD_OK) {",
+        "        return status;",
+        "    }",
+        f"    for (int k = 0; k < {prod(port.shape)}; k++) {{",
         f'        printf("%.17g\\n", {first}[k]);',
+        "    }",
         "    return 0;",
         "}",
     ]
@@ -63,9 +64,6 @@ def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: s
     _, port = outputs[0]
     inputs = [(label, p) for label, p in inputs if label != "parameters"]  # by default the robot's own
     fields = [f"found.{label}" for label, _ in outputs]
-    bad = _no_answer(outputs, residual)
-    for (label, _), field in zip(outputs, fields, strict=True):
-        bad = bad.replace(f"{label}[0]", field)
     function = name.removeprefix(f"{identifier(model.robot.name)}_")
     shown = fields[0] if port.shape else f"{{{fields[0]}}}"
     return [
@@ -77,7 +75,7 @@ def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: s
         *(f"    {line}" for label, given in inputs for line in _array(model, label, given, number)),
         f"    const auto found = polypod::{namespace(model)}::{function}(",
         f"        {', '.join(label for label, _ in inputs)});",
-        *([f"    if ({bad}) return 1;"] if bad else []),
+        "    if (found.status != POLYPOD_OK) return found.status;",
         f'    for (const double value : {shown}) std::printf("%.17g\\n", value);',
         "    return 0;",
         "}",
@@ -145,7 +143,7 @@ def _constant(model: Model, label: str, port: Port) -> Iterator[str]:
 
 def _texts(model: Model, port: Port, number: str = "double") -> list[str] | None:
     """Numbers of an input as texts; None if all are zero."""
-    values = np.ravel(_value(model, port))
+    values = np.ravel(home_value(model, port))
     if not values.any():
         return None
     texts = [repr(value + 0.0).removesuffix(".0") for value in values.tolist()]
@@ -156,15 +154,16 @@ def _lines(texts: list[str]) -> Iterator[str]:
     return (f"    {', '.join(texts[start : start + _A_LINE])}," for start in range(0, len(texts), _A_LINE))
 
 
-def _value(model: Model, port: Port) -> Any:
+def home_value(model: Model, port: Port) -> Array:
+    """An input at home and at rest."""
     home = model.robot.home.matrix
     if port.name == "pose":
         return np.broadcast_to(home, port.shape)
     if port.name == "q":
-        return model.inverse_kinematics(home)
+        return np.asarray(model.inverse_kinematics(home))
     if port.name in ("low", "high"):
         low, high = model.robot_limits.force_range_at_rest
-        return np.clip(low if port.name == "low" else high, -_WIDE, _WIDE)
+        return np.asarray(np.clip(low if port.name == "low" else high, -_WIDE, _WIDE))
     return np.ones(port.shape) if port.name == "weights" else np.zeros(port.shape)
 
 
@@ -179,6 +178,7 @@ ABOUT = {
     "jacobian": "the Jacobian of a pose",
     "conditioning": "distance of a pose from singularity: gear ratios have no effect, rotations are arcs at the "
     "platform's size",
+    "sides": "the side of all singularities that a pose is on",
     "rates": "rates of the actuators for a twist of the platform",
     "accelerations": "coordinates, rates and accelerations of the actuators for a motion of the platform",
     "bodies": "poses of all bodies of the legs",
@@ -211,6 +211,8 @@ ABOUT = {
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
     "twist": "twist of the platform from the rates of the actuators",
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
+    "safe_step": "forces for a controller, as of control_step, with the use of every limit of a state, the distance to "
+    "a singularity and those between bodies; forces are written only if all of them hold",
     "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
     "stiffness": "stiffness of the platform from those of drives, legs and joints, without preload",
@@ -262,6 +264,7 @@ OUTPUTS = {
     "bias": "b in M udot + b = J^T force + wrench [N, then N m]: Coriolis, gravity, friction; {u}",
     "condition": "condition number of the scaled Jacobian [1]; infinite where the legs do not close",
     "distance": "its smallest singular value [1, m of the joints per m of the platform]; 0 where the legs do not close",
+    "side": "a number that two poses share where no singularity separates them by the sign of a determinant [1]",
     "kinetic": "kinetic energy [J]",
     "potential": "potential energy [J], -sum m g.r with r from the origin of {B}",
     "wrenches": "for each joint force [N] and moment [N m] that its parent puts on its child, at the joint's centre, "
@@ -275,7 +278,7 @@ OUTPUTS = {
     "use": "an unused 0, then shares of what is allowed [1] of: {uses}. {not_judged}",
     "pose": "the pose found, laid out as the guess",
     "residual": "largest difference between q and the coordinates of the pose found, as motions of the actuated joints "
-    "without their gears [m or rad]; above {residual} there "
+    "without their gears [m, turns as arcs at the platform's size]; above {residual} there "
     "is no solution: test !(residual[0] <= {residual})",
     "next": "guess for the next coordinates, laid out as the guess: the pose found, or the previous guess",
     "steps": "iterations taken [1]",
@@ -320,7 +323,8 @@ class Target:
 
     ``command`` is a line that has the function's ``{name}``; empty for none. ``members`` are lines that say what a
     struct of parameters has, ``struct`` is what its name begins with if that is not the function's. ``precision`` is
-    the type of numbers.
+    the type of numbers. ``checked`` says what is tested, ``returned`` what statuses mean, ``stamp`` which robot and
+    code it is. ``apart`` says what arrays must not do, ``brackets`` begin and end a comment.
     """
 
     arrays: str
@@ -333,18 +337,24 @@ class Target:
     members: tuple[str, ...] = ()
     struct: str = ""
     precision: str = "double"
+    checked: str = "Inputs are not checked: the pose must be valid and all numbers finite."
+    returned: tuple[str, ...] = ()
+    stamp: str = ""
+    apart: str = " They must not overlap."
+    brackets: tuple[str, str] = ("/*", "*/")
 
 
 def comment(model: Model, name: str, expression: Expression | Iteration, friction: bool, target: Target) -> str:
-    """The comment of a function for a language, between ``/*`` and ``*/``."""
+    """The comment of a function for a language."""
     function = expression.name
     inputs, outputs = ports(expression)
     known = _facts(model, target.precision) | {
         "iterated": "the deflection" if function == "steady_shape" else "the joint loads that dry friction depends on"
     }
-    has_friction = takes_friction(function) or function == "control_step"
+    has_friction = takes_friction(function) or function in ("control_step", "safe_step")
     with_friction = f", {'with' if friction else 'without'} friction in its joints" if has_friction else ""
     lines = [*_wrapped(f"{name}: {ABOUT[function]}, for one state of the robot '{model.robot.name}'{with_friction}.")]
+    lines += ["", *_wrapped(target.stamp)] if target.stamp else []
     lines += ["", "Input:"]
     for label, port in inputs:
         if label == "parameters" and target.members:
@@ -358,10 +368,13 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     texts = OUTPUTS | _FLEXIBLE if model.robot.flexible else OUTPUTS
     for label, port in outputs:
         lines += _entry(label, port, texts[port.name].format_map(known))
+    if target.returned:
+        lines += ["", "Returns a status; unless it is POLYPOD_OK the outputs are not an answer:"]
+        lines += (line for text in target.returned for line in _hanging(text))
     for note in (
         *([_CONVERGED] if "converged" in dict(outputs) and function != "steady_shape" else []),
-        f"{target.arrays} They must not overlap. SI units and radians. Actuators: {known['actuators']}.",
-        f"Inputs are not checked: the pose must be valid and all numbers finite. {target.input}",
+        f"{target.arrays}{target.apart} SI units and radians. Actuators: {known['actuators']}.",
+        f"{target.checked} {target.input}",
         *target.notes,
         target.use,
     ):
@@ -372,12 +385,18 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
         f"    {line}" for line in target.program(model, name, inputs, outputs, known["residual"], target.precision)
     ]
     # a name in the robot's file must not end the comment, nor seem to begin one
-    body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /").replace("/*", "/ *")
-    return f"/*\n{body}\n */"
+    body = "\n".join(f" * {line}".rstrip() for line in lines)
+    for bracket in target.brackets:
+        body = body.replace(bracket, " ".join(bracket))
+    return f"{target.brackets[0]}\n{body}\n {target.brackets[1]}"
 
 
 def _wrapped(text: str, indent: str = "") -> Iterator[str]:
     return (indent + line for line in wrap(text, _WIDTH - len(indent), break_on_hyphens=False))
+
+
+def _hanging(text: str) -> list[str]:
+    return wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False)
 
 
 def _entry(label: str, port: Port, text: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ b against a about e is to turn a against b about -e. Spherical joints turn by wh
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,30 +45,44 @@ def positions_of(
     here, home = (model.joint_positions(p, unwrap=u) for p, u in ((pose, unwrap), (home_pose, None)))
     frames, start = (model.bodies(p) for p in (pose, home_pose))
     turns: dict[str, Array] = {
-        name.replace(".", "-", 1): frame[..., :3, :3] @ np.swapaxes(start[name], -1, -2)[:3, :3]
+        name_in_tree(model, name, "/"): frame[..., :3, :3] @ np.swapaxes(start[name], -1, -2)[:3, :3]
         for name, frame in frames.items()
     }
     turns[BASE] = np.eye(3)
-    own = {name.replace(".", "-", 1): (model.joints[name], here[name] - home[name]) for name in here}
+    own = {name_in_tree(model, name): (model.joints[name], here[name] - home[name]) for name in here}
     parts: list[Array] = []
     for place in places:
-        name = place.joint.name
         if place.joint.kind == "spherical":
             first, second = (turns[_whole(body)] for body in place.joint.between)
             parts.append(_turned(np.swapaxes(first, -1, -2) @ second, place, tree))
             continue
-        if name in own:
-            axes, values = own[name]
-            motion = place.motion
-            if len(axes) == 2 and name in tree.reversed and motion in _OTHER:
-                motion = _OTHER[motion]
-            number = axes.index(motion) if motion in axes else 0
-        else:  # a universal joint whose cross is a body is two hinges
-            whole, _, which = name.rpartition(" ")
-            _, values = own[whole]
-            number = int(which) - 1
+        whole, number = source_of(place, {known: axes for known, (axes, _) in own.items()}, tree)
+        values = own[whole][1]
         parts.append(values[..., number : number + 1] + place.home)
     return np.concatenate(parts, axis=-1)
+
+
+def name_in_tree(model: Model, name: str, group: str = ".") -> str:
+    """A joint or body of the model as trees call it: LEG-JOINT; of a machine's groups with ``group`` between."""
+    if name == "platform":
+        return name
+    legs = [one.name for one in model.robot.legs if name.startswith(f"{one.name}.")]
+    if legs:
+        leg = max(legs, key=len)  # a leg's name may have dots
+        return f"{leg}-{name[len(leg) + 1 :]}"
+    return f"{model.robot.legs[0].name}-{name.replace('.', group)}"
+
+
+def source_of(place: JointPlace, axes_of: Mapping[str, Sequence[str]], tree: Tree) -> tuple[str, int]:
+    """The joint of the model, and which of its positions, that a number of a tree's positions is."""
+    name = place.joint.name
+    if name in axes_of:
+        axes, motion = axes_of[name], place.motion
+        if len(axes) == 2 and name in tree.reversed and motion in _OTHER:
+            motion = _OTHER[motion]
+        return name, axes.index(motion) if motion in axes else 0
+    whole, _, which = name.rpartition(" ")  # a universal joint whose cross is a body is two hinges
+    return whole, int(which) - 1
 
 
 _OTHER = {"first": "second", "second": "first"}

@@ -12,17 +12,17 @@ from .code import Dialect, body, named_expression, ports
 from .header import Target, comment, script_file
 
 MAX_ITERATIONS = 100_000
-"""Iterations end by themselves before (forward kinematics from all its starts after 74,000); a page must not hang on
-one that does not."""
+"""Of a function that does not say how many it takes at most: a page must not hang on one that does not end."""
 _OWN = {"fabs": "Math.abs", "smaller": "Math.min", "larger": "Math.max", "copysign": "copysign"}
 JAVASCRIPT = Dialect(
     "JavaScript",
     "const",
-    "let iterations = 0;\n    const state = new Float64Array({})",
+    "const state = new Float64Array({})",
     "NaN",
     "Infinity",
     calls=lambda name: _OWN.get(name, f"Math.{name}"),
-    more=f" && ++iterations < {MAX_ITERATIONS}",
+    counter="let",
+    most=MAX_ITERATIONS,
 )
 HELPERS = "const copysign = (a, b) => (b < 0 || Object.is(b, -0) ? -Math.abs(a) : Math.abs(a));\n"
 """What functions need beside ``Math``."""

@@ -323,14 +323,15 @@ class _Writer:
 
 def _holding(model: Model) -> Array:
     """Forces (n,) that hold the robot at home without friction: one state, so nothing is compiled for it."""
-    kernels, still, home = model.kernels, np.zeros(6), model.robot.home.matrix
+    kernels, home = model.kernels, model.robot.home.matrix
     expression = kernels.expression(kernels.mechanism, "inverse_dynamics", False)
     given = {"pose": home.ravel(), "weights": np.ones(len(model.actuators)), "preload": np.zeros(len(model.actuators))}
-    values = [given.get(port.name, still) for port in expression.inputs]
+    values = [given.get(port.name, np.zeros(port.length)) for port in expression.inputs]
     numbers = [kernels.mechanism.numbers.values] if expression.parameters else []
     outputs = interpreted(expression, values, numbers)
     found = {port.name: np.array(one).ravel() for port, one in zip(expression.outputs, outputs, strict=True)}
     if not found["quality"][0] > float(LEAST):
+        still = np.zeros(6 + len(model.internal))
         return np.asarray(model.inverse_dynamics(home, still, still, friction=False))  # which says what is wrong
     return found["force"]
 

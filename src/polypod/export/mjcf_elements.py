@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description.element import COORDINATES, ElementData
-from ..elements import Damper, GasSpring, Spring, Stop
+from ..elements import Brake, Damper, GasSpring, Spring, Stop
 from ..errors import InputError
 from ..exchange.linkage import BASE, PLATFORM, Linkage, linkage_of
 from ..legs.chain import Chain, ChainJoint
@@ -54,6 +54,8 @@ class MjcfElements:
                 found.remarks.append(
                     f"{element.name}: stiffness and damping of this stop are left out; MuJoCo limits the joint itself"
                 )
+            elif isinstance(element, Brake) and not element.engaged:
+                found.remarks.append(f"{element.name}: left out, the brake is released")
             elif element.joint:
                 found._in_joint(model, element)
             else:

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
 from ..exchange.linkage import BASE, LinkedRelation, massless, with_shapes
-from ..exchange.urdf import INERTIA_ENTRIES, SUFFIX, Motor, embed_robot
+from ..exchange.urdf import INERTIA_ENTRIES, SUFFIX, Motor, embed_robot, joints_to
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
@@ -27,7 +27,7 @@ from ..yaml12 import to_yaml
 from .joint_states import AXES, JointPlace, positions_of
 from .mjcf_elements import JointLaws
 from .text import add, document, file_name
-from .tree import ElementaryJoint, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
+from .tree import ElementaryJoint, Tree, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""
@@ -82,6 +82,12 @@ def urdf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> d
     return {name: found[..., k] for k, name in enumerate(names)}
 
 
+def urdf_places(model: Model) -> tuple[Tree, list[tuple[str, JointPlace]]]:
+    """The tree of the exported URDF, and its joints that move: their names, and what they are."""
+    writer = _Writer(model)
+    return writer.tree, writer.places
+
+
 def urdf_files(model: Model) -> dict[str, str]:
     """URDF of a robot, and the file with its loops and motors; the URDF comes last.
 
@@ -119,7 +125,7 @@ class _Writer:
         for joint in tree.cuts:
             self._cut(joint)
         for relation in tree.relations:
-            self._mimic(relation)
+            self._coupling(relation)
         self._frame(f"{tree.platform}-frame", tree.platform, model.robot.home.matrix)
 
     # -- links ---------------------------------------------------------------------------------------------------------
@@ -190,21 +196,45 @@ class _Writer:
         if friction.viscous or friction.drag or law.damping:
             add(element, "dynamics", damping=friction.viscous + law.damping, friction=friction.drag)
 
-    def _mimic(self, relation: LinkedRelation) -> None:
-        """A coupling of two joints: the one that no actuator drives follows the other."""
+    def _coupling(self, relation: LinkedRelation) -> None:
+        """A coupling: of two joints, the one that no actuator drives mimics the other; else a gear of URDF+."""
         by_name = {element.get("name"): element for element in self.root.iter("joint")}
         driven = {joint.name for joint in self.tree.driven}
         names = [self.tree.elementary(term.joint, term.motion) for term in relation.terms]
         free = [k for k, name in enumerate(names) if name not in driven and by_name[name].find("mimic") is None]
-        if len(names) != 2 or not free:
+        if len(names) == 2 and free:
+            k = free[-1]
+            slope = -relation.terms[1 - k].factor / relation.terms[k].factor
+            add(by_name[names[k]], "mimic", joint=names[1 - k], multiplier=slope, offset=0.0)
+        elif not self._gear(relation.name, dict(zip(names, (term.factor for term in relation.terms), strict=True))):
             raise InputError(
                 f"urdf: the coupling {relation.name!r} cannot be written: a joint of URDF mimics one other, and is not "
-                "driven then; export MJCF instead",
+                "driven then; one of URDF+ couples sums of all joints on the ways to two links. Export MJCF instead",
                 code="coupling",
             )
-        k = free[-1]
-        slope = -relation.terms[1 - k].factor / relation.terms[k].factor
-        add(by_name[names[k]], "mimic", joint=names[1 - k], multiplier=slope, offset=0.0)
+
+    def _gear(self, name: str, factors: dict[str, float]) -> bool:
+        """A gear of URDF+, ratio x (joints to the predecessor) = joints to the successor; whether it is one."""
+        sizes = list(dict.fromkeys(round(one, 12) for one in factors.values()))
+        if len(sizes) != 2:
+            return False
+        joints = {str(one.get("name")): one for one in self.root.iter("joint")}
+        groups = [{key for key, one in factors.items() if round(one, 12) == size} for size in sizes]
+        children = {
+            key: str(child.get("link")) for key, one in joints.items() if (child := one.find("child")) is not None
+        }
+        ways = [max((joints_to(children[key], self.root) for key in group), key=len) for group in groups]
+        apart = [
+            {one for one in way if one not in ways[1 - k] and joints[one].get("type") != "fixed"}
+            for k, way in enumerate(ways)
+        ]
+        if apart != groups:
+            return False
+        gear = add(self.root, "coupling", name=name)
+        for side, way in zip(("predecessor", "successor"), ways, strict=True):
+            add(gear, side, link=children[way[-1]])
+        add(gear, "ratio", value=-sizes[0] / sizes[1])
+        return True
 
     def _cut(self, joint: ChainJoint) -> None:
         one, two = f"{joint.name}-A", f"{joint.name}-B"

@@ -199,6 +199,8 @@ def tension_middle(tension: Array) -> tuple[Array, Array]:
     return middle, np.where(some, 0.5 * (high - low), np.inf)
 
 
+OF_FORCES = ("force", TENSION, "power", "rms_force", "force_speed", MOTOR, "reaction")
+"""Limits that depend on how redundant actuators share their forces."""
 HELD = (
     "force", "tension", "continuous force", "force at speed", "speed", "acceleration", "power", "motor torque",
     "motor speed", "reaction", *PLATFORM.values(),

@@ -17,7 +17,7 @@ from ..limits import LimitReport, LimitUse, left_out_text, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from ..tables import Table, table
-from .limits import PLATFORM, TENSION, Limits, not_held
+from .limits import OF_FORCES, PLATFORM, TENSION, Limits, not_held
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
 from .reach import fastest_profile
@@ -239,6 +239,24 @@ def judged(model: Model, found: Fastest, friction: bool = True) -> LimitReport:
     wrench = None if found.grid.wrench is None else found.motion_file("judged").wrench
     acting = None if wrench is None else wrench.at(motion)
     return model.limits(motion.pose, motion.twist, motion.acceleration, acting, time=time, friction=friction)
+
+
+def sharing_text(model: Model, found: Fastest) -> str:
+    """Which limits the search holds for forces of least norm where actuators are redundant; empty where for none.
+
+    Limits of forces and tensions hold for the best distribution. Others need one distribution while the speed is
+    sought, and forces of least norm are affine in acceleration and squared speed.
+    """
+    if model.robot_limits.redundancy <= 0:
+        return ""
+    best = {"force", TENSION} if Sharing.applies(model) else set()
+    names = [kind.replace("_", " ") for kind in found.used if kind in OF_FORCES and kind not in best]
+    if not names:
+        return ""
+    return (
+        f"While the speed was sought, limits of {', '.join(names)} held for forces of least norm, not for the best "
+        "distribution: a faster motion may exist."
+    )
 
 
 def limits_text(model: Model, report: LimitReport) -> str:

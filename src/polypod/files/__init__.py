@@ -4,9 +4,9 @@ from .. import (  # noqa: F401  kinds register themselves when imported, and a f
     elements,
     legs,
 )
-from .robot_files import changed, dumps, library, load, loads, save
+from .robot_files import changed, digest, dumps, library, load, loads, save
 
-__all__ = ["changed", "dumps", "library", "load", "loads", "save"]
+__all__ = ["changed", "digest", "dumps", "library", "load", "loads", "save"]
 
 
 def __dir__() -> list[str]:

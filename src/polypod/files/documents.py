@@ -69,5 +69,5 @@ def parse(text: str, origin: str, error: type[FileError], wanted: str) -> tuple[
         raise error(origin, cause.faults) from cause
     if node is None or not isinstance(document, dict):
         got = "nothing" if document is None else _KINDS[type(document)]
-        raise error(origin, [Fault("", f"a {error.what} file must be {wanted}, got {got}", 1)])
+        raise error(origin, [Fault("", f"a {error.what.removesuffix(' file')} file must be {wanted}, got {got}", 1)])
     return document, node

@@ -7,6 +7,7 @@ digits of the file are made so.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -315,6 +316,27 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
     document |= {"leg_defaults": shared, "legs": data["legs"]}
     document |= {key: value for key, value in data.items() if key not in document}
     return to_yaml(document, dumper=_Dumper)
+
+
+def digest(robot: Robot) -> str:
+    """Digest of all data of a robot, by which an exported binary says which one it holds.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    str
+        The first 16 hexadecimal digits of the SHA-256 of ``dumps(robot)``: comments and units of its file do not count.
+
+    Examples
+    --------
+    >>> digest(load("hexapod")) == digest(loads(dumps(load("hexapod"))))
+    True
+    """
+    return hashlib.sha256(dumps(robot).encode()).hexdigest()[:16]
 
 
 def save(robot: Robot, path: str | Path) -> None:

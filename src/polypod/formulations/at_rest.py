@@ -72,6 +72,9 @@ def load_groups(mechanism: Mechanism, keys: list[tuple[str, str]]) -> list[tuple
     groups = []
     for key in keys:
         joint = pairs[key].joint
+        if pairs[key].coupling is not None:
+            groups.append((1, False))
+            continue
         flat = joint.kind == "prismatic" and bool(joint.normals)
         groups.append((len(joint.normals) if flat else 3, flat))
     return groups

@@ -16,8 +16,8 @@ import casadi as ca
 from ..errors import InputError
 from ..friction import JointFriction, Loads, has_dry_friction, loaded_joints
 from ..mechanism import LegAtState, LegModel, Mechanism
-from ..mechanism.acting_elements import ActingElements, has_elements
-from ..mechanism.leg_frame import LegInLegFrame
+from ..mechanism.acting_elements import ActingElements, has_pushes
+from ..mechanism.leg_frame import LegInLegFrame, leg_frames
 from ..platforms import Inputs, PlatformState, Tip
 from ..platforms.contract import tip_map
 from ..platforms.motion import FrameMotion, frame_of, pose_of
@@ -56,7 +56,7 @@ class _Residual:
     def value(self, force: ca.SX) -> ca.SX:
         """r (m) itself."""
         total = self.platform.required_wrench - self.platform.external(self.x.wrench.symbols)
-        if has_elements(self.mechanism):
+        if has_pushes(self.mechanism):
             total = total + _element_wrench(self.mechanism, self.platform)
         for one in self.legs(force):
             total = total + one.residual(one.leg, one.y)
@@ -73,7 +73,7 @@ class _Residual:
         platform = self.mechanism.platform.at(moved, twist, change)
         symbols, here = [move, twist, change], [ca.SX.zeros(6), x.twist.symbols, self.acceleration]
         required = platform.required_wrench - platform.external(x.wrench.symbols)
-        if has_elements(self.mechanism):
+        if has_pushes(self.mechanism):
             required = required + _element_wrench(self.mechanism, platform)
         by_platform = ca.substitute([ca.jacobian(required, u) for u in symbols], symbols, here)
         kept = ca.jacobian(platform.velocity, twist)  # what a platform of lower mobility reads of a motion
@@ -94,7 +94,7 @@ class _Residual:
         ``platform`` is at symbols of a motion: that of ``platform`` may follow from the numbers.
         """
         total = ca.jacobian(platform.required_wrench, self.numbers)
-        if has_elements(self.mechanism):
+        if has_pushes(self.mechanism):
             total = total + ca.jacobian(_element_wrench(self.mechanism, platform), self.numbers)
         for one, leg in zip(legs, self.mechanism.attach(platform), strict=True):
             y = ca.SX.sym("y", one.y.numel())
@@ -306,7 +306,9 @@ class LegContribution:
         self._mechanism, self._leg, self._friction, self._loads = mechanism, leg, friction, loads
         self.actuators = len(leg.model.actuators)
         self._applied = ca.SX.sym("f", self.actuators)
-        view = LegInLegFrame.of(mechanism, leg.model) if numbers.is_empty() else None
+        view = leg_frames(mechanism)[leg.number] if numbers.is_empty() else None
+        if view is not None and view.model.unknowns is not None:  # its frame is not differentiated through them
+            view = None
         self.derivatives = self._in_base(numbers) if view is None else self._in_leg_frame(view)
 
     def _y(self, model: LegModel, tip: Tip, gravity: ca.SX) -> ca.SX:
@@ -364,7 +366,7 @@ class LegContribution:
     def _in_leg_frame(self, view: LegInLegFrame) -> Callable[[ca.SX], LegDerivatives]:
         """By the equation of ``polypod.mechanism.leg_frame``; z are rate, half acceleration and spin of the tip."""
         leg = self._leg
-        axes, q = LegInLegFrame.at(leg.model, leg.tip.series[0])
+        axes, q = view.at(leg.model, leg.tip.series[0])
         k = q.numel()
         rates, gravity = [ca.SX.sym(name, 3) for name in ("rate", "half", "spin")], ca.SX.sym("gravity", 3)
         tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rates[0], rates[1]), leg.tip.axes_series, rates[2])

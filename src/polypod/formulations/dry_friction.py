@@ -45,15 +45,26 @@ class DryFriction:
         return DryFriction(law_of(law, float(width)), coupling)  # type: ignore[arg-type]
 
 
-def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> list[tuple[ca.SX, bool]]:
+CouplingForces = dict[tuple[str, int], ca.SX]
+"""Reactions of couplings, by leg and number there."""
+
+
+def load_parts(
+    mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState], couplings: CouplingForces | None = None
+) -> list[tuple[ca.SX, bool]]:
     """What the load of each joint with Coulomb friction is the size of, and whether sizes of the parts are summed.
 
-    F of rotary joints; of slides N, the force across them, or N.normal where the normals of a guide are stated.
+    F of rotary joints; of slides N, the force across them, or N.normal where the normals of a guide are stated; of
+    couplings what they pass on at their input.
     """
     by_joint = {(leg, joint): w for leg, joint, w in wrenches}
     by_leg = {leg.model.name: leg for leg in legs}
     result = []
     for (leg, _), pair in loaded_pairs(mechanism).items():
+        if pair.coupling is not None:
+            assert couplings is not None
+            result.append((pair.factor * couplings[leg, pair.coupling], False))
+            continue
         force, joint = by_joint[leg, pair.of].force, pair.joint
         if joint.kind == "prismatic":
             axis, *normals = (by_leg[leg].at_tip(direction) for direction in (*joint.axes, *joint.normals))
@@ -64,16 +75,18 @@ def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtSt
     return result
 
 
-def joint_loads(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> ca.SX:
+def joint_loads(
+    mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState], couplings: CouplingForces | None = None
+) -> ca.SX:
     """Loads of the joints with Coulomb friction (k): |F| of rotary joints, |N| of slides, or the sum of |N.normal|."""
-    parts = load_parts(mechanism, wrenches, legs)
+    parts = load_parts(mechanism, wrenches, legs, couplings)
     # the derivative of |N| at N = 0, where it has none, is taken as zero, that of |N.normal| too
     sizes = [ca.sum1(ca.fabs(part)) if summed else ca.sqrt(ca.fmax(dot(part, part), 1e-300)) for part, summed in parts]
     return ca.vertcat(*sizes)
 
 
-Measure = Callable[[Mechanism, JointWrenches, list[LegAtState]], Any]
-"""What is asked of the joints' wrenches: their loads, or the parts of these."""
+Measure = Callable[..., Any]
+"""What is asked of the joints' wrenches and the couplings' reactions: loads, or the parts of these."""
 
 
 def next_loads(
@@ -119,6 +132,7 @@ def loads_in_motion(
     determine.
     """
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
+    couplings: CouplingForces = {}
     if mechanism.platform.elastic:
         state = virtual_power.State.of(mechanism, platform, True, loads)
         force = x.force.symbols - state.driven_friction
@@ -139,14 +153,30 @@ def loads_in_motion(
         )
         _refuse_undetermined(mechanism, general)
         wrenches = general.wrenches
-    return measure(mechanism, wrenches, mechanism.attach(platform))
+        couplings = coupling_forces(mechanism, general)
+    return measure(mechanism, wrenches, mechanism.attach(platform), couplings)
+
+
+def coupling_forces(mechanism: Mechanism, solved: GeneralBalance) -> CouplingForces:
+    """Reactions of couplings by leg and number; NaN where inner stresses leave them open."""
+    keys = [(leg.name, k) for leg in mechanism.legs for k in range(len(leg.placement.couplings))]
+    return {key: solved.couplings[k] for k, key in enumerate(keys)}
+
+
+def _is_nan(value: ca.SX) -> bool:
+    return bool(value.is_constant()) and math.isnan(float(value))
 
 
 def _refuse_undetermined(mechanism: Mechanism, solved: GeneralBalance) -> None:
     """Raise if inner stresses of an overconstrained robot decide a reaction that Coulomb friction depends on."""
     rows = zip(solved.wrenches, solved.determined, strict=True)
     known = {(leg, joint) for (leg, joint, _), row in rows if row[:3].all()}
-    names = [f"{leg}.{pair.of}" for (leg, _), pair in loaded_pairs(mechanism).items() if (leg, pair.of) not in known]
+    forces = coupling_forces(mechanism, solved)
+    names = [
+        f"{leg}.{pair.of if pair.coupling is None else pair.joint.name}"
+        for (leg, _), pair in loaded_pairs(mechanism).items()
+        if ((leg, pair.of) not in known if pair.coupling is None else _is_nan(forces[leg, pair.coupling]))
+    ]
     if names:
         raise InputError(
             f"friction: {mechanism.robot.name!r} is overconstrained: inner stresses, which no motion decides, are part "

@@ -43,7 +43,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     required = platform_part(mechanism, motion).force(twist, change) - x.wrench.symbols
     frictions = [JointFriction.of(leg, friction, loads) for leg in attached]
     elements = ActingElements.of(mechanism, platform, attached)
-    if elements.elements:
+    if elements:
         required = required + elements.required_wrench
     rows = []
     for leg, joints in zip(attached, frictions, strict=True):

@@ -95,9 +95,14 @@ def supporting_wrench(mechanism: Mechanism, x: Inputs, elastic_acceleration: ca.
         need = need + platform.inertia[:, 6:] @ elastic_acceleration
     need = platform.to_base(need)[:6]
     force, moment = need[:3], need[3:] + cross(platform.motion.frame.origin, need[:3])
-    for leg in mechanism.attach(platform):
-        own = FreeBodies(leg, mechanism.gravity).required_wrench(tuple(leg.model.vectors.bodies), ca.SX.zeros(3))
+    attached, origin = mechanism.attach(platform), ca.SX.zeros(3)
+    for leg in attached:
+        own = FreeBodies(leg, mechanism.gravity).required_wrench(tuple(leg.model.vectors.bodies), origin)
         force, moment = force + own.force, moment + own.moment
+    for weight in ActingElements.of(mechanism, platform, attached).weights:
+        for push in weight.pushes:
+            down, turn = push.about(origin)
+            force, moment = force - down, moment - turn
     return ca.vertcat(force, moment)
 
 

@@ -57,7 +57,7 @@ def steady_shape(mechanism: Mechanism, friction: bool, dry: DryFriction, steps: 
     )
     start = ca.SX.zeros(n + actuators + k + 3)
     inputs = (x.pose, x.twist, x.acceleration, x.wrench)
-    return Iteration("steady_shape", inputs, outputs, loop, start, step, mechanism.port)
+    return Iteration("steady_shape", inputs, outputs, loop, start, step, mechanism.port, max_iterations=steps)
 
 
 def _repeats(mechanism: Mechanism, values: ca.SX, change: ca.SX, scale: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

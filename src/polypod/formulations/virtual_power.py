@@ -15,24 +15,30 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..errors import InputError
-from ..friction import JointFriction, Loads, actuator_friction
+from ..friction import JointFriction, Loads
 from ..lazy import lazy
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.acting_elements import ActingElements
+from ..mechanism.closing import closed
+from ..mechanism.leg_frame import SeenLeg, leg_frames
 from ..platforms import BaseMotion, Inputs, PlatformState
 from ..platforms.rigid import RigidState
-from ..symbols.expression import Expression, port
+from ..symbols.expression import Expression, Iteration, port
+from ..symbols.inertia import Inertia
 from ..symbols.linear import SymmetricFactor
-from ..symbols.vectors import dot
+from ..symbols.vectors import dot, symmetric
 from .solution import ForceDistribution, actuator_forces, motion_inputs
 
 
-def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX, elements: ca.SX | None = None) -> ca.SX:
+def tip_force(
+    leg: LegAtState, friction: JointFriction, gravity: ca.SX, elements: ca.SX | None = None, tip_mass: bool = True
+) -> ca.SX:
     """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40).
 
-    ``elements`` are forces (3, K) on its moving vectors that overcome those of springs and the like.
+    ``elements`` are forces (3, K) on its moving vectors that overcome those of springs and the like. Without
+    ``tip_mass`` the mass at its tip is left to the platform.
     """
-    forces = leg.model.inertia_forces(leg.absolute_vectors[2], gravity)
+    forces = leg.model.inertia_forces(leg.absolute_vectors, gravity, tip_mass)
     if friction.by_joint:
         forces = forces + friction.overcoming()[0]
     if elements is not None:
@@ -41,35 +47,162 @@ def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX, elements
 
 
 @dataclass(frozen=True)
+class LegNeeds:
+    """What a leg needs: a force on its inputs, one (6 + N) on the platform if its joints have friction, and what
+    overcomes friction in its actuated joints. ``direct`` (a) of it its actuators give without the platform's part, and
+    ``rest`` is the force on its inputs without that. ``rates`` (a) are those of its actuators, ``lost`` is the power
+    [W] of its friction."""
+
+    tip_force: ca.SX
+    on_platform: ca.SX | None
+    at_actuators: ca.SX
+    rest: ca.SX
+    direct: ca.SX
+    rates: ca.SX
+    lost: ca.SX
+
+
+def _leg_inertia(leg: LegAtState, seen: SeenLeg | None, tip_mass: bool) -> ca.SX:
+    """Inertia matrix (3, 3) of a leg on its tip, base axes."""
+    if seen is None:
+        return leg.model.inertia(leg.values, tip_mass)
+    (own,) = seen.at([seen.leg.model.inertia(seen.leg.values, tip_mass)])
+    return symmetric(seen.axes @ own @ seen.axes.T)
+
+
+def _along_drive(leg: LegAtState, force: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """A force on a leg's tip, in a frame with an axis along which its only actuator drives it, without its part along
+    that axis, and the actuator's force (a) for that part; the whole force where there is no such axis."""
+    gradients = leg.coordinate_gradients
+    parts = [k for k in range(3) if not gradients[0][k].is_zero()] if len(gradients) == 1 else []
+    if len(parts) != 1 or force.numel() != 3:
+        return force, ca.SX.zeros(len(gradients))
+    rest = ca.SX(force)
+    rest[parts[0]] = 0
+    return rest, force[parts[0]] / gradients[0][parts[0]]
+
+
+@dataclass(frozen=True)
 class State:
-    """A robot at one state: platform, legs, friction, elements."""
+    """A robot at one state: platform, legs, elements, and whether its joints have ``friction``.
+
+    ``loads`` are those of dry friction; ``in_frames`` says that legs are computed in their own frames.
+    """
 
     mechanism: Mechanism
     platform: PlatformState
     legs: list[LegAtState]
-    frictions: list[JointFriction]
     elements: ActingElements
+    friction: bool
+    loads: Loads | None
+    in_frames: bool
 
     @staticmethod
-    def of(mechanism: Mechanism, platform: PlatformState, friction: bool, loads: Loads | None) -> State:
-        """All legs attached to a platform's state."""
+    def of(
+        mechanism: Mechanism, platform: PlatformState, friction: bool, loads: Loads | None, in_frames: bool = True
+    ) -> State:
+        """All legs attached to a platform's state, computed in their own frames where they have any (``in_frames``)."""
         legs = mechanism.attach(platform)
         elements = ActingElements.of(mechanism, platform, legs)
-        return State(mechanism, platform, legs, [JointFriction.of(leg, friction, loads) for leg in legs], elements)
+        return State(mechanism, platform, legs, elements, friction, loads, in_frames)
+
+    @lazy
+    def frictions(self) -> list[JointFriction]:
+        """Friction of every leg, base axes."""
+        return [JointFriction.of(leg, self.friction, self.loads) for leg in self.legs]
+
+    @lazy
+    def _seen(self) -> list[SeenLeg | None]:
+        """Every leg in its own frame; None where it has none, or forces that are known in base axes act on it."""
+        if self.mechanism.base is not None or not self.in_frames:
+            return [None] * len(self.legs)
+        views = leg_frames(self.mechanism)
+        return [
+            None if view is None else SeenLeg.of(view, leg, self.mechanism.gravity)
+            for view, leg in zip(views, self.legs, strict=True)
+        ]
+
+    @lazy
+    def _loaded(self) -> tuple[ca.SX, ca.SX] | None:
+        """Required wrench and inertia matrix of a rigid platform with the masses at the legs' tips, which move as it
+        does; None for others."""
+        if not isinstance(self.platform, RigidState):
+            return None
+        body = self.platform.body
+        for leg in self.legs:
+            if not leg.model.tip_mass.is_zero():
+                body = body + Inertia.mass_at(leg.model.tip_mass, self.platform.from_reference(leg.model.arm))
+        return self.platform.wrench_of(body), self.platform.matrix_of(body)
+
+    @property
+    def _tip_masses(self) -> bool:
+        """Whether masses at the legs' tips are left to the legs."""
+        return self._loaded is None
+
+    @lazy
+    def _needs(self) -> list[LegNeeds]:
+        """What every leg needs."""
+        return [self._need(leg, seen) for leg, seen in zip(self.legs, self._seen, strict=True)]
+
+    def _need(self, leg: LegAtState, seen: SeenLeg | None) -> LegNeeds:
+        extra = self.elements.overcoming_leg(leg.number)
+        if seen is None or extra is not None:
+            friction = self.frictions[leg.number]
+            force = tip_force(leg, friction, self.mechanism.gravity, extra, self._tip_masses)
+            overcoming = friction.overcoming()[1] if friction.by_joint else None
+            direct, rates = ca.SX.zeros(len(leg.model.actuators)), ca.vertcat(*leg.rates, ca.SX(0, 1))
+            return LegNeeds(force, overcoming, friction.at_actuators, force, direct, rates, friction.power)
+        loads = None if self.loads is None else self.loads.seen_in(seen.axes)
+        friction = JointFriction.of(seen.leg, self.friction, loads)
+        pull = tip_force(seen.leg, friction, seen.gravity, None, self._tip_masses)
+        rest, direct = _along_drive(seen.leg, pull)
+        wrench = friction.on_platform
+        rates = ca.vertcat(*seen.leg.rates, ca.SX(0, 1))
+        parts = [pull, rest, direct, friction.at_actuators, rates, friction.power, wrench.force, wrench.moment]
+        force, rest, direct, at_actuators, rates, lost, push, moment = seen.at(parts)
+        overcoming = None
+        if friction.by_joint:
+            overcoming = leg.platform.moment(leg.number, -(seen.axes @ moment))
+            if not push.is_zero():
+                overcoming = overcoming + leg.force(-(seen.axes @ push))
+        return LegNeeds(seen.axes @ force, overcoming, at_actuators, seen.axes @ rest, direct, rates, lost)
+
+    @property
+    def rates(self) -> ca.SX:
+        """Rates (n) of the actuated coordinates."""
+        return ca.vertcat(*[need.rates for need in self._needs])
+
+    @property
+    def friction_power(self) -> ca.SX:
+        """Power [W] that friction takes."""
+        return ca.sum1(ca.vertcat(*[need.lost for need in self._needs]))
 
     def tip_force(self, number: int) -> ca.SX:
         """Force on the inputs of one leg."""
-        extra = self.elements.overcoming_leg(number)
-        return tip_force(self.legs[number], self.frictions[number], self.mechanism.gravity, extra)
+        return self._needs[number].tip_force
 
     @lazy
     def required_wrench(self) -> ca.SX:
         """w (m + N) of J^T f = w for this motion, without wrench, elastic accelerations and driven friction."""
-        total = self.platform.required_wrench
-        for number, leg in enumerate(self.legs):
-            total = total + leg.force(self.tip_force(number))
-            if self.frictions[number].by_joint:
-                total = total + self.frictions[number].overcoming()[1]
+        return self._required([need.tip_force for need in self._needs])
+
+    @lazy
+    def rest_wrench(self) -> ca.SX:
+        """w - J^T d: the same without what actuators give their legs directly."""
+        return self._required([need.rest for need in self._needs])
+
+    @lazy
+    def direct_force(self) -> ca.SX:
+        """d (n): forces along the actuators' coordinates that their own legs need."""
+        return ca.vertcat(*[need.direct for need in self._needs])
+
+    def _required(self, forces: list[ca.SX]) -> ca.SX:
+        """Generalized force (m + N) of forces on the legs' inputs, the platform's own inertia and its friction."""
+        total = self.platform.required_wrench if self._loaded is None else self._loaded[0]
+        for leg, need, force in zip(self.legs, self._needs, forces, strict=True):
+            total = total + leg.force(force)
+            if need.on_platform is not None:
+                total = total + need.on_platform
         if self.elements.overcoming_platform is not None:
             total = total + self.elements.overcoming_platform
         return self.platform.reduced(total)
@@ -77,25 +210,33 @@ class State:
     @lazy
     def jacobian(self) -> ca.SX:
         """J (n, m + N) with qdot = J u."""
-        return self.mechanism.jacobian(self.legs)
+        rows = []
+        for leg, seen in zip(self.legs, self._seen, strict=True):
+            if seen is None:
+                rows += leg.rows
+            else:
+                rows += [leg.force(seen.axes @ own) for own in seen.at(seen.leg.coordinate_gradients)]
+        return self.platform.reduced(ca.horzcat(*rows)).T
 
     @lazy
     def mass(self) -> ca.SX:
         """Mass matrix (m + N, m + N) of the whole robot."""
-        total = self.platform.inertia
-        for leg in self.legs:
+        total = self.platform.inertia if self._loaded is None else self._loaded[1]
+        for leg, seen in zip(self.legs, self._seen, strict=True):
             if not leg.model.uses_axes:
-                total = total + self.platform.inertia_of(leg.number, leg.tip, leg.model.inertia(leg.values))
+                total = total + self.platform.inertia_of(leg.number, leg.tip, _leg_inertia(leg, seen, self._tip_masses))
         result = self.platform.reduced_inertia(total)
         for leg in self.legs:
             if leg.model.uses_axes:  # fewer directions than inputs
-                result = result + leg.model.inertia_along(leg.values, self.platform.directions(leg.tip))
+                result = result + leg.model.inertia_along(
+                    leg.values, self.platform.directions(leg.tip), self._tip_masses
+                )
         return result
 
     @lazy
     def driven_friction(self) -> ca.SX:
         """What overcomes friction in the actuated joints (n)."""
-        return actuator_friction(self.frictions)
+        return ca.vertcat(*[need.at_actuators for need in self._needs])
 
     def external(self, wrench: ca.SX) -> ca.SX:
         """An external wrench as a generalized force (m + N)."""
@@ -116,7 +257,13 @@ def inverse_solution(state: State, wrench: ca.SX, distribution: ForceDistributio
 
     With elastic coordinates: e'' = M_ee^-1 (J_e^T f - w_e), (J_r^T - M_re M_ee^-1 J_e^T) f = w_r - M_re M_ee^-1 w_e.
     """
-    need, m = state.required_wrench - state.external(wrench), state.mechanism.platform.count
+    m = state.mechanism.platform.count
+    if not state.mechanism.platform.elastic and distribution is None:
+        solution = actuator_forces(
+            state.jacobian, state.rest_wrench - state.external(wrench), None, state.driven_friction, state.legs
+        )
+        return InverseSolution(solution.x + state.direct_force, ca.SX(0, 1), solution.quality)
+    need = state.required_wrench - state.external(wrench)
     if not state.mechanism.platform.elastic:
         solution = actuator_forces(state.jacobian, need, distribution, state.driven_friction, state.legs)
         return InverseSolution(solution.x, ca.SX(0, 1), solution.quality)
@@ -128,11 +275,23 @@ def inverse_solution(state: State, wrench: ca.SX, distribution: ForceDistributio
     return InverseSolution(solution.x, spread @ solution.x - rest, solution.quality)
 
 
+def at_a_tip(mechanism: Mechanism, platform: PlatformState) -> PlatformState:
+    """A rigid platform of as many degrees of freedom as actuators referred to the first leg's tip.
+
+    Forces of that leg have no moment there, so that its column of J^T is half zero.
+    """
+    if not isinstance(platform, RigidState) or not mechanism.platform.full or mechanism.platform.internal:
+        return platform
+    if mechanism.base is not None or mechanism.redundant:
+        return platform
+    return platform.referred(mechanism.legs[0].arm)
+
+
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces (and elastic accelerations) for a motion and an external wrench: J^T f = w - w_ext."""
     x, distribution = mechanism.inputs(), ForceDistribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
-    state = State.of(mechanism, platform, friction, loads)
+    state = State.of(mechanism, at_a_tip(mechanism, platform), friction, loads)
     solution = inverse_solution(state, x.wrench.symbols, distribution)
     force = solution.force + state.driven_friction if friction else solution.force
     elastic = (port("elastic_acceleration", solution.elastic),) if mechanism.platform.elastic else ()
@@ -178,7 +337,7 @@ def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Load
     drift_acceleration = mechanism.drift_acceleration(x)
     state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, drift_acceleration), friction, loads)
     force = x.force.symbols - state.driven_friction if friction else x.force.symbols
-    push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.required_wrench
+    push = state.jacobian.T @ (force - state.direct_force) + state.external(x.wrench.symbols) - state.rest_wrench
     m, size = mechanism.platform.count, push.numel()
     # elastic coordinates first: their matrix is nearly diagonal and is eliminated at little cost
     order = [*range(m, size), *range(m)]
@@ -218,6 +377,19 @@ def _on_moving_base(
     return kinetic + dot(v, momentum) + 0.5 * mass * dot(v, v), potential + dot(base.gravity, moment)
 
 
+def first_moment(mechanism: Mechanism) -> Expression | Iteration:
+    """Mass of the robot [kg] and its first moment sum m r (3) [kg m] about the origin of {B}, base axes."""
+    moving = mechanism.on_moving_base
+    given = moving.inputs()
+    platform = moving.platform.rest(given)
+    assert isinstance(platform, RigidState)
+    mass, moment, legs = platform.momentum[0], platform.first_moment, moving.attach(platform)
+    for leg in legs:
+        mass, moment = mass + leg.model.mass, moment + leg.absolute_vectors[0] @ leg.model.loads
+    outputs = (port("mass", mass, ()), port("moment", moment), port("quality", moving.quality(legs), ()))
+    return closed(moving, Expression("first_moment", given.place, outputs, moving.port))
+
+
 def energy(mechanism: Mechanism) -> Expression:
     """Kinetic, potential and elastic energy; the potential is -sum m g.r with r from the base frame's origin.
 
@@ -234,7 +406,7 @@ def energy(mechanism: Mechanism) -> Expression:
     if mechanism.base is not None:
         kinetic, potential = _on_moving_base(mechanism.base, platform, legs, kinetic, potential)
     elements = ActingElements.of(mechanism, platform, legs)
-    if elements.elements:
+    if elements:
         potential = potential + elements.potential
     outputs = [port("kinetic", kinetic, ()), port("potential", potential, ())]
     outputs += [port("elastic_energy", elastic, ())] if mechanism.platform.elastic else []

@@ -9,13 +9,13 @@ Canudas de Wit, Automatica 30 (1994), 1083-1138).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
 
 from ..description.paths import get
-from ..legs import Joint
+from ..legs import Joint, PlacedFriction, Placement
 from ..mechanism import LegAtState, LegModel, Mechanism
 from ..mechanism.free_bodies import JointWrench
 from ..mechanism.leg import PlacedLeg
@@ -63,14 +63,26 @@ class Loads:
         """The direction of a joint's rate; bounds along motions take symbols in its place."""
         return self.law.direction(rate)
 
+    def seen_in(self, axes: ca.SX) -> Loads:
+        """The same in a frame with these axes (3, 3) instead of those of the base; sizes of reactions know no axes."""
+        return self
+
 
 @dataclass(frozen=True)
 class GivenForces(Loads):
-    """Dry friction of every joint as a force or moment that is known: ``values`` are what overcomes it."""
+    """Dry friction of every joint as a force or moment that is known: ``values`` are what overcomes it.
+
+    One number along a coordinate or an axis; moments (3) of passive rotary joints are in base axes.
+    """
 
     def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
         """The force that is given, whatever the rate."""
         return self.values[key]
+
+    def seen_in(self, axes: ca.SX) -> GivenForces:
+        """The same with moments in these axes (3, 3)."""
+        turned = {key: axes.T @ value if value.numel() == 3 else value for key, value in self.values.items()}
+        return replace(self, values=turned)
 
 
 @dataclass(frozen=True)
@@ -122,12 +134,25 @@ class FrictionPair:
     """Two bodies that rub: a joint, or the rotation or the translation of a cylindrical one as a joint by itself.
 
     ``of`` is the name of the whole joint; ``actuator`` the number in the leg of what drives this motion, if anything.
+    ``along`` is the one axis of a rotary joint about which it rubs, if that is not its whole angular velocity;
+    ``coupling`` the number of the coupling in the leg whose reaction, times ``factor``, is its load.
     """
 
     joint: Joint
     of: str
     friction: Coefficients
     actuator: int | None
+    along: ca.SX | None = None
+    coupling: int | None = None
+    factor: Any = 1.0
+    beside: bool = False
+    """Whether it is friction beside the joint's own: its name is not that of the joint."""
+
+    @property
+    def size(self) -> int:
+        """Number of components of its friction: 1 along a coordinate or an axis, else 3."""
+        single = self.actuator is not None or self.along is not None or self.joint.kind == "prismatic"
+        return 1 if single else 3
 
 
 def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
@@ -144,7 +169,29 @@ def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
             ]
             if not friction.frictionless:
                 found.append(FrictionPair(joint, whole.name, friction, driven[0] if driven else None))
-    return found
+    pairs = [_beside(leg.placement, one) for one in leg.placement.frictions]
+    return [*found, *(pair for pair in pairs if not pair.friction.frictionless)]
+
+
+def _beside(placement: Placement, own: PlacedFriction) -> FrictionPair:
+    """Friction along a free direction of a joint beside the joint's own."""
+    whole, data = placement.joint(own.joint), own.friction
+    slides = whole.kind == "prismatic" or (whole.kind == "cylindrical" and own.direction == 0)
+    axis = whole.axes[own.direction if whole.kind == "universal" else 0]
+    joint = replace(whole, name=own.name, kind="prismatic" if slides else "revolute", axes=(axis,), normals=())
+    unit = "m" if slides else "rad"
+    both = whole.kind == "cylindrical"
+    driven = [k for k, a in enumerate(placement.actuators) if a.joint == whole.name and (not both or a.unit == unit)]
+    number, factor = None, 1.0
+    if own.coupling:
+        number = [one.name for one in placement.couplings].index(own.coupling)
+        term = next(
+            t for t in placement.couplings[number].joints if (t.joint, t.direction) == (own.joint, own.direction)
+        )
+        factor = term.factor
+    friction = Coefficients(data.viscous, data.coulomb, data.drag, data.static, data.stribeck_speed)
+    along = None if slides else axis
+    return FrictionPair(joint, whole.name, friction, driven[0] if driven else None, along, number, factor, True)
 
 
 def loaded_joints(mechanism: Mechanism) -> list[Key]:
@@ -204,12 +251,19 @@ class JointFriction:
             key = (leg.model.name, joint.name)
             if k is not None:
                 ratio = leg.model.actuators[k].ratio
-                at_actuators[k] = data.resistance(leg.rates[k] / ratio, key, loads) / ratio
-                power = power + at_actuators[k] * leg.rates[k]
+                own = data.resistance(leg.rates[k] / ratio, key, loads) / ratio
+                at_actuators[k] = own if at_actuators[k].is_zero() else at_actuators[k] + own
+                power = power + own * leg.rates[k]
                 continue
             points[pair.of] = leg.at_tip(joint.point)
             before = by_joint.get(pair.of, JointWrench(ca.SX.zeros(3), ca.SX.zeros(3)))
             rate = joint_rate(leg, joint)
+            if pair.along is not None:
+                axis = leg.at_tip(pair.along)
+                size = data.resistance(dot(axis, rate), key, loads)
+                by_joint[pair.of] = JointWrench(before.force, before.moment - size * axis)
+                power = power + size * dot(axis, rate)
+                continue
             resistance = data.resistance(rate, key, loads)
             if joint.kind == "prismatic":
                 by_joint[pair.of] = JointWrench(before.force - resistance * leg.at_tip(joint.axes[0]), before.moment)
@@ -294,7 +348,7 @@ class SlidingJoint:
 def dry_joints(mechanism: Mechanism) -> list[tuple[Key, int]]:
     """Joints (leg, joint) with dry friction and how many components their friction has, in order."""
     return [
-        ((leg.name, pair.joint.name), 1 if pair.actuator is not None or pair.joint.kind == "prismatic" else 3)
+        ((leg.name, pair.joint.name), pair.size)
         for leg in mechanism.legs
         for pair in friction_pairs(leg)
         if pair.friction.dry
@@ -314,6 +368,7 @@ def _sliding(leg: LegAtState, pair: FrictionPair) -> SlidingJoint:
         return SlidingJoint(key, friction, rate, drift, leg.platform.reduced(leg.rows[k] / ratio).T)
     passive = _Passive(leg)
     rate = passive.slide(joint) if joint.kind == "prismatic" else passive.spin(joint)
+    rate = rate if pair.along is None else dot(ca.SX(pair.along), rate)
     drift = passive.drift(rate)
     if joint.spins_about is not None:
         line = leg.at_tip(joint.spins_about)

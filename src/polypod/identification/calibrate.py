@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,9 @@ def calibrate(
     anchor: Any = None,
     uncertainty: float = GEOMETRY_UNCERTAINTY,
     robust: bool = True,
+    validate: str | Path | xr.Dataset | Measurements | None = None,
+    noise: float | None = None,
+    check: bool = True,
 ) -> Calibration:
     """Calibrate the geometry of a robot (points, lengths, directions, offsets) from measured poses.
 
@@ -76,11 +80,23 @@ def calibrate(
         Standard uncertainty of the file's values [m, rad].
     robust : bool, optional
         Whether to leave out rows that are off by more than five standard deviations of the others.
+    validate : same as data, optional
+        Measurements of the same kind that are kept for validation.
+    noise : float, optional
+        Standard deviation of the measuring device [m; rad of tilts], which the residuals are judged by.
+    check : bool, optional
+        Whether to refuse measurements that no geometry explains: what is left of them is a hundredth of the robot or
+        more, or more than the file's uncertainty. Exchanged readings are named.
 
     Returns
     -------
     Calibration
         The calibrated robot, with uncertainties and residuals.
+
+    Raises
+    ------
+    InputError
+        If the robot cannot reach the readings, or no geometry explains the measurements.
     """
     model = model if isinstance(model, Model) else Model(model)
     model.robot.refuse_internal("calibrate")
@@ -95,8 +111,65 @@ def calibrate(
                 f"{model.robot.farthest:.3g} m; in other units, or in the frame of the device (frames=True)?"
             )
     geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
+    if isinstance(validate, (str, Path)) or (validate is not None and not isinstance(validate, Measurements)):
+        validate = read_measurements(model, validate, tool=tool, anchor=anchor)
+    if validate is not None and validate.kind != data.kind:
+        raise InputError(f"validate: measurements of {data.kind} are needed, got {validate.kind}")
     solver = _Solver(geometry, data, uncertainty, robust)
-    return solver.result(*solver.run())
+    found = solver.result(*solver.run(), validate, noise)
+    if check:
+        _refuse_unexplained(found, data, uncertainty)
+    return found
+
+
+UNEXPLAINED = 0.01
+"""Residuals of this part of the robot's size [m], or of so many radians, are no noise of a measuring device."""
+
+
+def _refuse_unexplained(found: Calibration, data: Measurements, uncertainty: float) -> None:
+    """An error where no geometry explains the measurements; exchanged readings are named."""
+    model = found.geometry.model
+    limits = np.array([min(UNEXPLAINED * model.robot.farthest, uncertainty), max(UNEXPLAINED, uncertainty)])
+    if not (found.noise > limits).any():
+        return
+    size = ", ".join(f"{x:.3g} {unit}" for x, unit in zip(found.noise, ("m", "rad"), strict=True) if np.isfinite(x))
+    names = _exchanged_readings(found.geometry, data, float(np.median(np.abs(found.before))))
+    what = (
+        f"the readings of {names[0]} and {names[1]} seem exchanged: rename their columns"
+        if names
+        else "rows, columns, units or signs of the readings are mixed up, or the robot is another one"
+    )
+    raise InputError(
+        f"measurements: no geometry explains them: {size} (rms) are left after calibration; {what}. check=False takes "
+        "them as they are",
+        code="swapped" if names else "unexplained",
+    )
+
+
+def _exchanged_readings(geometry: Geometry, data: Measurements, own: float) -> tuple[str, str] | None:
+    """Names of two actuators whose exchanged readings agree far better with the file's geometry; None if none do.
+
+    ``own`` is the median of the residuals with the readings as they are.
+    """
+    if geometry.frames:
+        return None
+    model, zero = geometry.model, np.zeros(geometry.count)
+    sizes: dict[tuple[int, int], float] = {}
+    for i, j in combinations(range(data.readings.shape[1]), 2):
+        order = np.arange(data.readings.shape[1])
+        order[[i, j]] = j, i
+        pose = model.forward_kinematics(data.readings[:, order], full_output=True).pose
+        there = np.isfinite(pose).all(axis=(1, 2))
+        if there.mean() < 0.8:
+            continue
+        tried = replace(data, readings=data.readings[there][:, order], values=data.values[there])
+        left = tried.values - measurement_jacobian(geometry, tried, pose[there], zero, np.eye(4), np.eye(4))[0]
+        sizes[i, j] = float(np.median(np.abs(left)))
+    best, *others = sorted(sizes, key=lambda pair: sizes[pair]) or [(0, 0)]
+    # as much better than the readings as they are, and clearly better than any other exchange
+    if not sizes or sizes[best] > 0.5 * min([own, *(sizes[pair] for pair in others)]):
+        return None
+    return model.actuators[best[0]].name, model.actuators[best[1]].name
 
 
 FINEST = 1e-9
@@ -121,7 +194,7 @@ class _Solver:
         self.geometry, self.data, self.robust = geometry, data, robust
         self.notes: list[str] = []
         self.sigma = np.full(geometry.count, uncertainty)
-        self.guess = self._start()
+        self.guess = self._start_of(geometry, data)
         n, c = data.values.shape
         rows = measurement_jacobian(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
         self.base = base_of_rows(rows.reshape(-1, geometry.count), tuple(geometry.numbers))
@@ -140,23 +213,31 @@ class _Solver:
         )
         return base_of_rows(rows, tuple(self.geometry.numbers)).count
 
-    def _start(self) -> Array:
+    @staticmethod
+    def _start_of(geometry: Geometry, data: Measurements) -> Array:
         """Poses with the readings, by the file's geometry."""
-        model, data, zero = self.geometry.model, self.data, np.zeros(self.geometry.count)
-        if data.kind == "pose" and not self.geometry.frames:
+        model, zero = geometry.model, np.zeros(geometry.count)
+        if data.kind == "pose" and not geometry.frames:
             guess = np.tile(np.eye(4), (len(data.values), 1, 1))
             guess[:, :3, 3] = data.values[:, :3]
             guess[:, :3, :3] = Rotation.from_rotvec(data.values[:, 3:]).as_matrix()
         else:
             guess = np.tile(model.robot.home.matrix, (len(data.readings), 1, 1))
-        pose = self.geometry.poses(data.readings, zero, guess)
+        pose = geometry.poses(data.readings, zero, guess)
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
-            more = self.geometry.equations > 6
+            more = geometry.equations > 6
             pose[lost] = (nearest_poses(model, data.readings[lost], model.robot.home.matrix) if more else
                           model.forward_kinematics(data.readings[lost], full_output=True).pose)  # fmt: skip
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
+            names = _exchanged_readings(geometry, data, model.robot.farthest)
+            if names:
+                raise InputError(
+                    f"measurements: row {lost[0]}: the robot cannot reach the readings; those of {names[0]} and "
+                    f"{names[1]} seem exchanged: rename their columns",
+                    code="swapped",
+                )
             raise InputError(
                 f"measurements: row {lost[0]}: the robot cannot reach the readings "
                 f"{np.round(data.readings[lost[0]], 6).tolist()}; at home they are "
@@ -257,8 +338,25 @@ class _Solver:
         new_tool[:3, 3] = tool[:3, 3] + g[:3]
         return p, new_base, new_tool
 
+    def validated(self, data: Measurements, p: Array, base: Array, tool: Array) -> Array:
+        """Residuals (n, c) of measurements that were kept for validation."""
+        start = _Solver._start_of(self.geometry, data)
+        pose = self.geometry.poses(data.readings, p, start)
+        if not np.isfinite(pose).all():
+            raise InputError("validate: the calibrated robot cannot reach all readings; are rows mixed up?")
+        return np.asarray(data.values - measurement_jacobian(self.geometry, data, pose, p, base, tool)[0])
+
     def result(
-        self, p: Array, covariance: Array, base: Array, tool: Array, residual: Array, weight: Array, noise: Array
+        self,
+        p: Array,
+        covariance: Array,
+        base: Array,
+        tool: Array,
+        residual: Array,
+        weight: Array,
+        noise: Array,
+        validate: Measurements | None = None,
+        expected: float | None = None,
     ) -> Calibration:
         geometry, data = self.geometry, self.data
         values = geometry.values_at(p)
@@ -306,8 +404,10 @@ f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip
             - measurement_jacobian(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
         )
         present = np.isin([0, 1], data.groups)
+        kept = None if validate is None else self.validated(validate, p, base, tool)
         return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,
-                           np.where(present, noise, np.nan), base, tool, changes, tuple(notes))  # fmt: skip
+                           np.where(present, noise, np.nan), base, tool, changes, kept, expected,
+                           tuple(notes))  # fmt: skip
 
 
 def _moving(residual: Array, groups: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -358,6 +458,10 @@ class Calibration:
         Target of the device in the platform frame.
     changes : list of Change
         Changed fields of the robot file.
+    validation : ndarray, shape (v, c), or None
+        Measured minus computed values of the measurements for validation.
+    expected : float or None
+        Noise of the measuring device [m, rad], if it was given.
     notes : tuple of str
         Remarks.
     """
@@ -374,7 +478,25 @@ class Calibration:
     base_frame: Array
     tool_frame: Array
     changes: list[Change]
+    validation: Array | None
+    expected: float | None
     notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """What the calibration is worth: errors of the measurements for validation, and residuals against the noise."""
+        parts = []
+        if self.validation is not None:
+            before, after = (float(np.sqrt((x**2).mean())) for x in (self.residuals[~self.outliers], self.validation))
+            good = "as good as" if after < 1.5 * before else f"{after / before:.1f} times"
+            parts.append(f"residuals of the validation poses are {good} those of the fitted ones ({after:.3g} rms)")
+        if self.expected is not None:
+            ratio = float(np.nanmax(self.noise[:1] if np.isfinite(self.noise[0]) else self.noise)) / self.expected
+            meets = (
+                "as expected of the device" if ratio < 1.5 else "more than the device explains: something is missing"
+            )
+            parts.append(f"noise is {ratio:.2f} times that of the device, {meets}")
+        return "; ".join(parts) or "not validated: keep some poses for validation"
 
     @property
     def offsets(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ freedom that are left in them (restricted maximum likelihood).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -197,9 +198,17 @@ class Rows:
 
 
 def rows_of(
-    linear: LinearModel, base: BaseParameters, run: Prepared, good: Good, p: Array, noise: Array | None = None
+    linear: LinearModel,
+    base: BaseParameters,
+    run: Prepared,
+    good: Good,
+    p: Array,
+    noise: Array | None = None,
+    further: Iterable[Array] = (),
 ) -> Rows:
     """The rows of a log at numbers p (k,); ``noise`` (a,) of forces decides whether coordinates are sought.
+
+    ``further`` are columns (n, a) of other unknowns, which come first.
 
     Where it is not known yet, some samples have to do. Where friction depends on reactions forces bend with the
     numbers: then y is what the straight line through p leaves, y - f(p) + Y_I beta(p). Of blocks whose columns are
@@ -208,7 +217,8 @@ def rows_of(
     if noise is None:
         some = evenly_spaced(run.motion, FEW)
         columns, side, use = _samples(linear, base, run, good, p, some)
-        return Rows(columns, side, use.astype(np.int64), None)
+        more = [np.where(use, _finite(one[some]), 0.0)[..., None] for one in further]
+        return Rows(np.concatenate([*more, columns], axis=2), side, use.astype(np.int64), None)
     seek = _shows(linear, run, p, noise)
     starts, length = _blocks(run.smooth, seek)
     shape = (len(starts), run.force.shape[1])
@@ -218,9 +228,9 @@ def rows_of(
     if has_dry_friction(linear.mechanism) or not LEAST <= length <= run.smooth.samples // 4:
         smooth[:] = False
     nodes, shares = _nodes(length)
-    for blocks, offsets in ((np.flatnonzero(smooth), nodes), (np.flatnonzero(~smooth), every)):
+    for chosen, offsets in ((np.flatnonzero(smooth), nodes), (np.flatnonzero(~smooth), every)):
         step = max(STATES // len(offsets), 1)
-        for part in (blocks[k : k + step] for k in range(0, len(blocks), step)):
+        for part in (chosen[k : k + step] for k in range(0, len(chosen), step)):
             found, y, use = _samples(linear, base, run, good, p, (starts[part, None] + offsets).ravel())
             split = (len(part), len(offsets))
             found, y, use = found.reshape(*split, *shape[1:], -1), y.reshape(*split, -1), use.reshape(*split, -1)
@@ -233,6 +243,10 @@ def rows_of(
                 side[part] = np.where(sound, run.force[starts[part, None] + every].sum(axis=1), 0.0)
                 if not sound.all():
                     columns[part] *= sound[..., None]
+    blocks = starts[:, None] + every
+    more = [(np.where(good, _finite(one), 0.0)[blocks].sum(axis=1) * (counts > 0))[..., None] for one in further]
+    if more:
+        columns = np.concatenate([*more, columns], axis=2)
     root = np.sqrt(np.maximum(counts, 1))
     side /= root
     columns /= root[..., None]

@@ -20,6 +20,21 @@ from ..kernels.threads import one_blas_thread
 from ..model import Model
 from ..parameters.vector import MOMENTS, Parameter
 from .base import BaseParameters, base_parameters, listed
+from .channels import (
+    ChannelError,
+    Effect,
+    Shifts,
+    applied,
+    asked_for,
+    candidates,
+    channel_errors,
+    columns,
+    delays,
+    effect_values,
+    remarks,
+    split,
+    without_reversals,
+)
 from .fit import Fit, coordinate_noise, rows_of, weighted_least_squares
 from .linear_model import LinearModel, rest_of
 from .logs import Log, read_log
@@ -113,6 +128,10 @@ WORSE = 1.05
 """Errors of held-out forces that grow by this factor are no chance."""
 CORRELATED = 3.0
 """Residuals that are correlated over so many samples are worth a note."""
+EXPLAINED = 1.3
+"""Held-out forces are explained if their errors are at most so many times the noise in every channel."""
+ROUNDS = 5
+"""Times that effects of channels are looked for again."""
 APART = 4.0
 """Numbers that move by more standard uncertainties of the file's values than this contradict the file."""
 
@@ -121,6 +140,7 @@ APART = 4.0
 class Forces:
     """Forces of one log (n, a): measured, by the file's numbers before, by the new ones after; marks of those used.
 
+    ``after`` has the errors of the channels in it; ``measured`` is taken later by the whole samples of their delays.
     ``noise`` (a,) is what that of forces and of coordinates leaves of errors, however good the numbers are.
     """
 
@@ -136,6 +156,28 @@ class Forces:
         """Root mean square (a,) of measured less predicted."""
         off = np.where(self.good, self.measured - predicted, 0.0)
         return np.asarray(np.sqrt((off**2).sum(axis=0) / np.maximum(self.good.sum(axis=0), 1)))
+
+
+class Verdict(NamedTuple):
+    """What an identification is worth: whether forces are explained, by errors of the worst channel over its noise.
+
+    ``held_out`` says whether they are of a log that was held back; those of a fitted log prove little.
+    """
+
+    explained: bool
+    ratio: float
+    held_out: bool
+
+    def __str__(self) -> str:
+        size = f"errors are {self.ratio:.2f} times the noise in the worst channel"
+        if not self.held_out:
+            return f"of the fitted forces {size}; not validated: keep a log for validation"
+        if self.explained:
+            return f"forces of the validation log are explained: {size}"
+        return (
+            f"forces of the validation log are not explained: {size}, so the model lacks an effect of the machine and "
+            "intervals may be too narrow"
+        )
 
 
 @dataclass(frozen=True)
@@ -171,6 +213,9 @@ class Identification:
         How white the residuals are.
     runs, validation : list of Forces
         Measured and computed forces of the logs and of the validation logs.
+    channels : tuple of ChannelError
+        Offsets, gains and delays of force channels, offsets of encoders, and effects that the robot file lacks, as far
+        as the data ask for them, with their 95 % intervals.
     notes : tuple of str
         Remarks.
     """
@@ -190,7 +235,15 @@ class Identification:
     residuals: Whiteness
     runs: list[Forces]
     validation: list[Forces]
+    channels: tuple[ChannelError, ...]
     notes: tuple[str, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether forces are explained down to their noise."""
+        shown = (self.validation or self.runs)[-1]
+        ratio = float(np.max(shown.error(shown.after) / np.maximum(shown.noise, 1e-300)))
+        return Verdict(bool(ratio <= EXPLAINED), ratio, bool(self.validation))
 
     @property
     def half_widths(self) -> Array:
@@ -228,6 +281,7 @@ def identify(
     delay: float = 0.0,
     spacing: float | None = None,
     check: bool = True,
+    channel_errors: bool = True,
 ) -> Identification:
     """Identify inertias and friction of a robot from logs of coordinates and forces.
 
@@ -253,6 +307,10 @@ def identify(
         Distance of the spline knots [s]. Default: found from the data.
     check : bool, optional
         Whether to refuse logs whose channels cannot be what they are named.
+    channel_errors : bool, optional
+        Whether to estimate offsets, gain errors and delays of force channels and offsets of encoders, as far as the
+        data ask for them (a likelihood-ratio test), and to look for friction and springs that the robot file lacks.
+        Not for robots with more actuators than degrees of freedom.
 
     Returns
     -------
@@ -274,7 +332,7 @@ def identify(
     ready = [prepared(model, _log(model, source, constants), **options) for source in sources]
     kept = [prepared(model, _log(model, source, constants), **options) for source in held_back]
     linear = LinearModel(model, same_legs=same_legs, open_=_freed(model, friction))
-    return identified(linear, ready, kept, uncertainty)
+    return identified(linear, ready, kept, uncertainty, effects=channel_errors)
 
 
 def _freed(model: Model, friction: Sequence[str]) -> Any:
@@ -306,11 +364,17 @@ def identified(
     held_back: list[Prepared],
     uncertainty: Any = None,
     start: Array | None = None,
+    effects: bool = True,
 ) -> Identification:
     """The same from logs that are ready; ``start`` are other values of the numbers (k,) than the file's."""
     base = base_parameters(linear)
-    prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
-    found = solve(linear, base, runs, prior, sigma)
+    prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty, _friction_scale(runs))
+    late, shifts = _late(linear, base, runs, correct=effects)
+    found, shifts = _with_effects(linear, base, runs, prior, sigma, shifts) if effects else (
+        solve(linear, base, runs, prior, sigma), shifts)  # fmt: skip
+    held_back = [shifts.of(without_reversals(run)) if effects else run for run in held_back]
+    period = _period(runs)
+    channels = channel_errors(linear.model, found.effects, *found.effect_values, shifts, period)
     sigma = np.where([s == "not" for s in base.identifiability], 0.0, sigma)
     changes = changes_of(linear, found.numbers, found.covariance)
     robot = with_changes(linear.model.robot, changes, _note(found.runs, found.goods))
@@ -318,11 +382,12 @@ def identified(
     result = Identification(
         linear.model, robot, linear, base, found.fit, found.beta, found.deviations, found.numbers, found.covariance,
         sigma, changes, found.constrained, found.residuals,
-        [_forces(linear, run, g, found.numbers, found.fit.noise)
-         for run, g in zip(found.runs, found.goods, strict=True)],
-        [_forces(linear, run, run.good, found.numbers, np.hypot(found.fit.noise, coordinate_noise(linear, run,
-         found.numbers))) for run in held_back],
-        (*notes, *found.notes, *_disagreements(linear, prior, sigma, found.numbers)),
+        [_forces(linear, run, g, found, found.fit.noise) for run, g in zip(found.runs, found.goods, strict=True)],
+        [_forces(linear, run, run.good, found, np.hypot(found.fit.noise, coordinate_noise(linear, run, found.numbers)))
+         for run in held_back],
+        channels,
+        (*notes, *late, *found.notes, *remarks(linear.model, channels, period),
+         *_disagreements(linear, prior, sigma, found.numbers)),
     )  # fmt: skip
     result = replace(result, notes=(*result.notes, *_doubts(result)))
     unseen = result.invisible
@@ -368,9 +433,51 @@ def _doubts(found: Identification) -> list[str]:
     return notes
 
 
-def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers: Array, noise: Array) -> Forces:
-    before, after = (linear.forces(run.motion, p) for p in (linear.values, numbers))
+def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], found: Solution, noise: Array) -> Forces:
+    before, after = (linear.forces(run.motion, p) for p in (linear.values, found.numbers))
+    after = after + applied(linear, run, found.numbers, found.effects, found.effect_values[0])
     return Forces(run.log, run.time, run.force, before, after, good, noise)
+
+
+def _friction_scale(runs: list[Prepared]) -> dict[str, float]:
+    """How large friction that the file does not have may be: of the size of the forces themselves."""
+    force = max(float(np.nanmax(np.abs(run.force), initial=0.0)) for run in runs)
+    rate = max(float(np.abs(run.smooth.qdot).max(initial=0.0)) for run in runs)
+    return {"drag": force, "coulomb": 1.0, "viscous": force / max(rate, 1e-300)}
+
+
+def _period(runs: list[Prepared]) -> float:
+    return float(np.median(np.diff(runs[0].log.time)))
+
+
+def _with_effects(
+    linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array, shifts: Shifts
+) -> tuple[Solution, Shifts]:
+    """The fit with the effects of channels that data ask for, and the whole samples by which forces are late.
+
+    Found one after the other from the fit without them: what is left then shows the next. A delay is linear within half
+    a sample only, so that the measured forces are shifted by whole samples in between.
+    """
+    every, late = candidates(linear), (Effect("delay"),)
+    effects: tuple[Effect, ...] = late if shifts.samples.any() else ()
+    period, spread = _period(runs), (base.matrix * sigma) @ (base.matrix * sigma).T
+    runs = [without_reversals(run) for run in runs]
+    for turn in range(ROUNDS):
+        found = solve(linear, base, [shifts.of(run) for run in runs], prior, sigma, effects)
+        if not every or turn == ROUNDS - 1:
+            break
+        data = [rows_of(linear, base, run, good, found.numbers, found.fit.noise,
+                        columns(linear, run, found.numbers, every))
+                for run, good in zip(found.runs, found.goods, strict=True)]  # fmt: skip
+        noise = [run.smooth.noise for run in found.runs]
+        fit = weighted_least_squares(data, noise, noise=found.fit.noise)
+        known = late if shifts.samples.any() else ()
+        asked = asked_for(fit, every, found.residuals.widening, spread, base.values(prior), known)
+        now = shifts.nearer(delays(effects, found.effect_values[0], shifts, period) / period)
+        if set(asked) == set(effects) and np.array_equal(now.samples, shifts.samples):
+            break
+        effects, shifts = asked, now
+    return found, shifts
 
 
 def _note(runs: list[Prepared], goods: list[NDArray[np.bool_]]) -> str:
@@ -404,20 +511,34 @@ class Solution(NamedTuple):
     runs: list[Prepared]
     goods: list[NDArray[np.bool_]]
     notes: list[str]
+    effects: tuple[Effect, ...]
+    effect_values: tuple[Array, Array]
 
 
-def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
-    """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
+def solve(
+    linear: LinearModel,
+    base: BaseParameters,
+    runs: list[Prepared],
+    prior: Array,
+    sigma: Array,
+    effects: tuple[Effect, ...] = (),
+) -> Solution:
+    """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,).
+
+    ``effects`` of channels are further unknowns; ``effect_values`` are their values and covariance.
+    """
     every_sigma, sigma = sigma, np.where([s == "not" for s in base.identifiability], 0.0, sigma)
-    notes = _late(linear, base, runs)
+    notes: list[str] = []
+    count = len(effects)
     dof = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
     coordinates = [run.smooth.noise for run in runs]
     numbers, beta, moved, marked = prior, base.values(prior), np.inf, 0
     for turn in range(ITERATIONS):
-        data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
-        fit = weighted_least_squares(data, coordinates, noise=noise, dof=dof)
-        noise = fit.noise
+        data = [rows_of(linear, base, run, good, numbers, noise, columns(linear, run, numbers, effects))
+                for run, good in zip(runs, goods, strict=True)]  # fmt: skip
+        whole = weighted_least_squares(data, coordinates, noise=noise, dof=dof)
+        fit, noise = split(whole, count), whole.noise
         coordinates = [old if new is None else new for old, new in zip(coordinates, fit.coordinates, strict=True)]
         numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
         # where friction bends forces, straight lines hold where numbers are, not where data alone would have them
@@ -429,7 +550,9 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
         if not converged:
             runs = [run if step is None else refined(linear.model, run, step)
                     for run, step in zip(runs, fit.steps, strict=True)]  # fmt: skip
-        left = [run.force - linear.forces(run.motion, numbers) for run in runs]
+        values = effect_values(whole, count, base.values(numbers), np.zeros((base.count, base.count)))[0]
+        left = [run.force - linear.forces(run.motion, numbers) - applied(linear, run, numbers, effects, values)
+                for run in runs]  # fmt: skip
         marks = [outliers(one, g) for one, g in zip(left, goods, strict=True)]
         fresh = sum(int(m.sum()) for m in marks)
         if converged and fresh == 0:
@@ -448,14 +571,16 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
     white = _whiteness(left, goods)
     if (white.widening > 1).any():
         # this only widens intervals: weights by channel hardly move the values
-        fit = weighted_least_squares(data, coordinates, white.widening, noise=noise, dof=dof)
+        whole = weighted_least_squares(data, coordinates, white.widening, noise=noise, dof=dof)
+        fit = split(whole, count)
     real = cones(linear, base, every_sigma)
     numbers, covariance, constrained = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
     beta, wide = fit.beta, fit.covariance
-    loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
+    loose, spread, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
+    together = base.matrix @ spread @ base.matrix.T
     if linear.loaded:
         # forces bend with the numbers: straight lines hold where numbers are, not where data alone would have them
-        beta, wide = base.values(loose), base.matrix @ whole @ base.matrix.T
+        beta, wide = base.values(loose), together
     if constrained:
         moving = [c.across_flat(prior, sigma > 0) for c in real if (sigma[c.places] > 0).any()]
         paths = dict.fromkeys(linear.numbers[c.places[0]].path for c in moving if not inside([c], loose))
@@ -465,7 +590,8 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
             f"squares would not be for {', '.join(list(paths)[:4])}{more}"
         )
     deviations = np.sqrt(np.maximum(np.diag(wide), 0.0))
-    return Solution(fit, beta, deviations, numbers, covariance, constrained, white, runs, goods, notes)
+    found = effect_values(whole, count, base.values(numbers), together)
+    return Solution(fit, beta, deviations, numbers, covariance, constrained, white, runs, goods, notes, effects, found)
 
 
 def _moved(step: Array, beta: Array, fit: Fit) -> float:
@@ -475,8 +601,9 @@ def _moved(step: Array, beta: Array, fit: Fit) -> float:
     return float(np.max(np.abs(step)[beyond] / np.maximum(wide[beyond], 1e-300), initial=0.0))
 
 
-def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
-    notes = []
+def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared], correct: bool) -> tuple[list[str], Shifts]:
+    """Notes on forces that are late, and the shift that all logs agree in if it is to be corrected."""
+    notes, found = [], []
     for run in runs:
         rows = evenly_spaced(run.motion, max(1000, 2 * len(base.independent)))
         columns = linear.derivatives(run.motion[rows], linear.values, base.independent)
@@ -494,11 +621,14 @@ def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> li
                 f"{second * step:.4g} s in the second (the clocks run at different rates): synchronise them first"
             )
             continue
-        notes.append(
-            f"{run.log.name}: forces come {abs(shift) * step:.4g} s {'after' if shift > 0 else 'before'} the "
-            f"coordinates (clocks do not match): pass delay={shift * step:.4g}"
-        )
-    return notes
+        found.append(round(shift))
+        if not correct:
+            notes.append(
+                f"{run.log.name}: forces come {abs(shift) * step:.4g} s {'after' if shift > 0 else 'before'} the "
+                f"coordinates (clocks do not match): pass delay={shift * step:.4g}"
+            )
+    agree = correct and len(found) == len(runs) and len(set(found)) == 1 and not linear.redundant
+    return notes, Shifts(np.full(len(linear.model.actuators), found[0] if agree else 0, dtype=np.int64))
 
 
 def _whiteness(left: list[Array], goods: list[NDArray[np.bool_]]) -> Whiteness:
@@ -635,6 +765,8 @@ def labelled(found: Any) -> xr.Dataset:
             "white_p_value": ("actuator", white.p_value),
             "error_before": ("actuator", shown.error(shown.before)),
             "error_after": ("actuator", shown.error(shown.after)),
+            "channel_value": ("channel", [e.value for e in found.channels]),
+            "channel_half_width": ("channel", [e.half for e in found.channels]),
             **along,
         },
         {
@@ -643,8 +775,9 @@ def labelled(found: Any) -> xr.Dataset:
             "number": list(linear.names),
             "number_unit": ("number", [n.unit for n in linear.numbers]),
             "actuator": [a.name for a in found.model.actuators],
+            "channel": [f"{e.kind} {e.actuator or 'all'}" for e in found.channels],
             "time": ("time", shown.time, {"units": "s"}),
         },
         {"robot": found.robot.name, "log": shown.log.name, "held_out": "yes" if found.validation else "no",
-         "notes": "\n".join(found.notes)},
+         "verdict": str(found.verdict), "notes": "\n".join(found.notes)},
     )  # fmt: skip

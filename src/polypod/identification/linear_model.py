@@ -429,7 +429,8 @@ class Naming:
         where = spoken(self.robot, path if moment else owner, "every leg" if self.same_legs else "")
         if moment:
             return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
-        unit = _field_unit(self._kinds(owner), field)
+        plain = field == "coulomb" and ".couplings." in owner  # a part of what the coupling passes on
+        unit = "" if plain else _field_unit(self._kinds(owner), field)
         return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", unit, value)
 
     def _of_element(self, path: str, value: float) -> LinearNumber:
@@ -450,6 +451,14 @@ class Naming:
         if ".joints." in owner:
             joint, _, motion = owner.partition(".frictions.")
             return {MOTIONS[motion] if motion else str(get(self.robot, joint.removesuffix(".friction")).kind)}
+        if ".couplings." in owner:
+            _, leg_number, _, number, _ = owner.split(".")
+            chain: Any = self.robot.legs[int(leg_number)]
+            couplings = chain.couplings
+            before = sum(len(one.relations()) for one in couplings[: int(number)])
+            relation = chain.relations[before]
+            slides = relation.displacements[relation.input][1] == "translation"
+            return {"prismatic" if slides else "revolute"}
         leg = owner.rpartition(".")[0]
         if leg not in self._joints:
             self._joints[leg] = get(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}

@@ -297,20 +297,28 @@ def _jumps(q: Array, steps: Array, gaps: NDArray[np.int64]) -> NDArray[np.int64]
 
 BAND = 8.0
 """A top within so many times a channel's noise is looked at."""
+CLIPPED = 4.0
 LONG = 16
 """Samples that a top lasts at least, to count as one and not as a peak."""
 
 
 def clipped(force: Array) -> NDArray[np.bool_]:
-    """Samples (n, a) that have a channel's largest or smallest value itself, three samples or more in a row."""
+    """Samples (n, a) that have a channel's largest or smallest value itself, three samples or more in a row.
+
+    Values in steps repeat themselves everywhere, most often at the top of a curve: there the highest level has up to
+    1/(sqrt(2) - 1) = 2.4 times the samples of the next one. A drive at its limit has more than ``CLIPPED`` times.
+    """
     found = np.zeros(force.shape, dtype=bool)
     for k, column in enumerate(force.T):
         finite = column[np.isfinite(column)]
         if len(finite) == 0 or np.ptp(finite) == 0:
             continue
-        for end in (finite.max(), finite.min()):
-            at = column == end
-            if (at[2:] & at[1:-1] & at[:-2]).any():
+        levels, counts = np.unique(finite, return_counts=True)
+        in_steps = len(levels) < len(finite) / 2
+        for end, next_ in ((-1, -2), (0, 1)):
+            at = column == levels[end]
+            held = (at[2:] & at[1:-1] & at[:-2]).any()
+            if held and (not in_steps or counts[end] > CLIPPED * counts[next_]):
                 found[:, k] |= at
     return found
 
@@ -327,11 +335,18 @@ def flat_tops(force: Array) -> NDArray[np.bool_]:
             continue
         # third differences of a smooth curve are noise: their variance is 20 times its
         noise = float(np.median(np.abs(np.diff(column, 3)))) / 0.6745 / np.sqrt(20)
+        noise = max(noise, _step(column) / np.sqrt(12))
         if not 0 < BAND * noise < 0.2 * np.ptp(column):
             continue
         for sign in (1.0, -1.0):
             found[:, k] |= _flat(sign * column, noise)
     return found
+
+
+def _step(column: Array) -> float:
+    """Step of a channel (n,) whose values are all on levels; 0 if they are not."""
+    levels = np.unique(column[np.isfinite(column)])
+    return float(np.diff(levels).min()) if 1 < len(levels) < len(column) / 2 else 0.0
 
 
 def _flat(x: Array, noise: float) -> NDArray[np.bool_]:

@@ -117,10 +117,13 @@ def stated_interval(text: str | None) -> tuple[Array, bool] | None:
     return values, match[2] is not None
 
 
-def uncertainties(linear: LinearModel, given: float | Mapping[str, float] | None) -> Array:
+def uncertainties(
+    linear: LinearModel, given: float | Mapping[str, float] | None, unknown: Mapping[str, float] | None = None
+) -> Array:
     """Standard uncertainty (k,) of every number: relative ones of ``given`` (by path pattern), of sources, or usual.
 
     A moment's is that part of the body's own scale, m, m l, m l^2, with l its radius of gyration about the origin.
+    Friction that the file has as zero is not known at all: its scale is that of ``unknown``, by the law's name.
     """
     if isinstance(given, (int, float)):
         given = {"*": float(given)}
@@ -133,6 +136,10 @@ def uncertainties(linear: LinearModel, given: float | Mapping[str, float] | None
             raise InputError(f"uncertainty: {pattern} matches no parameter; known: {', '.join(sorted(known)[:8])}, ...")
     result, arms = [], dict[str, tuple[float, float]]()
     for n in linear.numbers:
+        law = n.path.rpartition(".")[2]
+        if not n.moment and n.value == 0.0 and unknown and law in unknown:
+            result.append(unknown[law])
+            continue
         part = next((v for pattern, v in given.items() if fnmatchcase(n.key, pattern) or fnmatchcase(n.path, pattern)),
                     None)  # fmt: skip
         if part is None:

@@ -29,8 +29,19 @@ def force_errors_table(found: Identification) -> Table:
                  "noise is the part that noise of forces and coordinates alone would give.")  # fmt: skip
 
 
+def channels_table(found: Identification) -> Table:
+    """Errors of force channels and encoders, and effects that the robot file lacks, with their intervals."""
+    rows = [(e.kind, e.actuator or "all", e.value, e.half, e.unit) for e in found.channels]
+    columns = [("effect", ""), ("actuator", ""), ("value", ""), ("± 95 %", ""), ("unit", "")]
+    caption = (
+        "What measured forces contain besides those of the robot, as far as the data ask for it (likelihood-ratio "
+        "test); it is taken into account. Friction and springs in this table are missing in the robot file."
+    )
+    return table("Channels", columns, rows, caption)
+
+
 def identification_headline(found: Identification) -> str:
-    """What the identification is worth, in a sentence."""
+    """What the identification is worth, in two sentences."""
     shown = (found.validation or found.runs)[-1]
     what = "held-out forces" if found.validation else "forces (of a log that was fitted)"
     before, after, noise = (
@@ -38,7 +49,10 @@ def identification_headline(found: Identification) -> str:
     )
     unit, way = force_unit(found), "fall" if after < 0.98 * before else "rise" if after > 1.02 * before else "stay"
     size = f"near {after:.3g}" if way == "stay" else f"from {before:.3g} to {after:.3g}"
-    return f"Errors of {what} {way} {size} {unit}; what the fit takes for noise is {noise:.3g} {unit}."
+    verdict = str(found.verdict)
+    return (
+        f"Errors of {what} {way} {size} {unit}; what the fit takes for noise is {noise:.3g} {unit}. Verdict: {verdict}."
+    )
 
 
 def force_unit(found: Identification) -> str:
@@ -113,7 +127,9 @@ def residual_text(found: Calibration) -> str:
     parts = [f"{name} {value:.3g} {unit}" for name, value, unit in
              zip(("lengths", "angles"), found.noise, ("m", "rad"), strict=True) if np.isfinite(value)]  # fmt: skip
     before, after = (float(np.sqrt((r**2).mean())) for r in (found.before, found.residuals))
-    return f"Residuals fall from {before:.3g} to {after:.3g} (rms); noise of {', '.join(parts)}."
+    return (
+        f"Residuals fall from {before:.3g} to {after:.3g} (rms); noise of {', '.join(parts)}. Verdict: {found.verdict}."
+    )
 
 
 def geometry_table(found: Calibration) -> Table:

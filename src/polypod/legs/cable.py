@@ -4,6 +4,12 @@ A taut cable without mass is a strut whose length is its coordinate: l = |p - a|
 radius r that swivels about an axis k through a (Pott, Cable-Driven Parallel Robots, section 4.3) it leaves at the
 tangent point: in the plane of the pulley, with x = |d - (d.k) k| and z = d.k for d = p - a, the centre is at (r, 0),
 the free part is sqrt((x - r)^2 + z^2 - r^2), and the part on the pulley is r times the angle of wrap.
+
+A cable with mass is straight too: what it weighs, m g l, hangs on its ends, and its tension grows by m g h towards the
+higher one. Both follow from its potential -m g.s, s the integral of the place along the cable, counted from the anchor:
+l (p - a)/2, or with t the tangent point, l the free length and phi the angle there,
+l ((t + p)/2 - a) + r^2 ((pi - phi - sin phi) e_x + (1 + cos phi) k). That is the catenary to first order in
+m g l/tension; ``pp.analysis.sag`` has the catenary itself.
 """
 
 from __future__ import annotations
@@ -30,7 +36,7 @@ from ..description.quantities import (
 )
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, PlacedBody, Placement, Spring, Strut
+from .contract import Actuator, Condition, HangingWeight, Joint, PlacedBody, Placement, Spring, Strut
 from .driven import DrivenLeg, range_limit
 
 
@@ -110,8 +116,9 @@ class Cable(DrivenLeg, kind="cable"):
     Its coordinate is its length up to the anchor; the actuator's force is minus its tension at the drum, which stays
     within ``tension``. Over a ``pulley`` the length counts from where the cable meets it. ``stiffness`` is that of one
     metre of cable (its force for a strain of one, E A); a cable of length l has ``stiffness``/l.
-    ``length`` limits the length, ``radius`` is that of the cable in pictures and clearances. It has neither mass nor
-    sag. Its body ``cable`` is what is drawn: the first axis of its frame is as long as the free part.
+    ``length`` limits the length, ``radius`` is that of the cable in pictures and clearances. Its weight, by
+    ``linear_density``, hangs on both ends; it has neither inertia nor sag. Its body ``cable`` is what is drawn: the
+    first axis of its frame is as long as the free part.
     """
 
     anchor: Position
@@ -119,6 +126,7 @@ class Cable(DrivenLeg, kind="cable"):
     pulley: Pulley | None = None
     drum: Drum | None = None
     stiffness: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N"})] = None
+    linear_density: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "kg/m"})] = None
     length: Range | None = None
     radius: Length | None = None
 
@@ -158,15 +166,18 @@ class Cable(DrivenLeg, kind="cable"):
         """None: a cable has no joint that could wander; the point where it leaves its pulley does."""
         return []
 
-    def _run(self, tip: Frame) -> tuple[ca.SX, ca.SX, tuple[Condition, ...]]:
-        """Point where the free part begins, length of the whole cable, and what must hold."""
+    def _run(self, tip: Frame) -> tuple[ca.SX, ca.SX, ca.SX, tuple[Condition, ...]]:
+        """Point where the free part begins, length of the whole cable, its integral of the place, and what must hold.
+
+        The place counts from the anchor.
+        """
         anchor = vector(self.anchor)
         along = tip.origin - anchor
         scale = norm(anchor) + norm(vector(self.platform))
         if self.pulley is None:
             length = norm(along)
             meets = Condition("the cable meets its anchor", length * (1 / scale), length, "m", singular=True)
-            return anchor, length, (meets,)
+            return anchor, length, (0.5 * length) * along, (meets,)
         k, r = vector(self.pulley.axis), self.pulley.radius
         z = dot(along, k)
         across = along - z * k
@@ -175,7 +186,10 @@ class Cable(DrivenLeg, kind="cable"):
         room = square - r**2
         free = ca.sqrt(ca.fmax(room, 0))
         leaving = ca.atan2(z, x - r) + ca.atan2(free, r)  # the tangent point, as an angle about the centre
-        point = anchor + (across / x) * (r + r * ca.cos(leaving)) + k * (r * ca.sin(leaving))
+        side = across / x
+        point = anchor + side * (r + r * ca.cos(leaving)) + k * (r * ca.sin(leaving))
+        wrapped = side * (np.pi - leaving - ca.sin(leaving)) + k * (1 + ca.cos(leaving))
+        moment = free * (0.5 * (point + tip.origin) - anchor) + r * r * wrapped
         conditions = (
             Condition("the cable is in line with its pulley's swivel axis", x * (1 / scale), x, "m", singular=True),
             Condition(
@@ -185,11 +199,11 @@ class Cable(DrivenLeg, kind="cable"):
                 "m",
             ),
         )
-        return point, free + r * (np.pi - leaving), conditions
+        return point, free + r * (np.pi - leaving), moment, conditions
 
     def place(self, tip: Frame) -> Placement:
         """Two halves of the free part that slide in each other, without mass, between universal and spherical joint."""
-        point, length, conditions = self._run(tip)
+        point, length, moment, conditions = self._run(tip)
         along = tip.origin - point
         n = along * (1 / norm(along))
         # any two directions across: a cable has no resistance to turning about itself
@@ -198,7 +212,8 @@ class Cable(DrivenLeg, kind="cable"):
         v = across * (1 / norm(across))
         pod = columns(n, v, cross(n, v))
         nothing = Inertia.point_mass(0.0)
-        drive = self.drive()
+        drive, density = self.drive(), self.linear_density
+        hanging = () if density is None else (HangingWeight(*ENDS[::-1], density * length, density * moment),)
         return Placement(
             bodies=(
                 PlacedBody("drum end", Frame(point, pod), nothing, along=0),
@@ -214,4 +229,5 @@ class Cable(DrivenLeg, kind="cable"):
             conditions=conditions,
             limits=range_limit("length", length, self.length, "cable"),
             springs=() if self.stiffness is None else (Spring("cable", self.stiffness / length),),
+            weights=hanging,
         )

@@ -263,6 +263,8 @@ class Unknowns:
         c, exact in ``move`` to second order.
     size : float or casadi.SX
         Size of the leg [m], relative to which a gap is small.
+    turns : tuple of bool
+        Which of the equations are angles or cosines [1]; none of them, if empty: they are lengths [m].
     """
 
     place: ca.SX
@@ -271,6 +273,26 @@ class Unknowns:
     moved: ca.SX
     equations: ca.SX
     size: Any = 1.0
+    turns: tuple[bool, ...] = ()
+
+    def gap2(self, residual: ca.SX, size: Any) -> ca.SX:
+        """Squared values of the equations, angles as arcs at a ``size`` [m^2].
+
+        Parameters
+        ----------
+        residual : casadi.SX, shape (e, 1)
+            Residuals of the closure equations.
+        size : float
+            Length that weighs turns against displacements [m].
+
+        Returns
+        -------
+        casadi.SX
+            The squared gap [m^2].
+        """
+        if not any(self.turns):
+            return ca.sumsqr(residual)
+        return ca.sumsqr(residual * ca.vertcat(*[size if turn else ca.SX(1) for turn in self.turns]))
 
 
 @dataclass(frozen=True)
@@ -283,10 +305,13 @@ class Constraint:
         Name of the constraint.
     value : casadi.SX
         Expression that is zero in every pose [m or rad].
+    turns : bool
+        Whether it is an angle or a cosine, not a length.
     """
 
     name: str
     value: ca.SX
+    turns: bool = False
 
 
 @dataclass(frozen=True)
@@ -317,6 +342,29 @@ class Spring:
 
 
 @dataclass(frozen=True)
+class HangingWeight:
+    """Weight of a part of a leg whose mass changes with the pose, such as a cable that is wound up; without inertia.
+
+    Its potential is -g.s with the first moment of mass s: the part bears on its body with the force (ds/dtip)^T g at
+    the tip, and with the rest of its weight on its support.
+
+    Attributes
+    ----------
+    body, support : str
+        Bodies of the leg that bear it: one at the tip, and one whose origin rests in a joint of the base.
+    mass : casadi.SX
+        Its mass [kg].
+    moment : casadi.SX, shape (3,)
+        First moment s of its mass about the point from where it comes, base axes [kg m].
+    """
+
+    body: str
+    support: str
+    mass: ca.SX
+    moment: ca.SX
+
+
+@dataclass(frozen=True)
 class CoupledJoint:
     """A joint in a coupling.
 
@@ -334,6 +382,31 @@ class CoupledJoint:
     joint: str
     direction: int
     factor: Any
+
+
+@dataclass(frozen=True)
+class PlacedFriction:
+    """Friction along one free direction of a joint, beside the joint's own: losses of a coupling, a brake.
+
+    Attributes
+    ----------
+    name : str
+        What results call it.
+    joint : str
+        Name of the joint.
+    direction : int
+        Which of its free directions, as in ``CoupledJoint``.
+    friction : Friction
+        Its numbers or symbols.
+    coupling : str
+        Coupling whose reaction is its load; empty for none.
+    """
+
+    name: str
+    joint: str
+    direction: int
+    friction: Any
+    coupling: str = ""
 
 
 @dataclass(frozen=True)
@@ -409,6 +482,10 @@ class Placement:
         Symbols of the leg's internal coordinates, zero at home [m or rad]: everything may depend on them as on the tip.
     held : tuple of Actuator
         What holds joints whose internal coordinates stand still.
+    weights : tuple of HangingWeight
+        Weights of parts whose mass changes with the pose.
+    frictions : tuple of PlacedFriction
+        Friction beside that of the joints themselves.
     """
 
     bodies: tuple[PlacedBody, ...]
@@ -423,6 +500,8 @@ class Placement:
     couplings: tuple[PlacedCoupling, ...] = ()
     internal: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
     held: tuple[Actuator, ...] = ()
+    weights: tuple[HangingWeight, ...] = ()
+    frictions: tuple[PlacedFriction, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name.

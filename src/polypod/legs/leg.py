@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import casadi as ca
 import numpy as np
-from pydantic import model_validator
+from pydantic import PrivateAttr, model_validator
 
 from ..arrays import Array
 from ..description import Friction, LegData
@@ -41,6 +41,27 @@ class Leg(LegData):
     is zero by the robot's topology. Vectors are columns, a ``polypod.description.Body`` is an
     ``polypod.symbols.inertia.Inertia``. Texts and integers are data always: decide by them.
     """
+
+    _in_leg_frame: bool = PrivateAttr(default=False)
+
+    def as_in_leg_frame(self, fields: dict[str, ca.SX]) -> Self:
+        """The leg as it is in its own frame, with the fields of its ``leg_frame``.
+
+        Its placement may then rely on what is known there, and need hold only where the leg is in that frame.
+
+        Parameters
+        ----------
+        fields : dict of str to casadi.SX
+            Fields of the leg, in its own frame.
+
+        Returns
+        -------
+        Leg
+            The same kind of leg with these fields.
+        """
+        twin = self.model_copy(update=fields)
+        twin._in_leg_frame = True
+        return twin
 
     @lazy
     def parts(self) -> Parts:
@@ -196,6 +217,17 @@ class Leg(LegData):
         """
         return None
 
+    def frame_is_of_placement(self) -> bool:
+        """Whether ``leg_frame`` belongs to this kind's own ``place``, not to that of a kind it derives from.
+
+        Returns
+        -------
+        bool
+            Whether it describes this leg.
+        """
+        owners = [next(k for k, kind in enumerate(type(self).__mro__) if name in vars(kind)) for name in _STATED]
+        return owners[0] >= owners[1]
+
     @abstractmethod
     def place(self, tip: Frame) -> Placement:
         """Bodies, joints, actuators and limits of the leg for a position of the platform.
@@ -210,6 +242,9 @@ class Leg(LegData):
         Placement
             Where everything is.
         """
+
+
+_STATED = ("place", "leg_frame")
 
 
 def _has_text(data: dict[str, Any]) -> bool:

@@ -13,9 +13,9 @@ from ..arrays import Array
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, PlacedBody, Placement, Strut
+from .contract import Actuator, Condition, Joint, LegFrame, PlacedBody, Placement, Strut
 from .driven import Stiffness, cone_limit, range_limit, springs
-from .rail import RailLeg, slide
+from .rail import RailLeg, Slide, slide, slide_at_start
 
 
 class PUS(RailLeg, kind="PUS"):
@@ -52,13 +52,40 @@ class PUS(RailLeg, kind="PUS"):
         """The link from its slider. None of a kind that states another placement."""
         return self._rail_strut(q) if type(self).place is PUS.place else None
 
+    def _link(self, tip: Frame) -> tuple[Slide, ca.SX, ca.SX, ca.SX]:
+        """The slider, |n x alpha|, and the link's axes x, y beside n."""
+        if self._in_leg_frame:
+            at = slide_at_start(tip.origin, self.rail_start, self.rail_direction, self.length)
+        else:
+            at = slide(tip.origin, self.rail_start, self.rail_direction, self.length, self.root)
+        across = cross(at.n, vector(self.axis))
+        alignment = norm(across)
+        y = across * (1 / alignment)
+        return at, alignment, cross(y, at.n), y
+
+    def leg_frame(self, tip: Frame) -> LegFrame | None:
+        """The link's axes, from the slider: the tip at (0, 0, l), alpha = (|n x alpha|, 0, n.alpha).
+
+        None for a rail along a base axis: there, base axes take fewer operations.
+        """
+        rail = vector(self.rail_direction)
+        if sum(bool(rail[k].is_zero()) for k in range(3)) == 2:
+            return None
+        at, alignment, x, y = self._link(tip)
+        axes = columns(x, y, at.n)
+        fields = {
+            "rail_start": ca.SX.zeros(3),
+            "rail_direction": axes.T @ rail,
+            "axis": ca.vertcat(alignment, 0, dot(vector(self.axis), at.n)),
+        }
+        if self.guide_normal is not None:
+            fields["guide_normal"] = axes.T @ vector(self.guide_normal)
+        return LegFrame(axes, ca.vertcat(ca.SX.zeros(2), self.length), fields)
+
     def place(self, tip: Frame) -> Placement:
         """Slider and link direction by (8); the link turns with its universal joint (13)."""
         a, alpha = vector(self.rail_direction), vector(self.axis)
-        at = slide(tip.origin, self.rail_start, self.rail_direction, self.length, self.root)
-        across = cross(at.n, alpha)
-        alignment = norm(across)
-        y = across * (1 / alignment)
+        at, alignment, x, y = self._link(tip)
         aligned = Condition(
             "the link is in line with its universal joint's slider axis",
             alignment,
@@ -69,9 +96,7 @@ class PUS(RailLeg, kind="PUS"):
         return Placement(
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
-                PlacedBody(
-                    "link", Frame(at.point, columns(cross(y, at.n), y, at.n)), self.link, 2, tip.origin, self.length
-                ),
+                PlacedBody("link", Frame(at.point, columns(x, y, at.n)), self.link, 2, tip.origin, self.length),
             ),
             joints=(
                 Joint("slider", "prismatic", "base", "slider", at.point, (a,), "slider_friction", self._guide()),
@@ -85,6 +110,7 @@ class PUS(RailLeg, kind="PUS"):
                 *cone_limit("universal joint cone", at.n, self.slider_cone),
                 *cone_limit("spherical joint cone", at.n, self.platform_cone, tip.axes),
             ),
+            unknowns=at.unknowns,
             springs=springs(
                 1 / dot(at.n, a),  # the drive carries the part of the link's force along the rail
                 drive=self.stiffness,

@@ -58,10 +58,11 @@ def motor_torque(given: Given) -> Any:
     tau = J n qddot + s/eta if s qdot >= 0 (it drives, or starts), s eta if it brakes, with s = (F - J n^2 qddot)/n the
     torque behind the losses, n the ratio and J n^2 what the rotor counts at the coordinate, in F already.
     """
-    rotor = given["reflected"] * given["qddot"]
-    behind = (given["force"] - rotor) / given["ratio"]
-    lost = where(behind * given["qdot"] >= 0, behind / given["efficiency"], behind * given["efficiency"])
-    return rotor / given["ratio"] + lost
+    # factors in place of quotients: those of numbers alone are computed once for many states
+    rotor, turns = given["reflected"] * given["qddot"], 1.0 / given["ratio"]
+    behind = (given["force"] - rotor) * turns
+    lost = behind * where(behind * given["qdot"] >= 0, 1.0 / given["efficiency"], given["efficiency"])
+    return rotor * turns + lost
 
 
 def envelope_use(corners: Sequence[tuple[Any, Any]], speed: Any, force: Any) -> Any:
@@ -76,7 +77,8 @@ def envelope_use(corners: Sequence[tuple[Any, Any]], speed: Any, force: Any) -> 
     def piece(start: tuple[Any, Any], end: tuple[Any, Any]) -> Any:
         (v0, f0), (v1, f1) = start, end
         area = v1 * f0 - v0 * f1
-        return ((f0 - f1) * v + (v1 - v0) * f) / where(area > 0, area, 1.0)
+        gain = 1.0 / where(area > 0, area, 1.0)
+        return ((f0 - f1) * gain) * v + ((v1 - v0) * gain) * f
 
     use = piece(corners[-2], corners[-1])
     for k in range(len(corners) - 3, -1, -1):

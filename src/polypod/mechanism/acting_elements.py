@@ -4,6 +4,8 @@ An element applies the generalized force f(s, sdot) along its displacements s. B
 forces along their line; in a joint a force or moment about its free axes, on its second body, and the opposite on its
 first. Rotations of a spherical joint or a bushing are rotation vectors r; with omega = L rdot the moment that belongs
 to f = -dV/dr is L^-T f.
+
+Weights of parts whose mass changes with the pose (``HangingWeight``) act in the same way, through their potential.
 """
 
 from __future__ import annotations
@@ -17,10 +19,10 @@ import casadi as ca
 import numpy as np
 
 from ..description.element import COORDINATES, BodyEnd, JointEnd
-from ..elements import Bushing, Element, Spring, Stop
+from ..elements import Brake, Bushing, Element, Spring, Stop
 from ..errors import InputError
 from ..lazy import lazy
-from ..legs import Joint
+from ..legs import HangingWeight, Joint
 from ..platforms import PlatformState
 from ..symbols.expression import Expression, port
 from ..symbols.vectors import cross, dot, norm, total, vector
@@ -66,6 +68,8 @@ def placed_elements(mechanism: Mechanism) -> list[PlacedElement]:
     """All elements of a robot: those of its file in order, then passive joints with a stiffness of their own."""
     found, legs = [], mechanism.robot.legs
     for data, twin in zip(mechanism.robot.elements, mechanism.numbers.elements, strict=True):
+        if isinstance(data, Brake):  # friction of its joint
+            continue
         joint = data.joint_end(legs) if data.joint else None
         found.append(PlacedElement(twin, joint, None if data.joint else data.body_ends(legs)))
     for number, leg in enumerate(mechanism.placed):
@@ -81,9 +85,14 @@ def placed_elements(mechanism: Mechanism) -> list[PlacedElement]:
 
 def has_elements(mechanism: Mechanism) -> bool:
     """Whether a robot has any element."""
-    return bool(mechanism.robot.elements) or any(
+    return any(not isinstance(one, Brake) for one in mechanism.robot.elements) or any(
         spring.joint for leg in mechanism.placed for spring in leg.placement.springs
     )
+
+
+def has_pushes(mechanism: Mechanism) -> bool:
+    """Whether elements or weights that hang on legs act on bodies of a robot."""
+    return has_elements(mechanism) or any(leg.placement.weights for leg in mechanism.placed)
 
 
 def has_dampers(mechanism: Mechanism) -> bool:
@@ -93,12 +102,18 @@ def has_dampers(mechanism: Mechanism) -> bool:
 
 @dataclass(frozen=True)
 class Push:
-    """A force at a point and a moment on a body, base axes; None where there is none."""
+    """A force at a point and a moment on a body, base axes; None where there is none.
+
+    One that does not work goes through a joint into the base. ``generalized`` is the generalized force on the platform
+    where that is known already.
+    """
 
     body: BodyAtState
     point: ca.SX
     force: ca.SX | None = None
     moment: ca.SX | None = None
+    works: bool = True
+    generalized: ca.SX | None = None
 
     def about(self, point: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Force, and moment about another point."""
@@ -129,23 +144,40 @@ class ActingElement:
 
 
 @dataclass(frozen=True)
+class ActingWeight:
+    """A weight that hangs on a leg, at a state: its potential and pushes."""
+
+    potential: ca.SX
+    pushes: tuple[Push, ...]
+
+
+@dataclass(frozen=True)
 class ActingElements:
-    """All elements of a robot at a state; empty for a robot without."""
+    """All elements of a robot at a state and weights that hang on its legs; empty for a robot without."""
 
     platform: PlatformState
     legs: list[LegAtState]
     elements: list[ActingElement] = field(default_factory=list)
+    weights: list[ActingWeight] = field(default_factory=list)
 
     @staticmethod
     def of(mechanism: Mechanism, platform: PlatformState, legs: list[LegAtState]) -> ActingElements:
         """At a platform's state, with the legs attached to it."""
-        if not has_elements(mechanism):
+        if not has_pushes(mechanism):
             return ActingElements(platform, legs)
         state = _State(mechanism, platform, legs)
-        return ActingElements(platform, legs, [state.acting(one) for one in placed_elements(mechanism)])
+        weights = [state.hanging(leg, one) for leg in legs for one in leg.model.placement.weights]
+        return ActingElements(platform, legs, [state.acting(one) for one in placed_elements(mechanism)], weights)
+
+    def __bool__(self) -> bool:
+        return bool(self._all)
+
+    @property
+    def _all(self) -> list[ActingElement | ActingWeight]:
+        return [*self.elements, *self.weights]
 
     def _pushes(self, leg: int | None, body: str | None = None) -> Iterator[Push]:
-        for element in self.elements:
+        for element in self._all:
             for push in element.pushes:
                 if push.body.leg == leg and (body is None or push.body.name == body):
                     yield push
@@ -154,7 +186,7 @@ class ActingElements:
         """Forces (3, K) on a leg's moving vectors that overcome them; None if none acts on its bodies."""
         leg, parts = self.legs[number], []
         for push in self._pushes(number):
-            if push.force is not None:
+            if push.force is not None and push.works:
                 parts.append(leg.model.point_forces(push.body.name, leg.vectors[0], push.point, -push.force))
             if push.moment is not None:
                 parts.append(leg.model.moment_forces(push.body.name, leg.vectors[0], -push.moment))
@@ -166,6 +198,9 @@ class ActingElements:
         parts = []
         for push in self._pushes(None, "platform"):
             assert isinstance(push.body, PlatformBody)
+            if push.generalized is not None:
+                parts.append(-push.generalized)
+                continue
             if push.force is not None:
                 parts.append(self.platform.force(push.body.tip_leg, push.body.tip_at(push.point), -push.force))
             if push.moment is not None:
@@ -194,7 +229,7 @@ class ActingElements:
     @property
     def potential(self) -> ca.SX:
         """Potential energy of all of them [J]."""
-        return sum((element.potential for element in self.elements), ca.SX(0))
+        return sum((one.potential for one in self._all), ca.SX(0))
 
     @property
     def loss(self) -> ca.SX:
@@ -257,6 +292,17 @@ class _State(BodiesAtState):
             return self._bushing(placed, placed.element)
         return self._between(placed)
 
+    def hanging(self, leg: LegAtState, weight: HangingWeight) -> ActingWeight:
+        """A weight that hangs on a leg: what the tip bears by its potential, and the rest on its support."""
+        gravity, tip = self.mechanism.gravity, leg.model.inputs[:3]
+        moment, mass = (leg.at_tip(part) for part in (weight.moment, weight.mass))
+        on_tip = leg.at_tip(ca.jacobian(weight.moment, tip)).T @ gravity
+        body, support = (self.body(BodyEnd(leg.number, name)) for name in (weight.body, weight.support))
+        placed = next(one for one in leg.model.placement.bodies if one.name == weight.support)
+        origin = leg.at_tip(placed.frame.origin)
+        pushes = Push(body, leg.series[0][:3], on_tip), Push(support, origin, mass * gravity - on_tip, works=False)
+        return ActingWeight(-dot(gravity, moment), pushes)
+
     # -- between points ------------------------------------------------------------------------------------------------
 
     def _between(self, placed: PlacedElement) -> ActingElement:
@@ -269,19 +315,26 @@ class _State(BodiesAtState):
         line = x2 - x1
         direction = getattr(element, "direction", None)
         if direction is not None:
-            along = first.carried(vector(direction))
-            length, home, over = dot(along, line), dot(vector(direction), at[1] - at[0]), along
+            over = first.carried(vector(direction))
+            length, home, stretch = dot(over, line), dot(vector(direction), at[1] - at[0]), ca.SX(1)
         else:
-            length, home = norm(line), norm(at[1] - at[0])
-            over = line * (1 / length)
+            length, home, over = norm(line), norm(at[1] - at[0]), line
+            stretch = length
         # a direction that the first body carries turns with it: that body's point is taken where the second's is
         x1 = x1 if direction is None else x2
-        rate = dot(over, second.velocity(x2) - first.velocity(x1))
+        # on the platform, rate and generalized force have the same lever
+        unit2 = second.unit_force(at[1], over)
+        unit1 = first.unit_force(at[0], over) if direction is None else None
+        rate = (second.rate(x2, over, unit2) - first.rate(x1, over, unit1)) / stretch
         law = partial(element.static_force, s0=home)
         force = law(length)
         resistance = element.resistance(length, rate) if element.resists else ca.SX(0)
-        push = (force + resistance) * over
-        pushes = (Push(second, x2, push), Push(first, x1, -push))
+        size = (force + resistance) / stretch
+        push = size * over
+        pushes = (
+            Push(second, x2, push, generalized=None if unit2 is None else size * unit2),
+            Push(first, x1, -push, generalized=None if unit1 is None else -size * unit1),
+        )
         potential, loss = element.potential(length, home), -resistance * rate
         return ActingElement(placed, length, rate, force + resistance, potential, loss, _on_moving(pushes), law)
 

@@ -16,7 +16,7 @@ from ..platforms import PlatformState
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit_function import Equations
-from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation
+from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation, sharpness
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
 from .leg_at_state import LegAtState
@@ -48,6 +48,7 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
             loop.step,
             function.parameters,
             equations=partial(_equations, closing, loop.state, None),
+            max_iterations=loop.max_iterations,
         )
     # first the legs, then the function's own iteration
     ready, done, inner = ca.SX.sym("closed"), ca.SX.sym("done"), function.state
@@ -63,7 +64,8 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
     start = ca.vertcat(loop.start[:-1], 0, ca.SX.zeros(inner.numel() - 1), 0)
     state = ca.vertcat(old, ready, inner[:-1], done)
     equations = None if function.equations is None else partial(_equations, closing, state, function)
-    return replace(function, state=state, start=start, step=step, equations=equations)
+    total = function.max_iterations and loop.max_iterations + function.max_iterations
+    return replace(function, state=state, start=start, step=step, equations=equations, max_iterations=total)
 
 
 def _equations(closing: LegClosing, state: ca.SX, function: Iteration | None) -> Equations:
@@ -115,18 +117,19 @@ class LegClosing:
     def step_of(self, legs: list[LegAtState]) -> NewtonStep:
         """The step that takes legs from where they start to their places."""
         own = [leg for leg in legs if leg.model.unknowns is not None]
-        gap2 = ca.SX(0)
+        gap2, quality = ca.SX(0), ca.SX(1)
         for leg in own:
-            assert leg.model.unknowns is not None
-            gap2 = ca.fmax(gap2, ca.dot(leg.start_residual, leg.start_residual) / leg.model.unknowns.size**2)
+            gap2 = ca.fmax(gap2, leg.model.gap2(leg.start_residual))
+            quality = ca.fmin(quality, leg.start_quality)
         determinants = [d for leg in own for d in leg.start_determinants]
-        return self._judged(ca.vertcat(*[leg.place for leg in own]), gap2, determinants)
+        return self._judged(ca.vertcat(*[leg.place for leg in own]), gap2, determinants, quality)
 
-    def _judged(self, moved: ca.SX, gap2: ca.SX, determinants: list[ca.SX]) -> NewtonStep:
+    def _judged(self, moved: ca.SX, gap2: ca.SX, determinants: list[ca.SX], quality: ca.SX) -> NewtonStep:
         same = ca.SX(1)
         for now, then in zip(determinants, self._drawn, strict=True):
             same = ca.logic_and(same, now * then > 0)
-        return NewtonStep(moved, gap2, same, self._mechanism.tolerance(NEWTON_TOLERANCE))
+        sharp = 1.0 if self._mechanism.single else sharpness(quality)  # single precision is rounding there
+        return NewtonStep(moved, gap2, same, self._mechanism.tolerance(NEWTON_TOLERANCE), sharp)
 
     @property
     def places(self) -> ca.SX:
@@ -140,25 +143,25 @@ class LegClosing:
             setattr(x, name, self._inputs.get(name, getattr(x, name)))
         return moved_places(self._mechanism, self._mechanism.platform.rest(x), places)
 
-    def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
+    def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX], ca.SX]:
         x = self._mechanism.inputs()
         x.at_place(self.place(t))
         x.on_the_way(t)
         x.elastic = self._inputs.get("elastic", x.elastic)
         platform = self._mechanism.platform.rest(x)
-        moved, gap2, determinants, at = [], ca.SX(0), [], 0
+        moved, gap2, determinants, quality, at = [], ca.SX(0), [], ca.SX(1), 0
         for number in self._mechanism.implicit_legs:
             leg = self._mechanism.legs[number]
             assert leg.unknowns is not None
             count = leg.unknowns.place.numel()
             tip = platform.tip(number, leg.arm)
             here = ca.vertcat(tip.here, places[at : at + count])
-            after, residual, *own = _at(leg, here)
+            after, residual, own_quality, *own = _at(leg, here)
             moved.append(after)
-            gap2 = ca.fmax(gap2, ca.dot(residual, residual) / leg.unknowns.size**2)
+            gap2, quality = ca.fmax(gap2, leg.gap2(residual)), ca.fmin(quality, own_quality)
             determinants += own
             at += count
-        return ca.vertcat(*moved), gap2, determinants
+        return ca.vertcat(*moved), gap2, determinants, quality
 
     def place(self, t: ca.SX) -> ca.SX:
         """Pose and internal coordinates (16 + k): home for t = 0, those of the inputs for t = 1.
@@ -183,7 +186,7 @@ def moved_places(mechanism: Mechanism, platform: PlatformState, places: ca.SX) -
         tip, count = platform.tip(number, leg.arm), u.place.numel()
         move = ca.SX.sym("move", u.move.numel())
         old = ca.vertcat(leg.all_inputs, u.place, u.move)
-        new = ca.vertcat(tip.here, places[at : at + count], move)
+        new = ca.densify(ca.vertcat(tip.here, places[at : at + count], move))
         after, residual = ca.substitute([u.moved, u.equations], [old], [new])
         moves.append(move)
         moved.append(after)
@@ -193,8 +196,8 @@ def moved_places(mechanism: Mechanism, platform: PlatformState, places: ca.SX) -
 
 
 def _at(leg: LegModel, here: ca.SX) -> list[ca.SX]:
-    """Place after a step of Newton, residual before it and determinants, at inputs and a place."""
+    """Place after a step of Newton; residual, quality and determinants before it, at inputs and a place."""
     assert leg.unknowns is not None
     moved, residual, factor = leg.newton_step
     symbols = ca.vertcat(leg.all_inputs, leg.unknowns.place)
-    return list(ca.substitute([moved, residual, *factor.determinants], [symbols], [here]))
+    return list(ca.substitute([moved, residual, factor.quality, *factor.determinants], [symbols], [ca.densify(here)]))

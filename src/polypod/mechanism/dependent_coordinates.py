@@ -20,7 +20,7 @@ from ..platforms import ConstrainedState, DegreesOfFreedom, Inputs
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit_function import Equations
-from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation
+from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation, sharpness
 from ..symbols.linear import BlockFactor, solve_general
 from ..symbols.vectors import Frame, axial, dot, skew
 from .closing import moved_places
@@ -73,7 +73,12 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
         gaps = [leg.start_residual for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
-        return NewtonStep(ca.vertcat(now[:n] + step, *places), gap2, same, mechanism.tolerance(NEWTON_TOLERANCE))
+        quality = factor.quality
+        for leg in legs:
+            quality = quality if leg.model.unknowns is None else ca.fmin(quality, leg.start_quality)
+        sharp = 1.0 if mechanism.single else sharpness(quality)
+        moved = ca.vertcat(now[:n] + step, *places)
+        return NewtonStep(moved, gap2, same, mechanism.tolerance(NEWTON_TOLERANCE), sharp)
 
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton, strict=False)
     # one step more, and then derivatives
@@ -110,7 +115,15 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
         )
 
     return Iteration(
-        "motion", (x, xdot, xddot), outputs, loop.state, loop.start, loop.step, mechanism.port, equations=equations
+        "motion",
+        (x, xdot, xddot),
+        outputs,
+        loop.state,
+        loop.start,
+        loop.step,
+        mechanism.port,
+        equations=equations,
+        max_iterations=loop.max_iterations,
     )
 
 

@@ -14,16 +14,16 @@ from ..platforms.motion import frame_of, long_place, pose_of, short_place
 from ..symbols.expression import Iteration, port
 from ..symbols.vectors import Frame, orthonormalised
 from .dependent_coordinates import coordinates_at
-from .iterated_forward import iterated_forward_kinematics, solved_whole
-from .kinematics import solve_jacobian
+from .iterated_forward import iterated_forward_kinematics
+from .kinematics import side_of, solve_jacobian, solve_whole
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 from .restarts import start_about
 
 _LARGEST_RESIDUAL, _LARGEST_SINGLE_RESIDUAL = 1e-12, 3e-5
 """Largest error of coordinates (as motions of the joints) with which a pose counts as the one that has them, relative
-to the robot's size: in double precision, and in single precision, which rounds angles of some rad on a robot of some cm
-to 3e-6 of it."""
+to the robot's extent: in double precision, and in single precision, which rounds angles of some rad on a robot of some
+cm to 3e-6 of it."""
 _MAX_STEPS = 50
 """From one start."""
 _EXACT = 1e-10
@@ -34,9 +34,8 @@ _MISSED = 1e-4
 
 def is_solution(mechanism: Mechanism, residual: ca.SX, quality: ca.SX) -> ca.SX:
     """Whether forward kinematics ended in a pose that has the coordinates and is not singular."""
-    scale = mechanism.size + ca.norm_2(mechanism.numbers.home_position)
     largest = _LARGEST_SINGLE_RESIDUAL if mechanism.single else _LARGEST_RESIDUAL
-    return ca.logic_and(residual <= largest * scale, quality > SMALLEST_MARGIN)
+    return ca.logic_and(residual <= largest * mechanism.extent, quality > SMALLEST_MARGIN)
 
 
 def largest_residual(size: float, robot: Robot, single: bool = False) -> float:
@@ -50,10 +49,10 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
 
     Each step tries pose + t delta with J delta = q - q(pose); if the error does not fall, t is halved. Rotations
     turn by Cayley's map, so they stay rotations. The last step is taken once more at the end, undamped: the error
-    then is that of rounding. A pose beyond a singularity as seen from the guess (det J has another sign) has a negative
-    quality. If there is no answer the iteration begins again at ``starts`` poses about the guess, one after the other
-    (:mod:`.restarts`), and in the end at the guess. State: frame (12), delta (m), t, squared error, quality, the
-    guess's determinant, steps, steps from the present start, its number, done. Robots with legs that are closed by
+    then is that of rounding. A pose beyond a singularity as seen from the guess (:func:`.kinematics.side_of`) has a
+    negative quality. If there is no answer the iteration begins again at ``starts`` poses about the guess, one after
+    the other (:mod:`.restarts`), and in the end at the guess. State: frame (12), delta (m), t, squared error, quality,
+    the guess's side, steps, steps from the present start, its number, done. Robots with legs that are closed by
     iterating have an iteration of their own (:mod:`.iterated_forward`).
     """
     if mechanism.implicit_legs:
@@ -69,16 +68,17 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
 
     trial = platform.displaced(long_place(frame), t * delta)
     legs = _at(mechanism, x, trial)
-    error = x.q.symbols - mechanism.coordinates(legs)
+    error = mechanism.coordinate_errors(x.q.symbols, mechanism.coordinates(legs))
     new_error2 = ca.sumsqr(mechanism.joint_errors(legs, error))
     if platform.is_constrained:
         value = mechanism.constraint_values(legs)
-        solution = solved_whole(mechanism, legs, error, -value)
-        new_error2 = new_error2 + ca.dot(value, value)
+        solution = solve_whole(mechanism, legs, error, -value)
+        new_error2 = new_error2 + ca.sumsqr(mechanism.constraint_scale(mechanism.size) * value)
     else:
         solution = solve_jacobian(mechanism, legs, error)
     guessed = ca.SX.sym("guessed")
-    side = ca.if_else(count > 0, guessed, solution.determinant)
+    here = side_of(legs, solution)
+    side = ca.if_else(count > 0, guessed, here)
     better = new_error2 < error2
     chosen = [
         ca.if_else(better, new, old)
@@ -87,14 +87,14 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
             (solution.x, delta),
             (ca.SX(1), 0.5 * t),
             (new_error2, error2),
-            (ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality), quality),
+            (ca.if_else(here == side, solution.quality, -solution.quality), quality),
         )
     ]
     converged = chosen[3] <= (mechanism.tolerance(_EXACT) * scale) ** 2
     stuck = ca.logic_and(ca.logic_not(better), t <= 2.0**-12)
     ended = ca.logic_or(ca.logic_or(converged, stuck), since_start + 1 >= _MAX_STEPS)
     if starts:  # one on the other side is left at once
-        beyond = ca.logic_and(ca.logic_and(number > 0, number <= starts), solution.determinant * side <= 0)
+        beyond = ca.logic_and(ca.logic_and(number > 0, number <= starts), here != side)
         ended = ca.logic_or(ended, ca.logic_and(beyond, since_start < 1))
     state = ca.vertcat(frame, delta, t, error2, quality, guessed, count, since_start, number, done)
     guess = short_place(platform.projected(x.place_symbols))
@@ -119,9 +119,10 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
     end = frame_of(ended_at)
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
     final = _at(mechanism, x, ca.vertcat(last, ended_at[16:]))
-    residual = mechanism.joint_errors(final, x.q.symbols - mechanism.coordinates(final))
+    residual = mechanism.joint_errors(final, mechanism.coordinate_errors(x.q.symbols, mechanism.coordinates(final)))
     if platform.is_constrained:
-        residual = ca.vertcat(residual, mechanism.constraint_values(final))
+        gaps = mechanism.constraint_scale(mechanism.size) * mechanism.constraint_values(final)
+        residual = ca.vertcat(residual, gaps)
     worst = ca.SX(0)
     for k in range(residual.numel()):
         worst = ca.fmax(worst, ca.fabs(residual[k]))
@@ -135,7 +136,8 @@ def forward_kinematics(mechanism: Mechanism, starts: int = 0) -> Iteration:
         port("quality", ca.if_else(quality > 0, mechanism.quality(final, quality), quality), ()),
     )
     inputs = (x.q, *x.place)
-    return Iteration("forward_kinematics", inputs, outputs, state, start, step, mechanism.port)
+    most = _MAX_STEPS * (starts + 2 if starts else 1)  # about the guess, and in the end at the guess
+    return Iteration("forward_kinematics", inputs, outputs, state, start, step, mechanism.port, max_iterations=most)
 
 
 def forward_kinematics_along(mechanism: Mechanism) -> Iteration:

@@ -10,6 +10,7 @@ guess to those asked for in steps. If these fail too the iteration may begin aga
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import casadi as ca
 
@@ -19,10 +20,10 @@ from ..platforms.motion import frame_of, long_place, pose_of, short_place
 from ..symbols.expression import Iteration, Port, port
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation, is_lost
-from ..symbols.linear import Solution, solve_general, solve_least_squares
+from ..symbols.linear import Solution
 from ..symbols.vectors import Frame, orthonormalised
 from .closing import LegClosing
-from .kinematics import solve_jacobian
+from .kinematics import side_of, solve_jacobian, solve_whole
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 from .restarts import start_about
@@ -46,14 +47,6 @@ _LOOP = ("t", "t_kept", "dt", "iterations", "before", "total")
 def iterated_forward_kinematics(mechanism: Mechanism, starts: int) -> Iteration:
     """Pose with q(pose) = q and the legs in home's working mode, from a guess and from ``starts`` about it."""
     return _ForwardKinematics(mechanism, starts).iteration()
-
-
-def solved_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
-    """Twist and internal rates (6 + k) that move actuated coordinates by ``error`` and close constraints by ``gap``."""
-    rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
-    scale = mechanism.joint_scale(1.0)  # constraints are lengths and angles of joints: so are coordinates without gears
-    matrix, right = ca.vertcat(scale * rows, mechanism.constraint_rows(legs)), ca.vertcat(scale * error, gap)
-    return (solve_least_squares if mechanism.redundant else solve_general)(matrix, right)
 
 
 class _ForwardKinematics:
@@ -120,6 +113,7 @@ class _ForwardKinematics:
             ca.vertcat(*start.values(), 0),
             step,
             self._mechanism.port,
+            max_iterations=_MAX_ITERATIONS * (self._starts + 2 if self._starts else 1),
         )
 
     def _target(self) -> dict[str, Port]:
@@ -145,21 +139,20 @@ class _ForwardKinematics:
         """Coordinates of the legs, squared error of coordinates and constraints, and Newton's step from there."""
         mechanism, legs, asked = self._mechanism, self._legs, self._x.q.symbols
         q = mechanism.coordinates(legs)
-        error = asked - (1 - self._own["part"]) * (asked - self._own["start"]) - q
+        way = mechanism.coordinate_errors(asked, self._own["start"])
+        error = mechanism.coordinate_errors(asked - (1 - self._own["part"]) * way, q)
         error2 = ca.sumsqr(mechanism.joint_errors(legs, error))
         if not self._platform.is_constrained:
             return q, error2, solve_jacobian(mechanism, legs, error)
         value = mechanism.constraint_values(legs)
-        return q, error2 + ca.dot(value, value), solved_whole(mechanism, legs, error, -value)
+        gap2 = ca.sumsqr(mechanism.constraint_scale(mechanism.size) * value)
+        return q, error2 + gap2, solve_whole(mechanism, legs, error, -value)
 
     def _step(self) -> ca.SX:
         old, k = self._old, self._old["now"].numel()
         q, error2, solution = self._judged()
         joint_coordinates = self._closing.step_of(self._legs)
-        near, closed = (
-            _both(joint_coordinates.gap2 <= gap**2, joint_coordinates.same_branch)
-            for gap in map(self._mechanism.tolerance, (NEWTON_TOLERANCE, _CLOSED))
-        )
+        near, closed = (joint_coordinates.within(self._mechanism.tolerance(gap)) for gap in (NEWTON_TOLERANCE, _CLOSED))
         lost = is_lost(joint_coordinates.gap2, old["before"], old["iterations"])
         homing, newton, begun = old["homing"], _no(old["homing"]), old["begun"]
 
@@ -170,8 +163,9 @@ class _ForwardKinematics:
         better = _both(newton, _both(closed, error2 < old["error2"]))
         worse = _both(newton, _both(_no(better), _either(closed, lost)))
         begins, from_guess = _both(arrived, _no(begun)), old["number"] < 1
-        side = ca.if_else(_both(begins, from_guess), solution.determinant, old["side"])
-        quality = ca.if_else(solution.determinant * side > 0, solution.quality, -solution.quality)
+        here = side_of(self._legs, solution)
+        side = ca.if_else(_both(begins, from_guess), here, old["side"])
+        quality = ca.if_else(here == side, solution.quality, -solution.quality)
         near_enough, exact_enough = map(self._mechanism.tolerance, (_NEAR, _EXACT))
         small = ca.if_else(old["part"] < 1, near_enough, exact_enough) * (self._mechanism.size + 1e-3)
         exact = error2 <= small**2
@@ -200,9 +194,11 @@ class _ForwardKinematics:
         _set(new, homing, own)
         _set(new, newton, {"now": moved, "iterations": old["iterations"] + 1})
         _set(new, worse, {"t": 0.5 * old["t"], "now": old["kept"], "iterations": 0})
-        here = {"frame": short_place(self._trial), "delta": solution.x, "error2": error2, "quality": quality}
+        tried: dict[str, Any] = {"frame": short_place(self._trial), "delta": solution.x, "error2": error2}
+        tried |= {"quality": quality}
         again = {"t": 0, "iterations": 0, "homing": 0, "error2": 1e300}
-        _set(new, _either(arrived, better), {**here, "now": moved, "kept": moved, "t": 1, "iterations": 0, "homing": 0})
+        tried |= {"now": moved, "kept": moved, "t": 1, "iterations": 0, "homing": 0}
+        _set(new, _either(arrived, better), tried)
         base = {"base_frame": short_place(self._trial), "base_places": moved}
         _set(new, begins, {**base, "at_guess": moved, "start": q, "side": side, "begun": 1})
         rest = {"part": old["part"] + after, "part_step": after, "base_part": old["part"]}
@@ -237,18 +233,23 @@ class _ForwardKinematics:
         end = frame_of(ended_at)
         last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
         legs = self._at(ca.vertcat(last, ended_at[16:]), old["now"])
-        residual = self._mechanism.joint_errors(legs, x.q.symbols - self._mechanism.coordinates(legs))
+        residual = self._mechanism.joint_errors(
+            legs, self._mechanism.coordinate_errors(x.q.symbols, self._mechanism.coordinates(legs))
+        )
         if self._platform.is_constrained:
-            residual = ca.vertcat(residual, self._mechanism.constraint_values(legs))
+            gaps = self._mechanism.constraint_scale(self._mechanism.size) * self._mechanism.constraint_values(legs)
+            residual = ca.vertcat(residual, gaps)
         worst, sharp = ca.SX(0), ca.SX(1)
         for number in ca.vertsplit(residual):
             worst = ca.fmax(worst, ca.fabs(number))
-        own = [leg.values for leg in legs if isinstance(leg.values, ImplicitReplay)]
-        for values in own:
+        every = [(leg.model.unknowns, leg.values) for leg in legs]
+        own = [(unknowns, values) for unknowns, values in every if isinstance(values, ImplicitReplay)]
+        for _, values in own:
             sharp = ca.fmin(sharp, values.factor.quality / _BLUNT)
         worst = worst * sharp
-        for values in own:
-            worst = ca.fmax(worst, ca.sqrt(ca.dot(values.residual, values.residual)))
+        for unknowns, values in own:
+            assert unknowns is not None
+            worst = ca.fmax(worst, ca.sqrt(unknowns.gap2(values.residual, self._mechanism.size)))
         quality = ca.if_else(old["quality"] < 0, 0, self._mechanism.quality(legs, old["quality"]))
         return (
             port("pose", last, (4, 4)),

@@ -49,6 +49,14 @@ class BodyAtState:
         """Velocity of the body's point that is there now."""
         return ca.SX.zeros(3)
 
+    def unit_force(self, at: ca.SX, along: ca.SX) -> ca.SX | None:
+        """Generalized force on the platform of a force ``along`` at a point fixed in it; None of other bodies."""
+        return None
+
+    def rate(self, point: ca.SX, along: ca.SX, unit_force: ca.SX | None = None) -> ca.SX:
+        """Velocity along a direction of the body's point that is there now; ``unit_force`` is that of the two."""
+        return dot(along, self.velocity(point))
+
     @property
     def spin(self) -> ca.SX:
         """Angular velocity."""
@@ -68,7 +76,21 @@ class PlatformBody(BodyAtState):
     def point(self, at: ca.SX) -> ca.SX:
         if self._known is not None:
             return self._tip.series[0]
-        return self._state.motion.frame.origin + self.carried(at - self._home.origin)
+        return self._state.motion.frame.origin + self._arm(at)
+
+    def _arm(self, at: ca.SX) -> ca.SX:
+        """From the point that the state is referred to."""
+        return self._state.motion.frame.axes @ self._state.from_reference(self._home.axes.T @ (at - self._home.origin))
+
+    def unit_force(self, at: ca.SX, along: ca.SX) -> ca.SX | None:
+        if self._known is not None:
+            return None
+        return self._state.force(self.tip_leg, replace(self._tip, arm=self._arm(at)), along)
+
+    def rate(self, point: ca.SX, along: ca.SX, unit_force: ca.SX | None = None) -> ca.SX:
+        if unit_force is None:
+            return super().rate(point, along)
+        return dot(along, self._state.motion.v) + dot(unit_force[3:6], self._state.motion.omega)
 
     def velocity(self, point: ca.SX) -> ca.SX:
         if self._known is not None:

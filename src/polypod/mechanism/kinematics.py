@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 
 from ..legs.contract import SMALLEST_MARGIN
-from ..platforms import DegreesOfFreedom
+from ..platforms import ConstrainedState, DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration, Port, port
-from ..symbols.linear import ROUNDING, Solution, extreme_singular_values, solve_general, solve_least_squares
+from ..symbols.linear import (
+    MAX_ITERATIONS,
+    ROUNDING,
+    Solution,
+    extreme_singular_values,
+    solve_general,
+    solve_least_squares,
+)
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
@@ -53,7 +62,16 @@ def conditioning(mechanism: Mechanism) -> Iteration:
         port("condition", ca.if_else(ca.logic_and(good, smallest > 0), largest / smallest, ca.inf), ()),
         port("distance", ca.if_else(good, smallest, 0), ()),
     )
-    return Iteration("conditioning", x.place, outputs, values.state, values.start, values.step, mechanism.port)
+    return Iteration(
+        "conditioning",
+        x.place,
+        outputs,
+        values.state,
+        values.start,
+        values.step,
+        mechanism.port,
+        max_iterations=MAX_ITERATIONS,
+    )
 
 
 def accelerations(mechanism: Mechanism) -> Expression:
@@ -115,9 +133,55 @@ def acceleration(mechanism: Mechanism) -> Expression:
 
 def solve_jacobian(mechanism: Mechanism, legs: list[LegAtState], right: ca.SX) -> Solution:
     """u (m) of J u = ``right`` (n), by least squares of the joints' own motions for more actuators than degrees of
-    freedom."""
-    solve, scale = solve_least_squares if mechanism.redundant else solve_general, mechanism.joint_scale(1.0)
-    return solve(mechanism.jacobian(legs)[:, : mechanism.platform.count] * scale, right * scale)
+    freedom. Where some of these slide and others turn they are compared in lengths, turns as arcs at the platform's
+    size."""
+    solve, m = solve_least_squares if mechanism.redundant else solve_general, mechanism.platform.count
+    matrix = mechanism.jacobian(legs)[:, :m]
+    if len(set(mechanism.rotary_drives)) < 2:
+        scale = mechanism.joint_scale(1.0)
+        return solve(matrix * scale, right * scale)
+    scale, turns = mechanism.joint_scale(mechanism.size), DegreesOfFreedom(mechanism.robot).all_turns
+    by_rate = ca.vertcat(*[1 / mechanism.size if turns[k] else ca.SX(1) for k in range(m)])
+    solution = solve(matrix * (scale @ by_rate.T), right * scale)
+    return replace(solution, x=by_rate * solution.x)
+
+
+def solve_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
+    """Twist and internal rates (6 + k) that move actuated coordinates by ``error`` and close constraints by ``gap``."""
+    rows, size = ca.horzcat(*[row for leg in legs for row in leg.rows]).T, mechanism.size
+    # in lengths: coordinates and constraints are motions of joints without gears, turns are arcs at the platform's size
+    scale = ca.vertcat(mechanism.joint_scale(size), mechanism.constraint_scale(size))
+    by_twist = ca.vertcat(1, 1, 1, *[1 / size] * 3, ca.SX.ones(mechanism.platform.internal))
+    matrix = ca.vertcat(rows, mechanism.constraint_rows(legs)) * (scale @ by_twist.T)
+    solve = solve_least_squares if mechanism.redundant else solve_general
+    solution = solve(matrix, scale * ca.vertcat(error, gap))
+    return replace(solution, x=by_twist * solution.x)
+
+
+def side_of(legs: list[LegAtState], solution: Solution) -> ca.SX:
+    """On which side of all singularities legs are, as one number: a digit 0 or 1 for the sign of each determinant.
+
+    These are that of Newton's matrix (``solution``) and, for a platform that moves as its legs let it, those that
+    vanish where its degrees of freedom no longer say how it moves: there the Jacobian changes its sign and Newton's
+    matrix does not.
+    """
+    platform = legs[0].platform
+    determinants = [solution.determinant, *(platform.determinants if isinstance(platform, ConstrainedState) else ())]
+    return sum((2**k * (value > 0) for k, value in enumerate(determinants)), ca.SX(0))
+
+
+def sides(mechanism: Mechanism) -> Expression:
+    """The side of all singularities that a pose is on (:func:`side_of`), and the smallest margin."""
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    n = len(mechanism.actuators)
+    if mechanism.platform.is_constrained:
+        gap = ca.SX.zeros(mechanism.constraint_rows(legs).size1())
+        solution = solve_whole(mechanism, legs, ca.SX.zeros(n), gap)
+    else:
+        solution = solve_jacobian(mechanism, legs, ca.SX.zeros(n))
+    outputs = port("side", side_of(legs, solution), ()), port("quality", mechanism.quality(legs, solution.quality), ())
+    return Expression("sides", x.place, outputs, mechanism.port)
 
 
 def bodies(mechanism: Mechanism) -> Expression:

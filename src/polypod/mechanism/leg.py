@@ -16,13 +16,18 @@ import casadi as ca
 
 from ..errors import InputError
 from ..lazy import lazy
-from ..legs import Condition, PlacedBody, Placement, Unknowns
+from ..legs import Condition, PlacedBody, PlacedFriction, Placement, Unknowns
 from ..parameters import ParameterVector
-from ..symbols.implicit import ImplicitReplay, ImplicitTape
+from ..symbols.implicit import ImplicitReplay, ImplicitTape, SolvedReplay, SolvedTape
+from ..symbols.inertia import euler_moment
+from ..symbols.iterations import sharpness
 from ..symbols.linear import BlockFactor
 from ..symbols.tape import Replay, Tape
-from ..symbols.vectors import Frame, absent, cross, dot, skew, total
+from ..symbols.vectors import Frame, absent, axial, cross, dot, skew, total
 from .simplify import Simplification, simplified
+
+AnyTape = Tape | ImplicitTape | SolvedTape
+AnyReplay = Replay | ImplicitReplay | SolvedReplay
 
 _CLOSED = 1e-9
 """Largest gap of a closed leg, relative to its size."""
@@ -49,6 +54,11 @@ class PlacedLeg:
                 "on a text or an integer"
             ) from error
 
+    def with_friction(self, friction: PlacedFriction) -> PlacedLeg:
+        """The same leg with one more friction."""
+        placement = replace(self.placement, frictions=(*self.placement.frictions, friction))
+        return replace(self, placement=placement)
+
 
 class LegModel:
     """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them.
@@ -69,6 +79,7 @@ class LegModel:
     ) -> None:
         leg, tip = placed.leg, placed.tip
         self.leg, self.name = leg, leg.name
+        self._in_leg_frame = seen is not None
         self.fixed = numbers.symbols if seen is None else ca.vertcat(numbers.symbols, seen)
         self.arm = ca.SX(leg.attachment(numbers.home_position, ca.densify(numbers.home_rotation)))
         self.internal = placed.placement.internal
@@ -77,7 +88,7 @@ class LegModel:
         self.actuators = self.placement.actuators
         self.unknowns = self.placement.unknowns
         if self.unknowns is not None:
-            self.largest_gap = tolerance(_CLOSED) * self.unknowns.size
+            self._largest_gap, self._is_single = tolerance(_CLOSED), tolerance(_CLOSED) > _CLOSED
             conditions = (*self.placement.conditions, *self._closure_conditions())
             self.placement = replace(self.placement, conditions=conditions)
         place, move, equations = _parts(self.unknowns)
@@ -101,26 +112,28 @@ class LegModel:
         return total([ca.SX(body.moments.mass) for body in self.placement.bodies], (1, 1))
 
     @lazy
-    def constraint_tape(self) -> Tape | ImplicitTape:
+    def constraint_tape(self) -> AnyTape:
         """The leg's constraints on the platform as a function of its inputs."""
         return self._tape(ca.vertcat(*[c.value for c in self.placement.constraints], ca.SX(0, 1)))
 
     @lazy
-    def joint_coordinate_tape(self) -> Tape | ImplicitTape:
+    def joint_coordinate_tape(self) -> AnyTape:
         """Coordinates of its joints that are the robot's, as a function of its inputs."""
         return self._tape(ca.vertcat(*self.placement.joint_coordinates))
 
     @lazy
-    def move_tape(self) -> Tape | ImplicitTape:
+    def move_tape(self) -> AnyTape:
         """How its unknowns move from their place, as a function of its inputs."""
         assert self.unknowns is not None
         return self._tape(self.unknowns.move)
 
-    def _tape(self, y: ca.SX) -> Tape | ImplicitTape:
+    def _tape(self, y: ca.SX) -> AnyTape:
         """A function of the leg's inputs, with its unknowns eliminated if it has any."""
         if self.unknowns is None:
             return Tape(self.inputs, y, self.fixed)
         u = self.unknowns
+        if self._in_leg_frame:
+            return SolvedTape(self.inputs, u.move, y, u.equations, self.fixed)
         return ImplicitTape(self.inputs, u.place, u.move, y, u.equations, self.fixed)
 
     def _closure_conditions(self) -> tuple[Condition, ...]:
@@ -128,7 +141,7 @@ class LegModel:
         assert self.unknowns is not None
         _, residual, factor = self.newton_step
         gap = ca.sqrt(ca.dot(residual, residual))
-        near = ca.if_else(gap <= self.largest_gap, 1, 0)
+        near = ca.if_else(self.is_closed(residual, ca.SX(1)), 1, 0)
         return (
             Condition(
                 "the leg does not reach the pose, or not in its working mode at home: a gap remains",
@@ -147,6 +160,17 @@ class LegModel:
             ),
         )
 
+    def gap2(self, residual: ca.SX) -> ca.SX:
+        """Squared relative gap of the leg for values of its closing equations."""
+        assert self.unknowns is not None
+        size = self.unknowns.size
+        return self.unknowns.gap2(residual, size) / size**2
+
+    def is_closed(self, residual: ca.SX, quality: ca.SX) -> ca.SX:
+        """Whether values of the closing equations are those of a closed leg, where they have a ``quality``."""
+        sharp = 1.0 if self._is_single else sharpness(quality)  # single precision is rounding there
+        return self.gap2(residual) <= (self._largest_gap * sharp) ** 2
+
     @lazy
     def newton_step(self) -> tuple[ca.SX, ca.SX, BlockFactor]:
         """One step of Newton for the unknowns: their place after it, the residual before it, and its factored Jacobian.
@@ -160,7 +184,7 @@ class LegModel:
         factor = BlockFactor(derivatives)
         return ca.substitute(u.moved, u.move, -factor.solve(residual)), residual, factor
 
-    def at(self, x: ca.SX) -> Replay | ImplicitReplay:
+    def at(self, x: ca.SX) -> AnyReplay:
         """Values at the tip, for first derivatives."""
         return self.tape.values(x)
 
@@ -173,11 +197,11 @@ class LegModel:
         start = 3 * len(self.columns)
         return values[start : start + len(self.actuators)]
 
-    def constraint_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
+    def constraint_row(self, values: AnyReplay, number: int) -> ca.SX:
         """d(constraint)/dtip as a column."""
         return values.adjoint(self._seed(3 * len(self.columns) + len(self.actuators) + number))
 
-    def joint_coordinate_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
+    def joint_coordinate_row(self, values: AnyReplay, number: int) -> ca.SX:
         """d(coordinate of a joint that is the robot's)/dtip as a column."""
         return self.constraint_row(values, len(self.placement.constraints) + number)
 
@@ -186,7 +210,7 @@ class LegModel:
         seed[number] = 1
         return seed
 
-    def coordinate_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
+    def coordinate_row(self, values: AnyReplay, number: int) -> ca.SX:
         """dq/dtip of an actuator as a column."""
         return values.adjoint(self._seed(3 * len(self.columns) + number))
 
@@ -202,7 +226,17 @@ class LegModel:
             omega, half_alpha = cross(n, first[:, along]), cross(n, half[:, along])
             first[:, place] = cross(omega, e)
             half[:, place] = cross(half_alpha, e) + 0.5 * cross(omega, cross(omega, e))
+        for triad in self._unit_axes(zero):
+            _carry_axes(triad, first, half)
         return zero, first, half
+
+    def _unit_axes(self, vectors: ca.SX) -> list[tuple[int, int, int]]:
+        """Axes of bodies that are those of the frame in which the leg is seen, wherever it is."""
+        if self.spinless_axes:
+            return []
+        triads = [body.refs[:3] for body in self.vectors.bodies.values()]
+        moving = dict.fromkeys(triad for triad in triads if all(isinstance(k, int) for k in triad))
+        return [triad for triad in moving if ca.is_equal(ca.densify(vectors[:, list(triad)]), ca.SX.eye(3))]
 
     def without_spin(self, body: str) -> bool:
         """Whether a body is a link that is taken not to spin (``no-spin``)."""
@@ -255,18 +289,59 @@ class LegModel:
                 velocity = velocity + lever * rates[:, ref]
         return velocity
 
-    def inertia_forces(self, half_accelerations: ca.SX, gravity: ca.SX) -> ca.SX:
-        """Weights of the moving vectors in the virtual power: W_k = sum_l J_kl cddot_l - gamma_k g, (3, K)."""
-        return half_accelerations @ (2 * self.weights) - gravity @ self.loads.T
+    @lazy
+    def _tip(self) -> int | None:
+        """The tip among the moving vectors, if the bodies whose origin it is have as much inertia as weight."""
+        found = next((k for k, column in enumerate(self.columns) if ca.is_equal(column, self.inputs[:3], 1)), None)
+        alike = found is not None and ca.is_equal(self.weights[found, found], self.loads[found], 1)
+        return found if alike else None
 
-    def pull_back(self, values: Replay | ImplicitReplay, forces: ca.SX) -> ca.SX:
+    @property
+    def tip_mass(self) -> ca.SX:
+        """Mass of its bodies that is as if at the tip: that of those whose origin is there."""
+        return ca.SX(0) if self._tip is None else self.loads[self._tip]
+
+    def _weights(self, tip_mass: bool) -> tuple[ca.SX, ca.SX]:
+        """Weights (K, K) and loads (K), those of the mass at the tip left out if not asked for."""
+        weights, loads, tip = ca.SX(self.weights), ca.SX(self.loads), self._tip
+        if tip is not None and not tip_mass:
+            weights[tip, tip] = loads[tip] = 0
+        return ca.sparsify(weights), ca.sparsify(loads)
+
+    def inertia_forces(self, vectors: tuple[ca.SX, ca.SX, ca.SX], gravity: ca.SX, tip_mass: bool = True) -> ca.SX:
+        """Weights of the moving vectors in the virtual power: W_k = sum_l J_kl cddot_l - gamma_k g, (3, K).
+
+        ``vectors`` are Taylor coefficients in time of the moving vectors. Without ``tip_mass`` the mass at the tip is
+        left to the platform. Axes that turn together have the moment that they need, and what remains.
+        """
+        zero, first, half = vectors
+        weights, loads = self._weights(tip_mass)
+        moments = []
+        for a, b, c in self._unit_axes(zero):
+            triad = [a, b, c]
+            omega = ca.vertcat(first[2, b], -first[2, a], first[1, a])
+            moments.append((a, b, euler_moment(half[:, triad], omega, ca.densify(2 * weights[triad, triad]))))
+            weights[triad, triad] = 0
+        forces = half @ (2 * ca.sparsify(weights)) - gravity @ loads.T
+        for a, b, moment in moments:
+            forces[:, a] = forces[:, a] + ca.vertcat(0, moment[2], -moment[1])
+            forces[2, b] = forces[2, b] + moment[0]
+        return ca.densify(forces)
+
+    def pull_back(self, values: AnyReplay, forces: ca.SX) -> ca.SX:
         """Generalized force on the leg's inputs from forces (3, K) on the moving vectors."""
         if self.spinless_axes:
             forces = self._on_link_directions(values, forces)
+        for a, b, c in self._unit_axes(self.vectors_of(values.y)):
+            # the moment of forces on axes that turn together, as forces on two of them
+            moment = axial(forces[:, [a, b, c]])
+            forces = ca.SX(forces)
+            forces[:, a], forces[:, b] = ca.vertcat(0, moment[2], -moment[1]), ca.vertcat(0, 0, moment[0])
+            forces[:, c] = ca.SX.zeros(3)
         rest = ca.SX.zeros(self.tape.n_out - 3 * len(self.columns))
         return values.adjoint(ca.vertcat(ca.vec(forces), rest))
 
-    def _on_link_directions(self, values: Replay | ImplicitReplay, forces: ca.SX) -> ca.SX:
+    def _on_link_directions(self, values: AnyReplay, forces: ca.SX) -> ca.SX:
         """Forces on carried axes as forces on their link's direction: delta e = (n x delta n) x e."""
         vectors = self.vectors_of(values.y)
         moved = ca.SX(forces)
@@ -276,7 +351,7 @@ class LegModel:
             moved[:, place] = ca.SX.zeros(3)
         return moved
 
-    def _with_link_directions(self, values: Replay | ImplicitReplay, moves: ca.SX) -> ca.SX:
+    def _with_link_directions(self, values: AnyReplay, moves: ca.SX) -> ca.SX:
         """Displacements (3 K) of the moving vectors, carried axes moved by their link's direction: (n x dn) x e."""
         if not self.spinless_axes:
             return moves
@@ -285,33 +360,71 @@ class LegModel:
             result[:, place] = cross(cross(vectors[:, along], result[:, along]), vectors[:, place])
         return ca.vec(result)
 
-    def inertia_along(self, values: Replay | ImplicitReplay, directions: ca.SX) -> ca.SX:
-        """Inertia matrix (m, m) with respect to rates u of tip inputs that move by ``directions`` u (inputs, m)."""
-        count, m = len(self.columns), directions.size2()
+    def inertia_along(self, values: AnyReplay, directions: ca.SX, tip_mass: bool = True) -> ca.SX:
+        """Inertia matrix (m, m) with respect to rates u of tip inputs that move by ``directions`` u (inputs, m).
+
+        Without ``tip_mass`` the mass at the tip is left to the platform.
+        """
+        count, m, (weights, _) = len(self.columns), directions.size2(), self._weights(tip_mass)
         moves = [self._with_link_directions(values, values.tangent(directions[:, k])[: 3 * count]) for k in range(m)]
-        weighted = [ca.reshape(ca.reshape(move, 3, count) @ self.weights, 3 * count, 1) for move in moves]
+        weighted = [ca.reshape(ca.reshape(move, 3, count) @ weights, 3 * count, 1) for move in moves]
         result = ca.SX.zeros(m, m)
         for i in range(m):
             for j in range(i, m):
                 result[i, j] = result[j, i] = ca.dot(moves[i], weighted[j])
         return result
 
-    def inertia(self, values: Replay | ImplicitReplay) -> ca.SX:
-        """Inertia matrix of the leg on its inputs: sum J_kl D_k^T D_l with D_k = dc_k/dtip; upper triangle filled."""
+    def inertia(self, values: AnyReplay, tip_mass: bool = True) -> ca.SX:
+        """Inertia matrix of the leg on its inputs: sum J_kl D_k^T D_l with D_k = dc_k/dtip; upper triangle filled.
+
+        Axes that turn together by phi with the tip, and s = sum J_k. e_k of them with another vector, add
+        phi^T (tr(Sigma) 1 - Sigma) phi and phi^T s~ D_l + D_l^T s~^T phi. Without ``tip_mass`` the mass at the tip is
+        left to the platform.
+        """
         count = len(self.columns)
         jacobian = values.jacobian()[: 3 * count, :]
         vectors = self.vectors_of(values.y)
         for place, along in self.spinless_axes.items():
             turn = -skew(vectors[:, place]) @ skew(vectors[:, along])
             jacobian[3 * place : 3 * place + 3, :] = turn @ jacobian[3 * along : 3 * along + 3, :]
+        weights, _ = self._weights(tip_mass)
         n = self.tape.n_in
-        weighted = [ca.reshape(ca.reshape(jacobian[:, j], 3, count) @ self.weights, 3 * count, 1) for j in range(n)]
         result = ca.SX.zeros(n, n)
+        for triad in self._unit_axes(vectors):
+            a, b, _ = (3 * k for k in triad)
+            turn = ca.vertcat(jacobian[b + 2, :], -jacobian[a + 2, :], jacobian[a + 1, :])
+            sigma = weights[list(triad), list(triad)]
+            result = result + turn.T @ (ca.trace(sigma) * ca.SX.eye(3) - sigma) @ turn
+            for k in range(count):
+                moment = weights[list(triad), k]
+                if k not in triad and moment.nnz():
+                    across = turn.T @ (skew(ca.densify(moment)) @ jacobian[3 * k : 3 * k + 3, :])
+                    result = result + (across + across.T)
+            for k in triad:
+                weights[k, :], weights[:, k] = 0, 0
+            weights = ca.sparsify(weights)
+        weighted = [ca.reshape(ca.reshape(jacobian[:, j], 3, count) @ weights, 3 * count, 1) for j in range(n)]
         for i in range(n):
             for j in range(i, n):
-                result[i, j] = ca.dot(jacobian[:, i], weighted[j])
+                result[i, j] = result[i, j] + ca.dot(jacobian[:, i], weighted[j])
                 result[j, i] = result[i, j]
         return result
+
+
+def _carry_axes(triad: tuple[int, int, int], first: ca.SX, half: ca.SX) -> None:
+    """Fill in the Taylor coefficients of axes that turn together, from three entries of each order.
+
+    Axes 1 with the angular velocity w have the rates w~ and the half accelerations H with H + H^T = w~ w~.
+    """
+    a, b, c = triad
+    w = [first[2, b], -first[2, a], first[1, a]]
+    first[:, b], first[:, c] = ca.vertcat(-w[2], 0, w[0]), ca.vertcat(w[1], -w[0], 0)
+    first[0, a] = 0
+    squares = [0.5 * x * x for x in w]
+    (h21, h31), h32 = (half[1, a], half[2, a]), half[2, b]
+    half[:, a] = ca.vertcat(-(squares[1] + squares[2]), h21, h31)
+    half[:, b] = ca.vertcat(w[0] * w[1] - h21, -(squares[0] + squares[2]), h32)
+    half[:, c] = ca.vertcat(w[0] * w[2] - h31, w[1] * w[2] - h32, -(squares[0] + squares[1]))
 
 
 def _parts(unknowns: Unknowns | None) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -10,9 +10,8 @@ from ..lazy import lazy
 from ..legs import Joint
 from ..platforms import PlatformState, Tip
 from ..symbols.implicit import ImplicitReplay
-from ..symbols.tape import Replay
 from ..symbols.vectors import absent, cross, dot
-from .leg import LegModel
+from .leg import AnyReplay, LegModel
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class LegAtState:
         return self.tip.axes
 
     @lazy
-    def values(self) -> Replay | ImplicitReplay:
+    def values(self) -> AnyReplay:
         """Values of the leg's vectors at the tip, for first derivatives."""
         return self.model.at(self.series[0])
 
@@ -125,8 +124,8 @@ class LegAtState:
             return stated
         values = self.values
         assert isinstance(values, ImplicitReplay)
-        closed = ca.dot(self.residual, self.residual) <= self.model.largest_gap**2
-        return [*stated, ca.if_else(closed, values.factor.quality, 0)]
+        quality = values.factor.quality
+        return [*stated, ca.if_else(self.model.is_closed(self.residual, quality), quality, 0)]
 
     @property
     def closing_determinants(self) -> list[ca.SX]:
@@ -155,6 +154,11 @@ class LegAtState:
     def start_determinants(self) -> list[ca.SX]:
         """Determinants of the derivatives of the closing equations at ``start``, block by block."""
         return [self._at_start(d) for d in self.model.newton_step[2].determinants]
+
+    @lazy
+    def start_quality(self) -> ca.SX:
+        """How far these are from singular."""
+        return self._at_start(self.model.newton_step[2].quality)
 
     @lazy
     def constraint_values(self) -> ca.SX:

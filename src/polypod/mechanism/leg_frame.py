@@ -1,8 +1,8 @@
 """A leg in a frame that moves with the leg: few numbers move there and many are zero.
 
 The leg's laws know no direction of the base but those its numbers and gravity state. Turned together with all of them
-it needs the turned forces: y = E Y(q, E^T z, E^T g) with its own axes E(x) and the numbers q(x) that it has there. So
-with E moving by phi = Omega dx and q by Q dx, both in these axes,
+it needs the turned forces: y = E Y(q, E^T z, E^T g) with its own axes E(x) and the numbers q(x) that it has there; its
+inertia is E A(q) E^T. So with E moving by phi = Omega dx and q by Q dx, both in these axes,
 
     dy = E (Y_q Q + Y_z z~ Omega + Y_g g~ Omega - y~ Omega) E^T dx + E Y_z E^T dz.
 """
@@ -14,11 +14,26 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ..arrays import Array
 from ..errors import InputError
+from ..lazy import lazy
 from ..legs.contract import LegFrame
-from ..symbols.vectors import Frame
+from ..platforms import Tip
+from ..symbols.implicit import ImplicitTape, SolvedTape
+from ..symbols.tape import Tape
+from ..symbols.vectors import Frame, norm
 from .leg import LegModel, PlacedLeg
+from .leg_at_state import LegAtState
 from .mechanism import Mechanism
+
+_SAMPLES = 8
+"""Robots of varied numbers in which values of a leg that are the same are so by an identity."""
+_STEPS = (0.01, -0.01, 1e-3, -1e-3, 0.0)
+"""Displacements from home, relative to the platform's arm, at one of which a leg is compared with itself there."""
+_ALIKE = 1e-6
+"""Difference of their derivatives, relative to the largest, that may be rounding near the edge of a leg's reach."""
+_REACH = 0.1
+"""How far their tips are from home, relative to the platform's arm."""
 
 
 @dataclass(frozen=True)
@@ -31,57 +46,148 @@ class LegInLegFrame:
     model: LegModel
     q: ca.SX
     tip: ca.SX
-    turn: ca.SX
-    derivatives: ca.SX
+    moves: tuple[bool, ...]
 
     @staticmethod
     def of(mechanism: Mechanism, leg: LegModel) -> LegInLegFrame | None:
-        """Of a leg that states its own axes."""
+        """Of a leg that states its own axes; None also if the leg does not reach the tips at which it is checked."""
         here = Frame.symbols("tip")
-        own = leg.leg.leg_frame(here)
+        own = leg.leg.leg_frame(here) if leg.leg.frame_is_of_placement() else None
         if own is None:
             return None
         parts = [own.tip, *own.fields.values()]
-        moving = _moving(own)
+        moves = tuple(bool(ca.depends_on(x, here.origin)) for x in _entries(own))
+        moving = [_inside_root(x) for x, moved in zip(_entries(own), moves, strict=True) if moved]
         q = ca.SX.sym("q", len(moving))
         seen = iter([ca.sqrt(q[k]) if root else q[k] for k, (_, root) in enumerate(moving)])
-        tip, *fields = (ca.vertcat(*[x if x.is_constant() else next(seen) for x in ca.vertsplit(p)]) for p in parts)
-        twin = leg.leg.model_copy(update=dict(zip(own.fields, fields, strict=True)))
-        again = twin.leg_frame(here)
-        axes = again.axes
-        tilt = ca.vertcat(axes[2, 1], axes[0, 2], axes[1, 0])
-        derivatives = ca.jacobian(ca.vertcat(tilt, *[value for value, _ in _moving(again)]), here.origin)
-        derivatives = ca.substitute(derivatives, here.origin, tip)
-        model = LegModel(PlacedLeg.of(twin), mechanism.numbers, mechanism.simplify, seen=q)
-        view = LegInLegFrame(model, q, tip, derivatives[:3, :], derivatives[3:, :])
-        view._check(mechanism, leg)
+        mask = iter(moves)
+        tip, *fields = (ca.vertcat(*[next(seen) if next(mask) else x for x in ca.vertsplit(p)]) for p in parts)
+        twin = leg.leg.as_in_leg_frame(dict(zip(own.fields, fields, strict=True)))
+        placed = PlacedLeg.of(twin)
+        for friction in leg.placement.frictions:
+            if not friction.coupling:  # brakes of the robot, which the leg's own data do not have
+                placed = placed.with_friction(friction)
+        model = LegModel(placed, mechanism.numbers, mechanism.simplify, seen=q)
+        view = LegInLegFrame(model, q, tip, moves)
+        if not view._checked(mechanism, leg):
+            return None
+        view._simplify(mechanism, leg)
         return view
 
-    def _check(self, mechanism: Mechanism, leg: LegModel) -> None:
-        """Raise if near home the leg's vectors and coordinates do not move as seen from its own axes."""
-        home = mechanism.home
-        point = home.origin + home.axes @ leg.arm + 0.01 * ca.DM([1, 2, 3]) * ca.norm_2(leg.arm)
-        axes, q = LegInLegFrame.at(leg, point)
+    @lazy
+    def _derivatives(self) -> ca.SX:
+        """[Omega; Q] (3 + k, 3)."""
+        here = Frame.symbols("tip")
+        axes, q = self.at(self.model, here.origin)
+        tilt = ca.vertcat(axes[2, 1], axes[0, 2], axes[1, 0])
+        return ca.substitute(ca.jacobian(ca.vertcat(tilt, q), here.origin), here.origin, self.tip)
+
+    @property
+    def turn(self) -> ca.SX:
+        """Omega (3, 3)."""
+        return self._derivatives[:3, :]
+
+    @property
+    def derivatives(self) -> ca.SX:
+        """Q (k, 3)."""
+        return self._derivatives[3:, :]
+
+    def at(self, leg: LegModel, point: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The axes (3x3) and the numbers q of a leg whose tip is at a point."""
+        own = leg.leg.leg_frame(Frame(point, ca.SX.eye(3)))
+        q = [_inside_root(x)[0] for x, moved in zip(_entries(own), self.moves, strict=True) if moved]
+        return own.axes, ca.vertcat(*q, ca.SX(0, 1))
+
+    def _simplify(self, mechanism: Mechanism, leg: LegModel) -> None:
+        """Let the leg's functions know the values that are the same in its frame wherever it is, of any numbers."""
+        point, numbers = ca.SX.sym("point", 3), mechanism.numbers
+        _, q = self.at(leg, point)
+        tapes = [tape for tape in (self.model.tape, self.model.coordinate_tape) if not isinstance(tape, ImplicitTape)]
+        values = ca.substitute([ca.densify(tape.all_values(self.tip)) for tape in tapes], [self.q], [q])
+        home = mechanism.home.origin + mechanism.home.axes @ leg.arm
+        function = ca.Function("values", [point, numbers.symbols], [home, norm(leg.arm), *values])
+        samples: list[list[Array]] = []
+        for varied, move in numbers.varied(_SAMPLES):
+            where, size, *_ = (np.array(part).ravel() for part in function(np.zeros(3), varied))
+            found = [np.array(part).ravel() for part in function(where + _REACH * size * move, varied)[2:]]
+            if all(np.isfinite(row).all() for row in found):
+                samples.append(found)
+        if 2 * len(samples) >= _SAMPLES:
+            rows = [np.array(column) for column in zip(*samples, strict=True)]
+            self.model.tape, self.model.coordinate_tape = map(_knowing, tapes, rows)
+
+    def _checked(self, mechanism: Mechanism, leg: LegModel) -> bool:
+        """Raise if near home the leg's vectors and coordinates do not move as seen from its own axes.
+
+        False if the leg does not reach there: nothing can be compared.
+        """
+        home, step = mechanism.home, ca.SX.sym("step")
+        point = home.origin + home.axes @ leg.arm + step * ca.DM([1, 2, 3]) * ca.norm_2(leg.arm)
+        axes, q = self.at(leg, point)
         seen = ca.substitute(self.model.at(self.tip).jacobian(), self.q, q) @ axes.T
         turning = {ref for body in leg.vectors.bodies.values() for ref in body.refs if isinstance(ref, int)}
         blocks = [axes if k in turning else ca.SX.eye(3) for k in range(len(leg.columns))]
         turned = ca.diagcat(*blocks, ca.SX.eye(seen.size1() - 3 * len(blocks)))
-        own, there = (mechanism.numbers.evaluate(part) for part in (leg.at(point).jacobian(), turned @ seen))
-        if not np.abs(own - there).max() <= 1e-9 * np.abs(own).max():
+        both = ca.Function("both", [step, mechanism.numbers.symbols], [leg.at(point).jacobian(), turned @ seen])
+        # home may be at the edge of the leg's reach
+        found = [[np.array(part) for part in both(one, mechanism.numbers.values)] for one in _STEPS]
+        reached = [pair for pair in found if np.isfinite(pair[0]).all()]
+        if not reached:
+            return False
+        own, there = reached[0]
+        if not np.abs(own - there).max() <= _ALIKE * np.abs(own).max():
             raise InputError(
                 f"{leg.name}: leg_frame() of {type(leg.leg).__name__} does not describe the same leg as place(): "
                 "transformed into its frame the leg moves differently; express every quantity of the base frame "
                 "in it"
             )
+        return True
+
+
+@dataclass(frozen=True)
+class SeenLeg:
+    """A leg at a state as seen in its own frame: ``leg`` has symbols for what moves, ``gravity`` (3) is one of them.
+
+    ``axes`` (3, 3) are those of the frame at the state; ``at`` gives expressions of the symbols their values there.
+    """
+
+    leg: LegAtState
+    gravity: ca.SX
+    axes: ca.SX
+    symbols: ca.SX
+    values: ca.SX
 
     @staticmethod
-    def at(leg: LegModel, point: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """The axes (3x3) and the numbers q of a leg whose tip is at a point."""
-        own = leg.leg.leg_frame(Frame(point, ca.SX.eye(3)))
-        return own.axes, ca.vertcat(*[value for value, _ in _moving(own)])
+    def of(view: LegInLegFrame, leg: LegAtState, gravity: ca.SX) -> SeenLeg:
+        """A leg in the frame of ``view``."""
+        axes, q = view.at(leg.model, leg.tip.series[0])
+        names = ("rate", "half", "spin", "gravity")
+        rate, half, spin, down = (ca.SX.sym(name, 3) for name in names)
+        vectors = (*leg.tip.series[1:], leg.tip.spin, gravity)
+        values = ca.vertcat(q, *[axes.T @ vector for vector in vectors])
+        tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rate, half), leg.tip.axes_series, spin)
+        own = LegAtState(leg.number, view.model, leg.platform, tip)
+        return SeenLeg(own, down, axes, ca.vertcat(view.q, rate, half, spin, down), values)
+
+    def at(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Expressions of the leg in its frame, at the state."""
+        return [ca.densify(x) for x in ca.substitute(expressions, [self.symbols], [self.values])]
 
 
-def _moving(own: LegFrame) -> list[tuple[ca.SX, bool]]:
-    """The numbers that are not constant, and whether they stand for their roots."""
-    every = ca.vertsplit(ca.vertcat(own.tip, *own.fields.values()))
-    return [(x.dep(0), True) if x.is_op(ca.OP_SQRT) else (x, False) for x in every if not x.is_constant()]
+def _knowing(tape: Tape | SolvedTape, samples: Array) -> Tape | SolvedTape:
+    return tape.knowing(samples)
+
+
+def _entries(own: LegFrame) -> list[ca.SX]:
+    """Every number of a leg in its frame."""
+    return list(ca.vertsplit(ca.vertcat(own.tip, *own.fields.values())))
+
+
+def _inside_root(x: ca.SX) -> tuple[ca.SX, bool]:
+    """A number, or what it is the root of, and whether it is one."""
+    return (x.dep(0), True) if x.is_op(ca.OP_SQRT) else (x, False)
+
+
+def leg_frames(mechanism: Mechanism) -> list[LegInLegFrame | None]:
+    """Every leg of a mechanism in its own frame; None for those that have none."""
+    return mechanism.kept((__name__, "frames"), lambda: [LegInLegFrame.of(mechanism, leg) for leg in mechanism.legs])

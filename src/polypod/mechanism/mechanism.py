@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from ..arrays import Array
 from ..description import Robot
 from ..description.robot import AT_ORIGIN
+from ..elements import Brake
 from ..errors import InputError
 from ..lazy import Kept, lazy
-from ..legs import Actuator, Leg, Limit, Unknowns
+from ..legs import Actuator, Leg, Limit, PlacedFriction, Unknowns
 from ..mobility.mobility import known_mobility
 from ..parameters import Parameter, ParameterVector
 from ..platforms import (
@@ -106,8 +108,14 @@ class Mechanism(Kept):
 
     @lazy
     def placed(self) -> list[PlacedLeg]:
-        """Where everything of each leg is."""
-        return [PlacedLeg.of(leg) for leg in self.numbers.legs]
+        """Where everything of each leg is, with the brakes that are engaged in its joints."""
+        placed = [PlacedLeg.of(leg) for leg in self.numbers.legs]
+        for data, twin in zip(self.robot.elements, self.numbers.elements, strict=True):
+            if isinstance(data, Brake) and data.engaged:
+                end = data.joint_end(self.robot.legs)
+                own = PlacedFriction(f"brake {data.name}", end.name, 0, twin.friction())
+                placed[end.leg] = placed[end.leg].with_friction(own)
+        return placed
 
     @lazy
     def legs(self) -> list[LegModel]:
@@ -150,14 +158,43 @@ class Mechanism(Kept):
         pairs = zip(ratios, self.rotary_drives, strict=True)
         return ca.vertcat(*[(size if turns else 1.0) / ca.SX(ratio) for ratio, turns in pairs], ca.SX(0, 1))
 
+    @property
+    def turn_periods(self) -> list[ca.SX | None]:
+        """What a whole turn of each actuated joint adds to its coordinate; None where it is another position: of
+        slides, and of joints whose turns are counted."""
+        joints = [self.placed[leg].placement.joint(one.joint) for leg, one in self.actuators]
+        pairs = zip(joints, self.actuators, self.rotary_drives, strict=True)
+        return [2 * np.pi * ca.SX(a.ratio) if turns and joint.turn is None else None for joint, (_, a), turns in pairs]
+
+    def coordinate_errors(self, asked: ca.SX, q: ca.SX) -> ca.SX:
+        """Coordinates (n) asked for minus those that legs have, but for a turn.
+
+        A pose does not say whether a joint has made a turn, which coordinates of encoders do. More than one turn is
+        taken as it is: degrees are probably meant.
+        """
+        error, parts = asked - q, []
+        for k, period in enumerate(self.turn_periods):
+            turns = ca.SX(0) if period is None else ca.floor(error[k] / period + 0.5)
+            parts.append(error[k] if period is None else error[k] - period * ca.fmax(-1, ca.fmin(1, turns)))
+        return ca.vertcat(*parts, ca.SX(0, 1))
+
+    def without_turns(self, differences: Array) -> Array:
+        """Differences (k, n) of coordinates in numbers, but for a turn, of the robot's own numbers."""
+        periods = ca.vertcat(*[ca.SX(0) if period is None else period for period in self.turn_periods], ca.SX(0, 1))
+        length = mapped([self.numbers.symbols], periods, self.numbers.values[None])[0].ravel()
+        turns = np.clip(np.floor(differences / np.where(length == 0, np.inf, length) + 0.5), -1.0, 1.0)
+        return differences - turns * length
+
     def joint_errors(self, legs: list[LegAtState], error: ca.SX) -> ca.SX:
-        """Errors (n) of actuated coordinates as motions of the joints: gears and screws taken out, as they multiply
-        rounding too. Where joints are coupled, motions of the platform [m, arcs at its size] if these are smaller."""
+        """Errors (n) of actuated coordinates as motions of the joints [m, arcs at the platform's size]: gears and
+        screws taken out, as they multiply rounding too. Where joints are coupled, motions of the platform likewise if
+        these are smaller."""
         parts = []
-        for k, (number, actuator) in enumerate(self.actuators):
-            part = error[k]
+        for k, ((number, actuator), turns) in enumerate(zip(self.actuators, self.rotary_drives, strict=True)):
+            arm = self.size if turns else ca.SX(1)
+            part = arm * error[k]
             if self.placed[number].placement.couplings:
-                row = legs[number].rows[self._place_in_leg(k)]
+                row = arm * legs[number].rows[self._place_in_leg(k)]
                 gain2 = ca.sumsqr(row[:3]) + ca.sumsqr(row[3:]) / self.size**2
                 part = part / ca.sqrt(ca.fmax(gain2, 1))
             elif not (isinstance(actuator.ratio, float) and abs(actuator.ratio) == 1.0):
@@ -200,17 +237,22 @@ class Mechanism(Kept):
 
     @lazy
     def size(self) -> ca.SX:
-        """Mean distance of the attachment points from {P}'s origin [m], to scale rotations by; if all are there, that
-        of the joints on the platform, or 1."""
-        if self.robot.around_origin:
+        """Characteristic length [m], to scale rotations by: ``Robot.platform_size`` in the robot's numbers."""
+        held = self.robot.held_around
+        if held:
             numbers = self.numbers
             place = numbers.home_position, ca.densify(numbers.home_rotation)
-            points = [ca.SX(point) for leg in self.legs for point in leg.leg.platform_points(*place)]
+            points = [ca.SX(point) for leg in self.legs for point in getattr(leg.leg, held)(*place)]
             return sum((ca.norm_2(point) for point in points), ca.SX(0)) / len(points)
         arms = [ca.norm_2(leg.arm) for leg in self.legs if not leg.arm.is_zero()]
         mean = sum(arms, ca.SX(0)) / len(self.legs) if arms else ca.SX(1)
         # one leg may hold the platform all around: the middle of its joints is the origin then
         return mean if len(arms) > 2 else ca.if_else(mean > AT_ORIGIN, mean, 1)
+
+    @property
+    def extent(self) -> ca.SX:
+        """How far the robot extends [m]: the platform's size and its distance from the base's origin at home."""
+        return self.size + ca.norm_2(self.numbers.home_position)
 
     @property
     def port(self) -> Port | None:
@@ -272,6 +314,12 @@ class Mechanism(Kept):
         """The independent constraints (6 - m): zero in poses that the robot can take."""
         assert self.mobility is not None
         return ca.vertcat(*[legs[leg].constraint_values[k] for leg, k in self.mobility.used])
+
+    def constraint_scale(self, size: Any) -> ca.SX:
+        """(6 - m) that makes the independent constraints lengths [m]: ``size`` for angles, 1 for lengths."""
+        assert self.mobility is not None
+        turns = [self.placed[leg].placement.constraints[k].turns for leg, k in self.mobility.used]
+        return ca.vertcat(*[size if turn else ca.SX(1) for turn in turns])
 
     def constraint_accelerations(self, legs: list[LegAtState]) -> ca.SX:
         """Their second derivatives (6 - m) along the legs' motion."""

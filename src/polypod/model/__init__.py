@@ -7,6 +7,7 @@ from ..limits import LimitReport
 from .actuators import ActuatorInfo
 from .bounds import ErrorBound
 from .derivatives import Derivatives, Regressor
+from .discrete_step import DiscreteStep
 from .model import Model
 from .results import (
     Closure,
@@ -33,6 +34,7 @@ __all__ = [
     "Conditioning",
     "Derivatives",
     "DirectDynamics",
+    "DiscreteStep",
     "Distribution",
     "Energy",
     "Equilibrium",

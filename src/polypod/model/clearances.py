@@ -121,10 +121,10 @@ class Clearances:
         found = []
         for number in range(designs.count):
             if number in designs.impossible:
-                found.append(own)
+                found.append(own.of_a_design)
                 continue
             values = {path: designs.design.flat(path)[number] for path in designs.design.values}
-            found.append(ClearanceFunction(with_numbers(self._calls.kernels.robot, values), own))
+            found.append(ClearanceFunction(with_numbers(self._calls.kernels.robot, values), own).of_a_design)
         return found
 
 

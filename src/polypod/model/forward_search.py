@@ -2,8 +2,8 @@
 
 First the coordinates go straight from the guess's own to those asked for in steps (where legs are closed by iterating
 the compiled function has done so already). They may meet a singularity though the pose is on the guess's side: then
-Newton starts from poses scattered about the guess, those with the guess's sign of det J, and of the poses found the
-nearest to the guess is taken. What is found does not depend on the batch.
+Newton starts from poses scattered about the guess, those on its side, and of the poses found the nearest to the guess
+is taken. What is found does not depend on the batch.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class PoseSearch:
         """Along the straight line of the coordinates, in steps that keep to one side and do not jump."""
         guess, goal = self._rows["pose"], self._rows["q"]
         start = self._asked("inverse_kinematics", np.arange(len(goal)), guess)[0]
+        way = self._calls.kernels.mechanism.without_turns(goal - start)
         at, part, step = guess.copy(), np.zeros(len(goal)), np.full(len(goal), _STEP)
         walking: NDArray[np.bool_] = np.asarray(np.isfinite(start).all(axis=1))
         for _ in range(_MOST_STEPS):
@@ -64,10 +65,10 @@ class PoseSearch:
             if not len(index):
                 return
             there = np.minimum(1.0, part[index] + step[index])
-            q = start[index] + there[:, None] * (goal[index] - start[index])
+            q = start[index] + there[:, None] * way[index]
             q[there == 1.0] = goal[index][there == 1.0]
             results = self._newton(index, q, at[index])
-            good = self._good(index, results) & (self._distance(results["pose"], at[index]) < _FAR)
+            good = (results["verdict"] == 0) & (self._distance(results["pose"], at[index]) < _FAR)
             moved = index[good]
             at[moved], part[moved] = results["pose"][good], there[good]
             step[moved] *= 2.0
@@ -78,7 +79,7 @@ class PoseSearch:
             walking &= step > _SMALLEST_STEP
 
     def _scatter(self) -> None:
-        """From poses about the guess with its sign of det J; the pose found nearest to the guess is kept."""
+        """From poses about the guess on its side; the pose found nearest to the guess is kept."""
         left = np.flatnonzero(~self.found)
         for first in range(0, len(left), _TOGETHER):
             self._from_starts(left[first : first + _TOGETHER])
@@ -90,7 +91,7 @@ class PoseSearch:
         results = self._newton(rows[same], self._rows["q"][rows[same]], pose[same])
         distance = np.full(len(rows), np.inf)
         away = self._distance(results["pose"], self._rows["pose"][rows[same]])
-        distance[same] = np.where(self._good(rows[same], results), away, np.inf)
+        distance[same] = np.where(results["verdict"] == 0, away, np.inf)
         best = np.argmin(distance.reshape(len(index), -1), axis=1) + np.arange(len(index)) * len(shifts)
         best = best[np.isfinite(distance[best])]
         used = np.cumsum(same)[best] - 1  # of the starts that were used
@@ -101,22 +102,12 @@ class PoseSearch:
         guess = self._rows["pose"]
         guessed = self._side(np.arange(len(guess)), guess)[rows]
         pose = self._shifted(guess[rows], shift)
-        same = self._side(rows, pose) * guessed > 0
+        same = (self._side(rows, pose) == guessed) & (guessed >= 0)
         for part in 0.5 ** np.arange(1, HALVINGS + 1):
-            other = np.flatnonzero(~same)
+            other = np.flatnonzero(~same & (guessed >= 0))
             pose[other] = self._shifted(guess[rows[other]], part * shift[other])
-            same[other] = self._side(rows[other], pose[other]) * guessed[other] > 0
+            same[other] = self._side(rows[other], pose[other]) == guessed[other]
         return pose, same
-
-    def _good(self, index: NDArray[np.int64], results: dict[str, Array]) -> NDArray[np.bool_]:
-        """Which results are poses on the guess's side, also of places where the coordinates of a robot of fewer than
-        six degrees of freedom no longer say how it moves: Newton's matrix does not see these."""
-        good = np.asarray(results["verdict"] == 0)
-        if self._calls.kernels.mechanism.platform.is_constrained:
-            found, rows = np.flatnonzero(good), np.asarray(index)
-            there = self._side(rows[found], results["pose"][found])
-            good[found] = there * self._side(rows[found], self._rows["pose"][rows[found]]) > 0
-        return good
 
     def _newton(self, index: NDArray[np.int64], q: Array, guess: Array) -> dict[str, Array]:
         given = {**self._at(index), "q": q, "pose": guess}
@@ -141,14 +132,9 @@ class PoseSearch:
         return results
 
     def _side(self, index: NDArray[np.int64], pose: Array) -> Array:
-        """Sign of det J; 1 with more actuators than degrees of freedom, which have no sides, and 0 where legs do not
-        close."""
-        matrix, quality = self._asked("jacobian", index, pose)
-        m = self._calls.dof.count
-        good = (quality > 0) & np.isfinite(matrix).all(axis=(1, 2))
-        if len(self._calls.kernels.mechanism.actuators) > m:
-            return good.astype(np.float64)
-        return np.where(good, np.sign(np.linalg.det(np.where(good[:, None, None], matrix[..., :m], 0.0))), 0.0)
+        """The side of all singularities that poses are on, as compiled code has it; -1 where legs do not close."""
+        side, quality = self._asked("sides", index, pose)
+        return np.where(quality > 0, side, -1.0)
 
     def _shifted(self, pose: Array, shift: Array) -> Array:
         """Poses (k, 4, 4) moved along the robot's degrees of freedom by ``shift`` (k, m) [sizes, rad]."""

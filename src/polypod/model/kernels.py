@@ -32,6 +32,7 @@ from ..symbols import expression as symbolic
 _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "inverse_kinematics": kinematics.inverse_kinematics,
     "jacobian": kinematics.jacobian,
+    "sides": kinematics.sides,
     "conditioning": kinematics.conditioning,
     "rates": kinematics.rates,
     "accelerations": kinematics.accelerations,

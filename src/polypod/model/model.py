@@ -57,6 +57,7 @@ from .clearances import Clearances
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
+from .discrete_step import DiscreteStep, discrete_step
 from .distribution import CRITERIA, force_bounds, warn_of_tensions
 from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
@@ -365,7 +366,22 @@ class Model(Kept):
         """Model of the same robot with a rigid platform; the model itself if its platform is rigid."""
         if not self.robot.flexible:
             return self
-        return Model(self.robot.rigid, **self._choices)
+        return self.alike(self.robot.rigid)
+
+    def alike(self, robot: Robot) -> Model:
+        """Model of another robot with the options of this one.
+
+        Parameters
+        ----------
+        robot : Robot
+            The other robot.
+
+        Returns
+        -------
+        Model
+            Its model.
+        """
+        return Model(robot, **self._choices)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A model is its robot and its choices; another process builds it from its cache of kernels."""
@@ -918,9 +934,10 @@ class Model(Kept):
         Several poses have the same coordinates. The one found is near the guess and on its side of the singularities
         (det J has the sign it has at the guess): where Newton's iteration fails or crosses a singularity, the straight
         line from the coordinates of the guess is followed in steps, and then Newton's iteration starts from poses
-        around the guess. Inverse kinematics of the result gives q again; legs closed by iteration are closed anew, from
-        home. A state without an answer takes about a millisecond, or 0.1 s with such legs. A pose that was not found
-        may still exist.
+        around the guess. Inverse kinematics of the result gives q again, but for a turn of a drive, which a pose does
+        not show (a wrist that has turned by 3.3 rad has the pose of -2.98 rad); legs closed by iteration are closed
+        anew, from home. A state without an answer takes about a millisecond, or 0.1 s with such legs. A pose that was
+        not found may still exist.
 
         Parameters
         ----------
@@ -2381,6 +2398,65 @@ class Model(Kept):
     def derivative_functions(self) -> DerivativeFunctions:
         """Compiled derivatives of dynamics."""
         return DerivativeFunctions(self)
+
+    def step(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        force: ArrayLike,
+        dt: float,
+        wrench: ArrayLike | None = None,
+        *,
+        substeps: int = 1,
+        friction: bool = True,
+        sensitivities: bool = True,
+    ) -> DiscreteStep:
+        """The state after a time dt at constant forces, and its derivatives by state and forces.
+
+        x_1 = F(x_0, f): steps of RK4 as ``polypod.simulate`` takes them, and delta x_1 = A delta x_0 + B delta f,
+        exact derivatives of those steps, from the compiled derivatives of the direct dynamics. For predictive control,
+        estimation and linear models in discrete time.
+
+        Parameters
+        ----------
+        pose : array_like or RigidTransform, shape (..., 4, 4)
+            Pose of the platform frame {P} in the base frame {B}.
+        twist : array_like, shape (..., 6)
+            Velocity of the origin of {P}, then angular velocity, base axes.
+        force : array_like, shape (..., n)
+            Actuator forces, constant during the step.
+        dt : float
+            Time [s].
+        wrench : array_like, shape (..., 6), optional
+            External wrench on the platform. Default: none.
+        substeps : int, optional
+            Steps of RK4 in dt.
+        friction : bool, optional
+            Whether friction in the joints is included; dry friction is refused.
+        sensitivities : bool, optional
+            Whether A and B are computed.
+
+        Returns
+        -------
+        DiscreteStep
+            Pose, twist, A (..., 12, 12) and B (..., 12, n).
+
+        Raises
+        ------
+        InputError
+            For a robot with generalized coordinates of its own, a flexible platform or dry friction.
+        StateError
+            If a state on the way has no answer (out of reach, singular).
+
+        Examples
+        --------
+        >>> model = Model("hexapod")
+        >>> home, still = model.robot.home.matrix, [0.0] * 6
+        >>> after = model.step(home, still, model.inverse_dynamics(home, still, still), 0.01)
+        >>> after.a.shape, after.b.shape, bool(abs(after.pose - home).max() < 1e-12)
+        ((12, 12), (12, 6), True)
+        """
+        return discrete_step(self, pose, twist, force, dt, wrench, substeps, friction, sensitivities)
 
     def derivatives(
         self,

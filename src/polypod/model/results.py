@@ -252,7 +252,7 @@ class ForwardKinematics(NamedTuple):
     status : ndarray of int, shape (...)
         A ``ForwardKinematicsStatus``.
     residual : ndarray, shape (...)
-        Largest error of a coordinate, as a motion of its joint without gears [m or rad].
+        Largest error of a coordinate, as a motion of its joint without gears [m, turns as arcs at the platform's size].
     steps : ndarray of int, shape (...)
         Number of Newton steps.
     internal : ndarray, shape (..., k)

@@ -16,6 +16,7 @@ from .arc_length import ArcLengthPath, PathSample
 from .contract import Coordinates, Motion, Path, Trajectory
 from .files import MotionFile, Task, dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
 from .laws import ConstantSpeed, Cosine, Quintic, TimeLaw, Trapezoid
+from .moving_base import BaseTrajectory, MovingBase
 from .paths import *  # noqa: F403 - all kinds, as their own list has them
 from .sampling import sample_times
 from .tasks import AROUND_HOME, PUBLISHED, Published, around_home, default_motion, find_motion, make_task
@@ -28,6 +29,7 @@ __all__ = [
     "PUBLISHED",
     "ArcLengthPath",
     "AxisTurn",
+    "BaseTrajectory",
     "ConstantSpeed",
     "ConstantWrench",
     "Coordinates",
@@ -36,6 +38,7 @@ __all__ = [
     "IndependentCoordinates",
     "Motion",
     "MotionFile",
+    "MovingBase",
     "Path",
     "PathSample",
     "Poses",

@@ -232,6 +232,8 @@ class Task:
         Gives the wrench (n, 6) for a ``Motion``.
     base : MovingBase or None
         Motion of the base at the n times; None if it stands still.
+    base_trajectory : Trajectory or None
+        The motion of the base in space at any other time.
     """
 
     name: str
@@ -240,6 +242,7 @@ class Task:
     trajectory: Trajectory | None = None
     load: Callable[[Motion], Array] | None = None
     base: MovingBase | None = None
+    base_trajectory: Trajectory | None = None
 
     def __repr__(self) -> str:
         load = "" if self.wrench is None else ", with a wrench"
@@ -292,7 +295,7 @@ class Task:
             return Task(name, motion, None if load is None else load(motion), trajectory, load)
         times = sample_times(trajectory, rate, np.concatenate([breaks, sample_times(base, rate)]))
         motion, moving = trajectory.at(times), sampled_base(base, times, np.asarray(gravity, dtype=float))
-        return Task(name, motion, None if load is None else load(motion), trajectory, load, moving)
+        return Task(name, motion, None if load is None else load(motion), trajectory, load, moving, base)
 
     @property
     def time(self) -> Array:
@@ -376,8 +379,8 @@ class MotionFile(Data):
         if self.base is not None:
             if not moving_base:
                 raise InputError(
-                    f"base: the base moves in {self.name!r}, which only 'polypod run', 'polypod check' and "
-                    "polypod.study take; leave 'base' out of the motion",
+                    f"base: the base moves in {self.name!r}, which only 'polypod run', 'polypod check', 'polypod "
+                    "simulate', polypod.study and polypod.simulate take; leave 'base' out of the motion",
                     code="moving_base",
                 )
             assert isinstance(self.base, Placed)

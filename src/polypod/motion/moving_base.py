@@ -12,9 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..description import Robot
 from .contract import Trajectory
+from .trajectories.base import Placed
 
 ROBOTS_PART = "a base moves in space, whatever the robot: use a kind with poses or angles and without 'relative_to'"
+
+_AHEAD = 512
+"""Samples of a trajectory that are computed together: one costs as much as hundreds."""
+_RESOLUTION = 1e12
+"""Times [1/s] that are the same."""
 
 
 class MovingBase(NamedTuple):
@@ -65,3 +72,98 @@ def moving_base(trajectory: Trajectory, time: Array, gravity: Array) -> MovingBa
         np.concatenate([turned(motion.twist[..., :3]), turned(motion.twist[..., 3:])], axis=-1),
         np.concatenate([linear, turned(motion.acceleration[..., 3:])], axis=-1),
     )
+
+
+class BaseTrajectory:
+    """The motion of a robot's base at any time, as simulations and controllers take it; at its ends outside of them.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        Motion of {B} in space.
+    robot : Robot
+        The robot: its gravity is in space, angles of the trajectory are in its convention.
+    """
+
+    def __init__(self, trajectory: Trajectory, robot: Robot) -> None:
+        placed = isinstance(trajectory, Placed)
+        self.trajectory = trajectory.with_convention(robot.euler) if placed else trajectory  # type: ignore[attr-defined]
+        self._gravity = np.array(robot.gravity, dtype=np.float64)
+        self._rows: dict[int, Array] = {}
+        self._last = (0.0, 0.0)
+
+    def sampled(self, times: Array) -> MovingBase:
+        """The motion at times.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,)
+            Times [s].
+
+        Returns
+        -------
+        MovingBase
+            Pose, twist and acceleration of the base.
+        """
+        return moving_base(self.trajectory, np.clip(times, 0.0, self.trajectory.duration), self._gravity)
+
+    def at(self, time: float) -> tuple[Array, Array]:
+        """``base_twist`` and ``base_acceleration`` of a model, (6,) each.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        tuple of ndarray
+            Twist and acceleration of the base, base axes.
+        """
+        last, interval = self._last
+        self._last = time, time - last
+        regular = abs(time - last - interval) * _RESOLUTION < 1
+        row = self._row(time, interval if regular else 0.0)
+        return row[:6], row[6:]
+
+    def arguments(self, time: float) -> dict[str, Array]:
+        """The same by name.
+
+        Parameters
+        ----------
+        time : float
+            Time [s].
+
+        Returns
+        -------
+        dict of str to ndarray
+            ``base_twist`` and ``base_acceleration``.
+        """
+        return dict(zip(("base_twist", "base_acceleration"), self.at(time), strict=True))
+
+    def nodes(self, start: float, end: float) -> Array:
+        """Twist and acceleration at beginning, middle and end of a step.
+
+        Parameters
+        ----------
+        start, end : float
+            Times [s].
+
+        Returns
+        -------
+        ndarray, shape (36,)
+            Twist and acceleration (12) at each of the three times.
+        """
+        half = 0.5 * (end - start)
+        return np.concatenate([self._row(time, half) for time in (start, start + half, end)])
+
+    def _row(self, time: float, interval: float) -> Array:
+        """Twist and acceleration (12,) at a time; those at the next ones, by an interval, are computed with them."""
+        key = round(time * _RESOLUTION)
+        if key not in self._rows:
+            ahead = _AHEAD if interval * _RESOLUTION > 1 else 1
+            times: Array = time + interval * np.arange(ahead, dtype=np.float64)
+            motion = self.sampled(times)
+            rows = np.concatenate([motion.twist, motion.acceleration], axis=1)
+            self._rows = dict(zip(np.rint(times * _RESOLUTION).astype(int).tolist(), rows, strict=True))
+        return self._rows[key]

@@ -46,6 +46,7 @@ class ParameterVector:
         self.robot, self._is_free, self._specialise = robot, is_free, specialise
         self.entries: list[Parameter] = []
         self.constants: list[Parameter] = []
+        self._without_unit: set[str] = set()
         self._symbols: list[ca.SX] = []
         self._column = ca.SX(0, 1)  # they as a column, which functions ask for often
         self._structure: list[str] = []
@@ -97,6 +98,26 @@ class ParameterVector:
         function = ca.Function("value", [self.symbols], [ca.densify(ca.SX(expression))])
         return np.array(function(self.values if values is None else values))
 
+    def varied(self, count: int, part: float = 0.1) -> list[tuple[Array, Array]]:
+        """Values (k,) of robots of the same topology whose numbers differ by up to a ``part``, and a displacement (3,).
+
+        What holds for all of them and the robot's own holds by an identity. Directions keep their length.
+        """
+        random = np.random.default_rng(0)
+        paths: dict[str, list[int]] = {}
+        for k, entry in enumerate(self.entries):
+            paths.setdefault(entry.path, []).append(k)
+        found = []
+        for _ in range(count):
+            values = self.values * random.uniform(1 - part, 1 + part, len(self.entries))
+            for path, places in paths.items():
+                if path == "home.rotation":
+                    values[places] = self.values[places]
+                elif path in self._without_unit and len(places) > 1:
+                    values[places] *= np.linalg.norm(self.values[places]) / np.linalg.norm(values[places])
+            found.append((values, random.uniform(-1, 1, 3)))
+        return found
+
     # -- from data to symbols ------------------------------------------------------------------------------------------
 
     def scalar(self, path: str, value: float, index: tuple[int, ...] | str = (), ones: bool = False) -> ca.SX:
@@ -109,6 +130,8 @@ class ParameterVector:
             return ca.SX(float(value))
         self._note("*")
         self.entries.append(entry)
+        if ones:
+            self._without_unit.add(path)
         self._symbols.append(ca.SX.sym(f"p{len(self._symbols)}"))
         return self._symbols[-1]
 

@@ -65,6 +65,11 @@ class ConstrainedState(LowerMobilityState):
         """How far the constraints are from being dependent: 0 in a constraint singularity."""
         return self._factor.quality
 
+    @property
+    def determinants(self) -> list[ca.SX]:
+        """Numbers that change their sign where the chosen velocities no longer say how the platform moves."""
+        return self._factor.determinants
+
     def drift_acceleration(self, drift: ca.SX) -> ca.SX:
         """Acceleration Sdot u (6) of the frame at constant u.
 

@@ -70,6 +70,10 @@ class PlatformState(ABC):
     def tip(self, leg: int, arm: ca.SX) -> Tip:
         """The attachment point of a leg, ``arm`` (3) from {P}'s origin in platform axes when undeformed."""
 
+    def from_reference(self, arm: ca.SX) -> ca.SX:
+        """A point (3) of the platform, from its origin, from the point that the state is referred to."""
+        return arm
+
     @abstractmethod
     def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
         """Generalized force (6 + N) of a force (3) on a leg's tip, base axes; (12): with forces on the axes' ends."""

@@ -8,6 +8,7 @@ import casadi as ca
 
 from ..lazy import lazy
 from ..symbols.expression import Port
+from ..symbols.inertia import half_acceleration_matrix
 from ..symbols.vectors import Frame, cayley, cross, skew
 
 Series = tuple[ca.SX, ca.SX, ca.SX]
@@ -33,6 +34,11 @@ class BaseMotion:
     def gravity(self) -> ca.SX:
         """What is added to the acceleration of gravity (3)."""
         return -self.acceleration.symbols[:3]
+
+    def velocity_at(self, point: ca.SX) -> ca.SX:
+        """Twist (6) in space of a point at rest in {B}, base axes."""
+        v = self.twist.symbols[:3] + cross(self.omega, point)
+        return ca.vertcat(v, self.omega)
 
     def carried(self, series: Series) -> Series:
         """Taylor coefficients in time (3, K) of vectors of the base, seen from axes that stand still."""
@@ -76,19 +82,6 @@ class FrameMotion:
         """Taylor coefficients in time of the platform's axes, as columns of nine."""
         axes = self.frame.axes
         return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(self.half_acceleration_matrix @ axes)
-
-
-def half_acceleration_matrix(omega: ca.SX, alpha: ca.SX) -> ca.SX:
-    """B/2 (3, 3) with B = alpha~ + omega~ omega~."""
-    w, h, a = omega, 0.5 * omega, 0.5 * alpha
-    squares = [h[k] * w[k] for k in range(3)]
-    xy, yz, zx = h[0] * w[1], h[1] * w[2], h[2] * w[0]
-    rows = [
-        [-(squares[1] + squares[2]), xy - a[2], zx + a[1]],
-        [xy + a[2], -(squares[2] + squares[0]), yz - a[0]],
-        [zx - a[1], yz + a[0], -(squares[0] + squares[1])],
-    ]
-    return ca.vertcat(*[ca.horzcat(*row) for row in rows])
 
 
 def frame_of(pose: ca.SX) -> Frame:

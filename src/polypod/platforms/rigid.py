@@ -10,7 +10,7 @@ from ..description import Robot
 from ..lazy import lazy
 from ..parameters import ParameterVector
 from ..symbols.inertia import Inertia
-from ..symbols.vectors import cross, dot, skew, symmetric
+from ..symbols.vectors import Frame, cross, dot, skew, symmetric
 from .contract import Platform, PlatformState, Tip
 from .degrees_of_freedom import DegreesOfFreedom
 from .motion import FrameMotion, Inputs, Series, frame_of, moved, pose_of
@@ -48,16 +48,34 @@ class RigidState(PlatformState):
     ) -> None:
         self.body, self.gravity, self.motion, self.internal = inertia, gravity, motion, internal
         self.internal_count = 0 if internal is None else internal.count
+        self._reference: ca.SX | None = None
+
+    def referred(self, point: ca.SX) -> RigidState:
+        """The same state with a point (3) of the platform, in its axes, in place of its origin.
+
+        Twists, wrenches and moments are those at the point then; ``external`` and ``acceleration`` lead there and back.
+        """
+        motion = self.motion
+        arm = motion.frame.axes @ point
+        origin, v, half = motion.series(arm)
+        moved = FrameMotion(Frame(origin, motion.frame.axes), v, motion.omega, 2 * half, motion.alpha)
+        state = RigidState(self.body.about(point), self.gravity, moved)
+        state._reference = point
+        return state
 
     def tip(self, leg: int, arm: ca.SX) -> Tip:
         """p + R r with its first and second derivatives."""
         axes = self.motion.frame.axes
-        turned = axes @ arm
+        turned = axes @ self.from_reference(arm)
         tip = Tip(turned, axes, self.motion.series(turned), self.motion.axes_series(), self.motion.omega)
         if self.internal is None:
             return tip
         owned, series = self.internal.of_leg(leg)
         return replace(tip, internal=series, owned=owned, total=self.internal.count)
+
+    def from_reference(self, arm: ca.SX) -> ca.SX:
+        """A point (3) of the platform, from its origin, from the point that the state is referred to."""
+        return arm if self._reference is None else arm - self._reference
 
     def _wide(self, wrench: ca.SX) -> ca.SX:
         """A wrench (6) as a generalized force (6 + k) that does no work on internal coordinates."""
@@ -97,13 +115,21 @@ class RigidState(PlatformState):
     @lazy
     def required_wrench(self) -> ca.SX:
         """Inertia and weight of the platform as a wrench at its origin."""
+        return self.wrench_of(self.body)
+
+    def wrench_of(self, body: Inertia) -> ca.SX:
+        """What a body needs that moves with the platform, as ``required_wrench``."""
         motion = self.absolute
-        return self._wide(self.body.force(motion.frame, motion.half_acceleration_matrix, motion.a - self.gravity))
+        return self._wide(body.force(motion.frame.axes, motion.omega, motion.alpha, motion.a - self.gravity))
 
     @lazy
     def inertia(self) -> ca.SX:
         """[m 1, -s~; s~, I] in base axes."""
-        return self._wide_matrix(self.body.matrix(self.motion.frame.axes))
+        return self.matrix_of(self.body)
+
+    def matrix_of(self, body: Inertia) -> ca.SX:
+        """Inertia matrix of a body that moves with the platform, as ``inertia``."""
+        return self._wide_matrix(body.matrix(self.motion.frame.axes))
 
     @property
     def velocity(self) -> ca.SX:
@@ -114,7 +140,10 @@ class RigidState(PlatformState):
 
     def external(self, wrench: ca.SX) -> ca.SX:
         """The generalized force of a wrench: of a rigid platform the wrench itself."""
-        return self._wide(wrench)
+        if self._reference is None:
+            return self._wide(wrench)
+        arm = self.motion.frame.axes @ self._reference
+        return ca.vertcat(wrench[:3], wrench[3:] - cross(arm, wrench[:3]))
 
     def energies(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """u^T M u/2, -g.(m p + R s), none."""

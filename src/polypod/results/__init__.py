@@ -11,6 +11,7 @@ from .bearings import bearings
 from .intersample import IntersampleCheck, between, judged_between
 from .read import Reaction, limit_report, open_reactions, reactions, violations
 from .report import write_results
+from .setpoints import SetPoints, read_setpoints, setpoints
 from .sizing import actuators, foundation, limits, motors, rotor_notes, summary
 from .study import BENDING, PARTS, study
 from .verdict import Verdict, verdict
@@ -21,6 +22,7 @@ __all__ = [
     "IntersampleCheck",
     "LimitUse",
     "Reaction",
+    "SetPoints",
     "Verdict",
     "actuators",
     "bearings",
@@ -33,9 +35,11 @@ __all__ = [
     "motors",
     "open_reactions",
     "reactions",
+    "read_setpoints",
     "robot_of",
     "rotor_notes",
     "save_result",
+    "setpoints",
     "study",
     "summary",
     "verdict",

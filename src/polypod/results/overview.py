@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel
 
 from ..model import Model
+from ..symbols.bounded import MOST_FREE
 from ..tables import Table, short, table
 
 if TYPE_CHECKING:
@@ -140,6 +141,7 @@ def describe(robot: Robot) -> dict[str, Any]:
             "condition_number": float(conditioning.condition),
             "distance_to_singularity": float(conditioning.distance),
         },
+        **_cables(model),
         "euler": {
             "convention": robot.euler,
             "meaning": euler(robot.euler),
@@ -199,10 +201,36 @@ def overview(data: dict[str, Any]) -> list[str]:
         f"At home: coordinates {_coordinates(data)}, condition number {home['condition_number']:.4g}, distance to "
         f"singularity {home['distance_to_singularity']:.4g} mm/mm.",
     ]
+    if "cables" in data:
+        lines.append(_cables_text(data["cables"], len(count["dof"])))
     if data["platform"]["kind"] == "flexible":
         listed = " ".join(f"{f:.4g}" for f in data["platform"]["frequencies_Hz"])
         lines.append(f"Flexible platform of {data['platform']['mass_kg']:.5g} kg; its free modes: {listed} Hz.")
     return [*lines, f"Euler angles {angles['convention']}{default}: {angles['meaning']}."]
+
+
+def _cables(model: Model) -> dict[str, Any]:
+    """How many cables a robot has, and whether they hold any wrench at home; nothing for other robots."""
+    from ..analysis import wrench_closure
+
+    count = sum(leg.kind == "cable" for leg in model.robot.legs)
+    if not count or count < len(model.actuators) or model.robot.flexible or model.internal:
+        return {}
+    if count - model.mobility.count > MOST_FREE:
+        return {}
+    found = wrench_closure(model)
+    return {"cables": {"count": count, "wrench_closure_at_home": bool(found.closed), "factor": float(found.factor)}}
+
+
+def _cables_text(cables: dict[str, Any], dof: int) -> str:
+    """What cables do at home, in a sentence."""
+    many = f"{cables['count']} cables for {dof} degrees of freedom"
+    if cables["wrench_closure_at_home"]:
+        return f"Fully constrained: {many} hold any wrench at home (tension factor {cables['factor']:.3g})."
+    return (
+        f"Suspended: {many} cannot pull against each other at home; weight or a load keeps them under tension, and "
+        "they cannot hold every wrench."
+    )
 
 
 def parameters_table(data: dict[str, Any]) -> Table:

@@ -71,6 +71,7 @@ def tracking_summary(result: xr.Dataset, saturation: float | None = None) -> dic
         "rate": result.attrs["rate"],
         "friction": result.attrs["friction"] == "yes",
         "wrench": result.attrs["wrench"] != "none",
+        "moving_base": result.attrs.get("moving_base", ""),
         "duration_s": result.attrs["duration"],
         "simulated_s": float(result.time[-1]) if len(result.time) else 0.0,
         "completed": completed(result),

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..analysis.cables import sag
 from ..arrays import Array
 from ..datasets import dataset, joint_component_labels
 from ..description import Robot
 from ..errors import AS_RIGID, InputError, PolypodError, Reason, StateError, UnstableBendingError
 from ..friction import has_dry_friction
+from ..legs.cable import Cable
 from ..limits.limits import reaction_arrays
 from ..model import Model
 from ..model.results import Reactions
 from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
+from ..stages import Series, whole_model
 from ..symbols.vectors import absent
 from .bearings import joint_travel
 from .intersample import judged_between
@@ -54,7 +57,7 @@ def study(
     Parameters
     ----------
     model : Model, Robot, str or Path
-        The robot: a model, a robot, a library name or a robot file.
+        The robot: a model, a robot, a library name or a robot file. Of a machine in stages it is the whole.
     task : Task, MotionFile, Trajectory, str or Path, optional
         The motion: a task, a trajectory, the name of a published motion or a motion file. Default: the robot's own
         motion.
@@ -95,9 +98,9 @@ def study(
     >>> study("kim-ryu", "kim-ryu-circle", rate=100.0).force.shape
     (151, 6)
     """
-    if not isinstance(model, (Model, Robot, str, Path)):
+    if not isinstance(model, (Model, Series, Robot, str, Path)):
         raise InputError(f"model: must be a polypod.Model, a robot, its name or its file, got {type(model).__name__}")
-    known = model if isinstance(model, Model) else Model(model)
+    known = whole_model(model if isinstance(model, (Model, Series)) else Model(model))
     meant, file = (task, None) if isinstance(task, Task) else (None, task)
     if meant is not None and rate is not None:
         raise InputError("rate: the task has been sampled already; give make_task the rate, or the motion itself here")
@@ -189,6 +192,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "indeterminate_reactions": "; ".join(_indeterminate(reactions)),
         "without_rotor": "; ".join(_without_rotor(model)),
         "held_at_rest": _held_at_rest(model, task) if friction and task.base is None else "",
+        "straight_cables": _straight_cables(model, task, force),
         **({} if task.base is None else {"moving_base": "yes"}),
         **bending.about,
     }
@@ -297,6 +301,26 @@ def _held_at_rest(model: Model, task: Task) -> str:
         f"At rest (t = {float(task.time[k]):.4g} s) dry friction of {len(held.joints)} joints may hold the robot: "
         f"the force of {actuator.name} is anywhere between {held.lower[least]:.4g} and {held.upper[least]:.4g} "
         f"{actuator.force_unit} (the other actuators as without friction)"
+    )
+
+
+def _straight_cables(model: Model, task: Task, force: Array) -> str:
+    """A sentence on what cables are taken to be, and how far heavy ones sag along a motion; empty without cables."""
+    cables = [leg for leg in model.robot.legs if isinstance(leg, Cable)]
+    if not cables or model.internal or model.robot.flexible:
+        return ""
+    if all(leg.linear_density is None for leg in cables):
+        return "Cables are taken as straight and without weight: the robot file gives no linear_density"
+    found = sag(model, task.motion.pose, force, errors="nan")
+    text = "Cables are taken as straight, their inertia is neglected"
+    if np.isnan(found.sag).any():
+        k = int(np.isnan(found.sag).any(axis=0).argmax())
+        return f"{text}; {found.names[k]} cannot hold up its own weight with its tension: it would sag to the floor"
+    state, k = divmod(int(found.sag.argmax()), len(found.names))
+    share = found.sag[state, k] / found.straight[state, k]
+    return (
+        f"{text}: {found.names[k]} sags most, by {1e3 * found.sag[state, k]:.3g} mm ({100 * share:.2g} % of its "
+        f"length) at t = {float(task.time[state]):.4g} s"
     )
 
 

@@ -1,7 +1,8 @@
 """States of a simulation in symbols and numbers; rotations by Cayley parameters a about the last accepted one.
 
 A state x is [frame (12), twist (6), elastic (N), elastic rate (N), work (3)]: the first three rows of the platform's
-pose by rows, the twist, the elastic coordinates, and the work of actuators, external wrench and friction so far [J].
+pose by rows, the twist, the elastic coordinates, and the work of actuators, external wrench and friction so far [J];
+on a base that moves also the work of the base, and that of the wrench is done in space.
 Integrators see the chart y = [position, a, twist, elastic, elastic rate, work] about a base rotation R0, where
 R = cay(a) R0 = (1 + 2/(1 + a.a) (a~ + a~ a~)) R0 and da/dt = (omega - a x omega + (a.omega) a)/2.
 """
@@ -18,14 +19,15 @@ from ..control.contract import Measurement
 from ..lazy import lazy
 from ..symbols.vectors import cayley, cross, dot, orthonormalised
 
-WORKS = ("actuators", "external", "friction")
+WORKS = ("actuators", "external", "friction", "base")
+"""The last of a base that moves only."""
 MARGINS = ("margin", "limit_margin", "singularity_bound", "determinant")
 
 
 @dataclass(frozen=True)
 class Layout:
     """Where the parts of states, charts and rows of snapshots are, for N elastic modes, n actuators and m degrees of
-    freedom.
+    freedom, on a base that stands still or moves.
 
     A row is a state followed by actuated coordinates and rates (n each) and the numbers of ``MARGINS``.
     """
@@ -33,6 +35,12 @@ class Layout:
     modes: int = 0
     actuators: int = 0
     dof: int = 6
+    moving_base: bool = False
+
+    @property
+    def works(self) -> tuple[str, ...]:
+        """Names of the works in a state."""
+        return WORKS if self.moving_base else WORKS[:-1]
 
     @lazy
     def row(self) -> dict[str, slice]:
@@ -58,7 +66,7 @@ class Layout:
     @property
     def _state(self) -> dict[str, int]:
         n = self.modes
-        return {"frame": 12, "twist": 6, "elastic": n, "elastic_rate": n, "work": len(WORKS)}
+        return {"frame": 12, "twist": 6, "elastic": n, "elastic_rate": n, "work": len(self.works)}
 
     def chart_of(self, x: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Base rotation (9, by rows) and chart of a state, with a = 0."""
@@ -72,7 +80,7 @@ class Layout:
 
     def state(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Array:
         """A state in numbers, without work done yet."""
-        return np.concatenate([pose[:3].ravel(), twist, elastic, elastic_rate, np.zeros(len(WORKS))])
+        return np.concatenate([pose[:3].ravel(), twist, elastic, elastic_rate, np.zeros(len(self.works))])
 
 
 def _slices(**lengths: int) -> dict[str, slice]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..errors import InputError
-from ..formulations import virtual_power
+from ..formulations import newton_euler, virtual_power
 from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
 from ..friction import (
     FrictionIteration,
@@ -44,7 +44,7 @@ SLOW, MANY_ITERATIONS = 30, 100
 
 @dataclass(frozen=True)
 class Rates:
-    """Accelerations of a state; power of actuators, external wrench and friction (3) [W]; quality; dry friction.
+    """Accelerations of a state; power of the works of a state [W] (``Layout.works``); quality; dry friction.
 
     ``friction`` are its numbers after one more round, ``converged`` says whether they solve the state, and ``max_step``
     [s] is the longest step: the first sliding joint comes to rest at its end.
@@ -170,8 +170,12 @@ class Dynamics:
         force: ca.SX,
         wrench: ca.SX,
         iterate: FrictionIterate,
+        base: ca.SX | None = None,
     ) -> Rates:
-        """Direct dynamics with its power balance; with dry friction, one round of its solution."""
+        """Direct dynamics with its power balance; with dry friction, one round of its solution.
+
+        ``base`` are twist and acceleration (12) of a base that moves.
+        """
         mechanism, x = self.mechanism, self.mechanism.inputs()
         solution = virtual_power.direct_solution(mechanism, x, self._friction, None)
         acceleration, bending, converged, longest = solution.acceleration, solution.elastic, ca.SX(1), ca.SX(1e300)
@@ -207,16 +211,32 @@ class Dynamics:
             numbers = ca.vertcat(held.forces, modes, found, tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
         state = virtual_power.State.of(mechanism, platform, self._friction, given)
-        qdot = _rates(state.legs)
-        lost = sum((friction.power for friction in state.frictions), platform.damping_power)
+        qdot, lost = state.rates, platform.damping_power + state.friction_power
         lost = lost + state.elements.loss if state.elements.elements else lost
         external = ca.dot(platform.external(x.wrench.symbols), platform.velocity)
         power = ca.vertcat(ca.dot(x.force.symbols, qdot), external, lost)
         before = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols]
         now = [pose, twist, elastic, elastic_rate] if self.modes else [pose, twist]
+        now = [*now, force, wrench]
+        if mechanism.base is not None:
+            assert base is not None
+            before, now = [*before, mechanism.base.symbols], [*now, base]
+            carried = mechanism.base.velocity_at(platform.motion.frame.origin)
+            power = power + ca.vertcat(0, ca.dot(x.wrench.symbols, carried), 0)
+            power = ca.vertcat(power, self._power_of_base(x, acceleration))
         parts = [acceleration, bending, power, solution.quality, numbers, converged, longest]
         parts = [ca.densify(part) for part in parts]
-        return Rates(*ca.substitute(parts, before, [ca.densify(v) for v in (*now, force, wrench)]))
+        return Rates(*ca.substitute(parts, before, [ca.densify(v) for v in now]))
+
+    def _power_of_base(self, x: Inputs, acceleration: ca.SX) -> ca.SX:
+        """Power [W] of a moving base: the wrench on the robot times the twist of the base, both at its origin."""
+        assert self.mechanism.base is not None
+        moving = self.mechanism.inputs()
+        given = (*x.state, x.wrench)
+        wrench = newton_euler.supporting_wrench(self.mechanism, moving)
+        own = [*(moving.by_name[p.name].symbols for p in given), moving.acceleration.symbols]
+        (acting,) = ca.substitute([wrench], own, [*(p.symbols for p in given), acceleration])
+        return ca.dot(acting, self.mechanism.base.twist.symbols)
 
     def smooth_rates(
         self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX, force: ca.SX, wrench: ca.SX, loads: ca.SX

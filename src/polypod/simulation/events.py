@@ -9,12 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
-from ..elements import Stop
+from ..elements import Brake, Stop
 from ..errors import InputError, UnknownNameError
 from ..fingerprint import fingerprint
 from ..friction import dry_drives
@@ -25,6 +25,7 @@ from ..limits.symbols import state_limits, uses_of_outputs
 from ..mechanism import Mechanism
 from ..mechanism.acting_elements import placed_elements
 from ..model import Model
+from ..motion import BaseTrajectory
 from .chart import Snapshot
 from .integrators import Step
 from .system import System
@@ -37,10 +38,13 @@ MAX_PARTS = 64
 HELD_RATE = 1e-9
 """Rates [m/s, rad/s] below which a joint is at rest and does not change direction."""
 DEFAULTS: dict[str, Action] = {
-    "limit": "stop", "overload": "log", "singularity": "stop", "reversal": "log", "contact": "log"
+    "limit": "stop", "overload": "log", "singularity": "stop", "reversal": "log", "contact": "log",
+    "brake": "log",
 }  # fmt: skip
 BENDS = "the platform bends"
 """Why limits that need accelerations or shapes are not watched on a flexible platform."""
+_RESTS = 1e-6
+"""Rate [m/s, rad/s] below which a joint has been stopped."""
 _REACHED = 1e-9
 """Relative: a force that is held at its limit does not exceed it."""
 Acting = Callable[[float, Snapshot], tuple[Array, Array]]
@@ -55,7 +59,7 @@ class Event(NamedTuple):
     time : float
         When it happened [s].
     kind : str
-        Kind of event: ``limit``, ``overload``, ``singularity``, ``reversal`` or ``contact``.
+        Kind of event: ``limit``, ``overload``, ``singularity``, ``reversal``, ``contact`` or ``brake``.
     leg : str
         Name of the leg; empty for the whole robot.
     text : str
@@ -157,6 +161,7 @@ class OverloadWatch(Watch):
     kind = "overload"
     once = True
     acting: Acting
+    base: BaseTrajectory | None = None
 
     def __init__(self, action: Action, model: Model, limits: RobotLimits, friction: bool) -> None:
         super().__init__(action)
@@ -181,7 +186,10 @@ class OverloadWatch(Watch):
             force, wrench = self.acting(self.time, snapshot)
         if self._changes:
             pose = snapshot.pose
-            acceleration = self._model.direct_dynamics(pose, twist, force, wrench, self._friction, errors="nan")
+            moving: dict[str, Any] = {} if self.base is None else dict(self.base.arguments(self.time))
+            acceleration = self._model.direct_dynamics(
+                pose, twist, force, wrench, self._friction, errors="nan", **moving
+            )
             qddot = self._model.accelerations(pose, twist, acceleration, errors="nan")
         use = self._call(force, qdot, qddot, self._legs, twist, acceleration)[0]
         return (1 + _REACHED) - use[1:]
@@ -217,10 +225,67 @@ class ContactWatch(LimitWatch):
     stopped = True
 
 
+class StopWatch(Watch):
+    """Stops with a range of their own, which joints reach."""
+
+    kind = "contact"
+
+    def __init__(self, action: Action, model: Model, stops: list[Stop]) -> None:
+        super().__init__(action)
+        self._model, self._stops = model, stops
+        self._ranges = [np.atleast_2d(np.array(one.range, dtype=float)) for one in stops]
+
+    def values(self, snapshot: Snapshot) -> Array:
+        """How far each displacement is inside, low ends first of each stop."""
+        found = self._model.elements(snapshot.pose, snapshot["twist"], errors="nan")
+        parts = []
+        for one, ends in zip(self._stops, self._ranges, strict=True):
+            s = np.atleast_1d(found[one.name].displacement)
+            parts += [s - ends[:, 0], ends[:, 1] - s]
+        return np.concatenate(parts)
+
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
+        """Which stop is reached, and where."""
+        for one, ends in zip(self._stops, self._ranges, strict=True):
+            if number < ends.size:
+                return one.joint.partition(".")[0], f"{one.joint} reaches {one.name} at {ends.T.ravel()[number]:.6g}"
+            number -= ends.size
+        raise IndexError(number)
+
+
 def _stopped_joints(mechanism: Mechanism) -> set[tuple[str, str]]:
     """Joints (leg, joint) with a stop at the ends of their own range."""
     stops = [one for one in placed_elements(mechanism) if isinstance(one.element, Stop) and one.element.range is None]
     return {(mechanism.robot.legs[one.joint.leg].name, one.joint.name) for one in stops if one.joint is not None}
+
+
+class BrakeWatch(Watch):
+    """Actuated joints with an engaged brake, which come to rest."""
+
+    kind = "brake"
+
+    def __init__(self, action: Action, system: System, braked: list[tuple[int, str]]) -> None:
+        super().__init__(action)
+        self._which, self._names = [k for k, _ in braked], [name for _, name in braked]
+        self._legs = [system.actuators[k].name for k in self._which]
+
+    def values(self, snapshot: Snapshot) -> Array:
+        """How much faster than at rest each joint is."""
+        return np.abs(snapshot["qdot"][self._which]) - _RESTS
+
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
+        """Which brake holds."""
+        return self._legs[number], f"{self._names[number]} has stopped the joint and holds it"
+
+
+def _braked(mechanism: Mechanism) -> list[tuple[int, str]]:
+    """Actuators whose joint has an engaged brake, with its name."""
+    found = []
+    for one in mechanism.robot.elements:
+        if isinstance(one, Brake) and one.engaged:
+            end = one.joint_end(mechanism.robot.legs)
+            found += [(k, one.name) for k, (leg, a) in enumerate(mechanism.actuators) if (leg, a.joint) == end[:2]]
+    return found
 
 
 class SingularityWatch(Watch):
@@ -312,6 +377,12 @@ def make_watches(
         watches.append(OverloadWatch(actions["overload"], system.model, driven, friction))
     if actions["contact"] != "ignore" and _stopped_joints(system.mechanism):
         watches.append(ContactWatch(actions["contact"], system))
+    own = [one for one in system.robot.elements if isinstance(one, Stop) and one.range is not None]
+    if actions["contact"] != "ignore" and own:
+        watches.append(StopWatch(actions["contact"], system.model, own))
+    braked = _braked(system.mechanism) if friction else []
+    if actions["brake"] != "ignore" and braked:
+        watches.append(BrakeWatch(actions["brake"], system, braked))
     if actions["singularity"] != "ignore":
         watches.append(SingularityWatch(actions["singularity"], threshold, start))
     if actions["reversal"] != "ignore" and friction:
@@ -331,11 +402,11 @@ class EventDetector:
         self._signs = [[_sign(value) for value in _start_values(watch, snapshot)] for watch in watches]
         self._positive = [[1] * len(signs) for signs in self._signs]
 
-    def acts(self, acting: Acting) -> None:
-        """Tell the watches what acts on the robot at a time and state."""
+    def acts(self, acting: Acting, base: BaseTrajectory | None = None) -> None:
+        """Tell the watches what acts on the robot at a time and state, and how its base moves."""
         for watch in self._watches:
             if isinstance(watch, OverloadWatch):
-                watch.acting = acting
+                watch.acting, watch.base = acting, base
 
     def events(self, step: Step) -> list[tuple[Event, Action, Snapshot]]:
         """Events within a step."""
@@ -395,7 +466,7 @@ def _sign(value: float) -> int:
 def start_fault(watches: Sequence[Watch], start: Snapshot) -> str:
     """Which limit a start violates, in words; empty if none."""
     for watch in watches:
-        if watch.once or watch.kind == "contact" or not watch.falling:
+        if watch.once or watch.kind in ("contact", "brake") or not watch.falling:
             continue
         values = watch.values(start)
         if (~(values > 0)).any():

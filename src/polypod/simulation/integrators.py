@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -46,9 +46,7 @@ class Step(NamedTuple):
 def rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
     """dy/dt under the applied forces at a time; a state without an answer is a ``SimulationError``."""
     try:
-        acting = applied.constant
-        if acting is None:
-            acting = applied.at(time, stepper.snapshot(base, y).measurement())
+        acting = applied.at(time, lambda: stepper.snapshot(base, y).measurement())
         return stepper.rate(base, y, *acting)
     except StateError as error:
         raise no_answer(time, error) from error
@@ -56,13 +54,10 @@ def rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: 
 
 def trial_rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
     """dy/dt at a state that an integrator only tries: not a number where there is no answer."""
-    acting = applied.constant
-    if acting is None:
-        snapshot = stepper.try_snapshot(base, y)
-        if snapshot is None:
-            return np.full_like(y, np.nan)
-        acting = applied.at(time, snapshot.measurement())
-    found = stepper.try_rate(base, y, *acting)
+    snapshot = stepper.try_snapshot(base, y) if applied.held is None else None
+    if snapshot is None and applied.held is None:
+        return np.full_like(y, np.nan)
+    found = stepper.try_rate(base, y, *applied.at(time, lambda: cast(Snapshot, snapshot).measurement()))
     return np.full_like(y, np.nan) if found is None else found
 
 
@@ -84,8 +79,8 @@ def _rk4_step_with_friction(
         for stage, (c, a, b) in enumerate(RK4.numbers):
             at, there = now + c * longest, y + (a * longest) * last
             try:
-                acting = applied.constant or applied.at(at, stepper.snapshot(base, there).measurement())
-                last, friction, cut = stepper.stage_rate(base, there, *acting, friction, stage, whole)
+                acting = applied.at(at, lambda chart=(base, there): stepper.snapshot(*chart).measurement())  # type: ignore[misc]
+                last, friction, cut = stepper.stage_rate(base, there, acting, friction, stage, whole)
             except StateError as error:
                 raise no_answer(at, error) from error
             if stage == 0 and cut < longest - MIN_STEP_FRACTION * whole:
@@ -190,7 +185,7 @@ class Integrator:
         if self.method != FIXED:
             yield from self._adaptive(stepper, applied, start, end, x)
             return
-        acting = applied.constant if whole else None
+        acting = applied.held if whole and applied.base is None else None
         if acting is None:
             yield from self._fixed(stepper, applied, start, end, x)
             return
@@ -228,7 +223,7 @@ class Integrator:
 
         def reached(time: float) -> Snapshot:
             count = self.count(time - start)
-            return stepper.period(x, *acting, (time - start) / count, count)
+            return stepper.period(x, acting, (time - start) / count, count)
 
         def within(time: float) -> Snapshot:
             if not time > start:
@@ -250,9 +245,10 @@ class Integrator:
             def within(time: float, now: float = now, x: Snapshot = x) -> Snapshot:
                 if not time > now:
                     return x
-                if applied.constant is not None:
+                acting = applied.over(now, time)
+                if acting is not None:
                     try:
-                        return stepper.period(x, *applied.constant, time - now, 1)
+                        return stepper.period(x, acting, time - now, 1)
                     except StateError:
                         pass  # stage by stage below, which says when, at which leg and why
                 return (_rk4_step_with_friction if stepper.dry else _rk4_step)(stepper, applied, now, time, x)

@@ -26,16 +26,25 @@ class _Ports:
         self.chart = Port("chart", ca.SX.sym("chart", layout.chart_size), (layout.chart_size,))
         self.force = Port("force", ca.SX.sym("force", actuators), (actuators,))
         self.wrench = Port("wrench", ca.SX.sym("wrench", 6), (6,))
+        self.base_motion = Port("base_motion", ca.SX.sym("base_motion", 12), (12,))
+        self.base_nodes = Port("base_motion", ca.SX.sym("base_motion", 36), (36,))
         self.step = Port("step", ca.SX.sym("step"), ())
         self.count = Port("count", ca.SX.sym("count"), ())
 
 
 def _layout(dynamics: Dynamics) -> Layout:
-    return Layout(dynamics.modes, dynamics.actuators, dynamics.mechanism.platform.count)
+    mechanism = dynamics.mechanism
+    return Layout(dynamics.modes, dynamics.actuators, mechanism.platform.count, mechanism.base is not None)
 
 
 def _chart_rate(
-    dynamics: Dynamics, base: ca.SX, y: ca.SX, force: ca.SX, wrench: ca.SX, iterate: FrictionIterate
+    dynamics: Dynamics,
+    base: ca.SX,
+    y: ca.SX,
+    force: ca.SX,
+    wrench: ca.SX,
+    iterate: FrictionIterate,
+    base_motion: ca.SX | None,
 ) -> tuple[ca.SX, Rates]:
     """dy/dt of a chart, and all rates."""
     layout = _layout(dynamics)
@@ -44,13 +53,13 @@ def _chart_rate(
         # what is held comes to rest by a part a step: at last it is at rest, before its numbers underflow
         twist = ca.if_else(ca.fabs(twist) > NEGLIGIBLE_TWIST, twist, 0)
     pose = pose_of(layout.state_of(base, y))
-    rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, iterate)
+    rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, iterate, base_motion)
     moving = (twist[:3], cayley_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
     return ca.vertcat(*moving, rates.power), rates
 
 
 def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
-    """dy/dt (D) and quality from base rotation, chart, force and wrench.
+    """dy/dt (D) and quality from base rotation, chart, force and wrench, and the motion (12) of a base that moves.
 
     With dry friction also from its last numbers, the stage of a step (or INSTANT) and the time tau [s] in which joints
     may come to rest; then it also gives those numbers anew, how long a step may be, and whether they were found.
@@ -58,10 +67,14 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     x = _Ports(_layout(dynamics), dynamics.actuators)
     given: tuple[Port, ...] = (x.base, x.chart, x.force, x.wrench)
     base, y, force, wrench = (p.symbols for p in given)
+    moving = None
+    if dynamics.mechanism.base is not None:
+        given, moving = (*given, x.base_motion), x.base_motion.symbols
     count = dynamics.friction_size
     last, stage, tau = ca.SX.sym("friction", count), ca.SX.sym("stage"), ca.SX.sym("tau")
     friction, iterations, converged = ca.SX.sym("friction", count), ca.SX.sym("iterations"), ca.SX.sym("converged")
-    rate, rates = _chart_rate(dynamics, base, y, force, wrench, FrictionIterate(friction, stage, iterations, tau))
+    iterate = FrictionIterate(friction, stage, iterations, tau)
+    rate, rates = _chart_rate(dynamics, base, y, force, wrench, iterate, moving)
     outputs: tuple[Port, ...] = (port("rate", rate), port("quality", rates.quality, ()))
     pose = Port("pose", pose_of(_layout(dynamics).state_of(base, y)), (4, 4))
     if not count:
@@ -74,7 +87,7 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     outputs = (*outputs, port("friction", friction), port("longest", rates.max_step, ()))
     outputs = (*outputs, port("converged", converged, ()))
     start = ca.vertcat(last, ca.SX.zeros(3))
-    found = Iteration("chart_rate", given, outputs, state, start, step, dynamics.port)
+    found = Iteration("chart_rate", given, outputs, state, start, step, dynamics.port, max_iterations=MAX_ITERATIONS)
     return closed(dynamics.mechanism, found, pose)
 
 
@@ -106,17 +119,20 @@ def period(dynamics: Dynamics) -> Iteration:
 
     Every step has the chart about its own beginning. Dry friction is solved at every stage; a step ends early where a
     joint comes to rest, and goes on from there. Its numbers are taken from the last period, and given to the next; so
-    are the places of legs without a closed form, which are closed from where they were at the stage before.
+    are the places of legs without a closed form, which are closed from where they were at the stage before. The motion
+    of a base that moves is that at beginning, middle and end of a single step (3 times 12), a parabola between them.
     """
     layout = _layout(dynamics)
     x = _Ports(layout, dynamics.actuators)
     inner = _Inner(dynamics)
     given = Port("inner", ca.SX.sym("inner", inner.count), (inner.count,))
+    moving = (x.base_nodes,) if dynamics.mechanism.base is not None else ()
 
     def derivative(stage: Stage) -> StageDerivative:
         base, _ = layout.chart_of(stage.state)
         iterate = FrictionIterate(inner.friction(stage), stage.number, inner.iterations(stage), stage.step)
-        rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, iterate)
+        nodes = None if not moving else _between_nodes(x.base_nodes.symbols, stage.time / x.step.symbols)
+        rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, iterate, nodes)
         longest = rates.max_step if dynamics.friction_size else None
         return inner.closed(StageDerivative(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
 
@@ -130,7 +146,7 @@ def period(dynamics: Dynamics) -> Iteration:
 
     return runge_kutta(
         "period",
-        (x.state, x.force, x.wrench, x.step, x.count, *((given,) if inner.count else ())),
+        (x.state, x.force, x.wrench, *moving, x.step, x.count, *((given,) if inner.count else ())),
         x.state.symbols,
         x.step.symbols,
         x.count.symbols,
@@ -141,6 +157,12 @@ def period(dynamics: Dynamics) -> Iteration:
         state_of=lambda state, y: layout.state_of(layout.chart_of(state)[0], y),
         parameters=dynamics.port,
     )
+
+
+def _between_nodes(nodes: ca.SX, part: ca.SX) -> ca.SX:
+    """The parabola (12) through numbers at 0, 1/2 and 1 of a step, at a part of it."""
+    first, middle, last = ca.vertsplit(nodes, 12)
+    return (1 - part) * (1 - 2 * part) * first + 4 * part * (1 - part) * middle + part * (2 * part - 1) * last
 
 
 class _Inner:

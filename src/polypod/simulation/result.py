@@ -12,8 +12,8 @@ from ..control.contract import Controller, Measurement
 from ..control.reference import Reference
 from ..datasets import QUANTITIES, dataset, joint_component_labels
 from ..model import Model
-from ..motion import Motion, Task, Trajectory
-from .chart import Layout, Snapshot, poses
+from ..motion import BaseTrajectory, Motion, MovingBase, Task, Trajectory
+from .chart import WORKS, Layout, Snapshot, poses
 from .events import Event
 from .system import System
 
@@ -29,16 +29,26 @@ _EVENT = ("event_time", "event_kind", "event_leg", "event_text")
 
 
 def result_dataset(
-    system: System, record: Record, force: Any, reference: Reference | None, about: dict[str, Any]
+    system: System,
+    record: Record,
+    force: Any,
+    reference: Reference | None,
+    about: dict[str, Any],
+    base: BaseTrajectory | None = None,
 ) -> xr.Dataset:
-    """Everything recorded, as ``polypod.datasets.dataset`` names it, with the energy audit and the events."""
+    """Everything recorded, as ``polypod.datasets.dataset`` names it, with the energy audit and the events.
+
+    ``base`` is the motion of a base that moves.
+    """
     time, pose = record["time"], poses(record["frame"])
     values: dict[str, Any] = {"pose": pose}
     values |= {name: record[name] for name in ("twist", "q", "qdot", "command", "force", "wrench")}
     if system.modes:
         values |= {"elastic": record["elastic"], "elastic_rate": record["elastic_rate"]}
         values["deflection"] = system.deflection(record["elastic"])
-    values |= _audit(system, record, pose, force)
+    moving = None if base is None else base.sampled(time)
+    values |= {} if moving is None else {"base_pose": moving.pose, "base_twist": moving.twist}
+    values |= _audit(system, record, pose, force, moving)
     if len(time):
         bent = record["elastic"] if system.modes else None
         found = system.model.joint_positions(pose, unwrap=0, errors="nan", elastic=bent)
@@ -53,10 +63,10 @@ def result_dataset(
     return dataset(system.model, time, values, joint_component_labels(system.model) if len(time) else {}, about)
 
 
-def _audit(system: System, record: Record, pose: Array, force: Any) -> dict[str, Array]:
+def _audit(system: System, record: Record, pose: Array, force: Any, base: MovingBase | None) -> dict[str, Array]:
     """Work done, energy stored, and what does not add up: residual = change of energy - work in + work lost."""
-    energy = system.energy(pose, record["twist"], record["elastic"], record["elastic_rate"])
-    by_actuators, by_wrench, lost = record["work"].T
+    energy = system.energy(pose, record["twist"], record["elastic"], record["elastic_rate"], base)
+    by_actuators, by_wrench, lost, *by_base = record["work"].T
     stored = energy.kinetic + energy.potential + energy.elastic
     named = {
         "energy_kinetic": energy.kinetic,
@@ -65,8 +75,10 @@ def _audit(system: System, record: Record, pose: Array, force: Any) -> dict[str,
         "work_actuators": by_actuators,
         "work_external": by_wrench,
         "work_friction": lost,
-        "energy_residual": stored - stored[:1] - (by_actuators + by_wrench - lost),
+        "energy_residual": stored - stored[:1] - (by_actuators + by_wrench - lost + sum(by_base)),
     }
+    if by_base:
+        named["work_base"] = by_base[0]
     if hasattr(force, "energy"):
         named["energy_springs"] = force.energy(record["q"])
     return named
@@ -80,7 +92,7 @@ def energy_fault(result: xr.Dataset) -> str:
     if not len(result.time):
         return ""
     energies = [_rows(result, f"energy_{name}") for name in ("kinetic", "potential", "elastic")]
-    works = [_rows(result, f"work_{name}") for name in ("actuators", "external", "friction")]
+    works = [_rows(result, f"work_{name}") for name in WORKS if f"work_{name}" in result]
     moved = sum(np.ptp(part, axis=1) for part in energies) + sum(np.abs(part).max(axis=1) for part in works)
     level = np.max([np.abs(part).max(axis=1) for part in energies], axis=0)
     lost = np.abs(_rows(result, "energy_residual")).max(axis=1)
@@ -238,7 +250,12 @@ def external_wrench(task: Task) -> Controller | None:
 
 
 def needed_force(
-    model: Model, trajectory: Trajectory, wrench: Controller | None, until: float, friction: bool = True
+    model: Model,
+    trajectory: Trajectory,
+    wrench: Controller | None,
+    until: float,
+    friction: bool = True,
+    base: BaseTrajectory | None = None,
 ) -> Array:
     """Largest force of each actuator (n,) [N] that the inverse dynamics gives along a motion until a time [s].
 
@@ -252,7 +269,13 @@ def needed_force(
         none = np.zeros(0)
         rows = zip(motion.time.tolist(), motion.pose, motion.twist, strict=True)
         load = np.stack([wrench(time, Measurement(none, none, pose, twist, none, none)) for time, pose, twist in rows])
-    force = model.rigid.inverse_dynamics(motion.pose, motion.twist, motion.acceleration, load, friction, errors="nan")
+    moving: dict[str, Any] = {}
+    if base is not None:
+        carried = base.sampled(motion.time)
+        moving = {"base_twist": carried.twist, "base_acceleration": carried.acceleration}
+    force = model.rigid.inverse_dynamics(
+        motion.pose, motion.twist, motion.acceleration, load, friction, errors="nan", **moving
+    )
     return np.nan_to_num(np.abs(force)).max(axis=0)
 
 

@@ -18,6 +18,7 @@ from ..description import Drive
 from ..description.drive import force_at
 from ..errors import InputError, PolypodError
 from ..model.actuators import ActuatorInfo
+from ..motion import BaseTrajectory
 from .errors import SimulationError
 
 
@@ -129,22 +130,32 @@ class Saturated(Signal):
 
 
 class AppliedForces(NamedTuple):
-    """Actuator forces and external wrench that act on the robot; they are only asked for times within ``span``."""
+    """Actuator forces and external wrench that act on the robot, asked for times within ``span`` only; and the motion
+    of a base that moves."""
 
     force: Signal
     wrench: Signal
     span: tuple[float, float] = (-np.inf, np.inf)
+    base: BaseTrajectory | None = None
 
     @property
-    def constant(self) -> tuple[Array, Array] | None:
-        """Both, if neither depends on time or state."""
+    def held(self) -> tuple[Array, Array] | None:
+        """Force and wrench, if neither depends on time or state."""
         force, wrench = self.force.constant, self.wrench.constant
         return None if force is None or wrench is None else (force, wrench)
 
-    def at(self, time: float, measurement: Measurement) -> tuple[Array, Array]:
-        """Force and wrench at a time."""
-        inside = min(max(time, self.span[0]), self.span[1])
-        return self.force.at(inside, measurement), self.wrench.at(inside, measurement)
+    def over(self, start: float, end: float) -> tuple[Array, ...] | None:
+        """What acts in a step of a period, if force and wrench are held."""
+        held = self.held
+        return held if held is None or self.base is None else (*held, self.base.nodes(start, end))
+
+    def at(self, time: float, seen: Callable[[], Measurement]) -> tuple[Array, ...]:
+        """What acts at a time; ``seen`` is asked for a measurement if force or wrench depend on it."""
+        inside, acting = min(max(time, self.span[0]), self.span[1]), self.held
+        if acting is None:
+            measurement = seen()
+            acting = self.force.at(inside, measurement), self.wrench.at(inside, measurement)
+        return acting if self.base is None else (*acting, np.concatenate(self.base.at(inside)))
 
 
 def finite_numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -12,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..control import CONTROLLERS, default_controller, scaled_masses
 from ..control import controller as controller_of
-from ..control import default_controller, scaled_masses
 from ..control.contract import Controller, ControllerWithMemory
 from ..control.reference import Reference
 from ..datasets import COMPONENTS
@@ -22,16 +23,26 @@ from ..errors import InputError, StateError
 from ..limits import left_out_text
 from ..model import Model
 from ..model.arguments import PoseLike, check_wrench, exact_poses, pose_matrix
-from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
+from ..motion import BaseTrajectory, MotionFile, Task, Trajectory, make_task, with_motion_lines
 from .arguments import STEP, Timing, longest_step, progress_bar, wanted_motion
 from .batch import simulate_batch
+from .brakes import Brakes, BrakeSchedule, Switch
 from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, Event, EventDetector, make_watches, start_fault, watched_limits
+from .events import Action, Event, EventDetector, Watch, make_watches, start_fault, watched_limits
 from .integrators import FIXED, Integrator, Step, no_answer
 from .result import Record, Sample, annotate, energy_fault, external_wrench, needed_force, result_dataset
-from .signals import Actuators, AppliedForces, ConstantSignal, Saturated, Signal, SignalLike, finite_numbers, signal
-from .system import Stepper, System
+from .signals import (
+    Actuators,
+    AppliedForces,
+    ConstantSignal,
+    Saturated,
+    Signal,
+    SignalLike,
+    finite_numbers,
+    signal,
+)
+from .system import Stepper, System, check_model
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -58,9 +69,11 @@ def simulate(
     events: Mapping[str, Action] | None = None,
     singularity: float = 1e-3,
     breaks: Sequence[float] = (),
+    brakes: Brakes | None = None,
     output: float | None = None,
     reference: Reference | Trajectory | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
+    base: Trajectory | None = None,
     progress: bool | None = None,
     observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
@@ -108,18 +121,27 @@ def simulate(
     events : mapping of str to str, optional
         Action (``stop``, ``log``, ``ignore``) by kind of event. By default ``limit`` (ranges, cones and clearances) and
         ``singularity`` stop; ``overload`` (all other limits of the robot file that a state has, each once),
-        ``reversal`` (of joints with dry friction) and ``contact`` (with a stop at the end of a joint's range, which is
-        then no limit) are logged. The attribute ``not_watched`` of the result says which limits are not watched.
+        ``reversal`` (of joints with dry friction), ``contact`` (with a stop at the end of its range; a joint's own
+        range is then no limit) and ``brake`` are logged. The attribute ``not_watched`` of the result says which limits
+        are not watched.
     singularity : float, optional
         Distance to singularity (``Model.conditioning``) below which the event ``singularity`` occurs.
     breaks : sequence of float, optional
         Times [s] at which force or wrench jump; the integrator restarts there (without a rate).
+    brakes : mapping of str to float or sequence of float, optional
+        Times [s] at which brakes of the robot file (elements of kind ``brake``) are switched, by their name: engaged
+        first, unless the file says ``engaged: true``; then released, and so on. Each is an event ``brake``, as is an
+        actuated joint with an engaged brake that comes to rest.
     output : float, optional
         Interval [s] of the rows of the result. Default: every sample, or every accepted step.
     reference : Reference or Trajectory, optional
         Desired motion, for the tracking error. Default: that of the controller.
     parameters : mapping of str to array_like, optional
         Values that replace parameters of the robot, by path; leading axes are a batch of designs.
+    base : Trajectory, optional
+        Motion of {B} in space, at least as long as the simulation: a ship, a truck, a centrifuge. Everything else stays
+        relative to {B}; gravity is that of the robot file where the pose of the base is the identity. Default: the base
+        stands still, or moves as the motion file says.
     progress : bool, optional
         Whether to show a progress bar. Default: on a terminal only.
     observe : callable, optional
@@ -143,19 +165,22 @@ def simulate(
     runs that have ended keep their last state there. A run that reaches a limit or a singularity, has no start, or has
     a design that can be no robot is marked, and the others go on. Every run is, to the bit, what it is alone.
 
+    On a base that moves energies and the work of the external wrench are those in space; ``work_base`` is the work of
+    the base: the wrench on the robot, from the rate of its momentum, times the twist of the base.
+
     An energy balance that is off by more than 1e-4 of the energy exchanged is an ``EnergyWarning``: the steps are too
     long.
     """
     if isinstance(model, (Robot, str, Path)):
         model = Model(model)
-    if isinstance(model, Model):  # others are refused below, by what they are
-        model.robot.refuse_internal("simulate")
+    check_model(model)
+    model.robot.refuse_internal("simulate")
     if isinstance(force, (str, Path, MotionFile, Trajectory, Task)):
         given: dict[str, Any] = {
             "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
             "wrench": wrench, "method": method, "step": step, "rtol": rtol, "atol": atol, "events": events,
             "singularity": singularity, "breaks": breaks, "output": output, "reference": reference, "observe": observe,
-            "parameters": parameters,
+            "parameters": parameters, "base": base, "brakes": brakes,
         }  # fmt: skip
         return simulate_tracking(
             model,
@@ -172,14 +197,20 @@ def simulate(
     numbers = {"pose": 2, "twist": 1, "force": 1, "wrench": 1, "elastic": 1, "elastic_rate": 1}
     states = dict(zip(numbers, (pose, twist, force, wrench, elastic, elastic_rate), strict=True))
     if parameters is not None or any(_axes(states[name]) > axes for name, axes in numbers.items()):
-        refused = [name for name, given in (("observe", observe is not None), ("breaks", len(breaks) > 0)) if given]
+        single = {"observe": observe is not None, "breaks": len(breaks) > 0, "base": base is not None}
+        refused = [name for name, given in {**single, "brakes": bool(brakes)}.items() if given]
         return simulate_batch(
             model, states, parameters, duration=duration, rate=rate, method=method, step=step, friction=friction,
             saturation=saturation, delay=delay, events=events, singularity=singularity, output=output,
             reference=reference, progress=progress, refused=refused,
         )  # fmt: skip
-    timing = Timing(duration, rate, breaks, output)
-    system = System(model, friction)
+    schedule = BrakeSchedule(model, brakes)
+    if schedule.switches and not friction:
+        raise InputError("brakes: a brake is friction of its joint; pass friction=True, or leave brakes out")
+    timing = Timing(duration, rate, [*breaks, *(schedule.times if rate is None else ())], output)
+    model = schedule.model_after(-1.0)
+    system = System(model, friction, base is not None)
+    carrier = None if base is None else make_carrier(model, base, timing.duration)
     stepper = Stepper(system)
     actuators = Actuators(system.actuators, saturation, delay)
     wanted = wanted_motion(reference, force, rate)
@@ -204,7 +235,7 @@ def simulate(
     }
 
     def result(ended: str) -> xr.Dataset:
-        found = result_dataset(system, record, force, wanted, {**about, "ended": ended})
+        found = result_dataset(system, record, force, wanted, {**about, "ended": ended}, carrier)
         fault = energy_fault(found)
         if fault:
             warnings.warn(f"simulate: {fault}", EnergyWarning, stacklevel=3)
@@ -212,9 +243,16 @@ def simulate(
 
     with progress_bar(timing.duration, progress) as report_time:
         detector = EventDetector(watches, start, size)
-        run = SimulationRun(stepper, integrator, forces, wrenches, actuators, detector, record, start, report_time)
+        run = SimulationRun(
+            stepper, integrator, forces, wrenches, actuators, detector, record, start, report_time, base=carrier
+        )
+        run.brakes = BrakeSwitching(
+            schedule, lambda system, at: make_watches(events, system, friction, singularity, at)
+        )
+        run.switch_brakes()
         if delay:
-            actuators.start_from(system.static_equilibrium(start.pose)[1])
+            moving = None if carrier is None else carrier.arguments(0.0)
+            actuators.start_from(system.static_equilibrium(start.pose, base=moving)[1])
         else:
             actuators.start_from(np.zeros(len(system.actuators)))
         try:
@@ -271,6 +309,7 @@ def simulate_tracking(
     compensation: bool = True,
     progress: bool | None = None,
     stream: Stream | None = None,
+    base_known: bool = True,
     **options: Any,
 ) -> xr.Dataset:
     """Simulate a robot that follows a motion under a controller.
@@ -300,6 +339,9 @@ def simulate_tracking(
         Whether to show a progress bar. Default: on a terminal only.
     stream : Stream, optional
         Observer of the run, see ``polypod.viewer.stream``.
+    base_known : bool, optional
+        Whether a controller that computes torques knows how the base moves, as from an inertial sensor on it; without
+        it, the controller takes the base to stand still. ``joint-pd`` never knows.
     **options
         Further keywords of ``polypod.simulate``, such as ``duration`` (default: that of the motion), ``pose``,
         ``wrench``, ``events`` or ``step``.
@@ -316,11 +358,14 @@ def simulate_tracking(
     """
     rigid = model.rigid
     with with_motion_lines(motion if isinstance(motion, (str, Path)) else None):
-        task = motion if isinstance(motion, Task) else make_task(model, motion)
+        task = motion if isinstance(motion, Task) else make_task(model, motion, moving_base=True)
         check_wrench(model.robot, task.wrench)
     trajectory, wrench = task.trajectory, external_wrench(task)
     options = {name: value for name, value in options.items() if value is not None}
-    if trajectory is None:
+    if task.base is not None and "base" in options:
+        raise InputError(f"base: the motion {task.name!r} has a base that moves already; leave base out", code="twice")
+    base = options.pop("base", task.base_trajectory)
+    if trajectory is None or (task.base is not None and base is None):
         raise InputError("motion: a motion that is known between its samples is needed: a file, a name or a trajectory")
     if not 0.1 <= mass <= 10.0:
         raise InputError(
@@ -336,15 +381,21 @@ def simulate_tracking(
     law = controller or default_controller(model.robot.flexible)
     about = {"motion": task.name, "controller": law, "duration": trajectory.duration}
     about["wrench"] = "none" if wrench is None else "of the motion"
+    carrier = None
+    if base is not None:
+        carrier = make_carrier(model, base, min(trajectory.duration, options.get("duration", np.inf)))
+        knows = base_known and CONTROLLERS[law].base if law in CONTROLLERS else False
+        about["moving_base"] = "known" if knows else "unknown"
 
     def whole(result: xr.Dataset) -> xr.Dataset:
         until = float(result.time[-1]) if len(result.time) else 0.0
-        return annotate(result, rigid, needed_force(rigid, trajectory, wrench, until, friction), about)
+        return annotate(result, rigid, needed_force(rigid, trajectory, wrench, until, friction, carrier), about)
 
     if stream is not None:
         stream.begin(wrench)
-    steps = controller_of(law, assumed, trajectory, rate, compensation)
+    steps = controller_of(law, assumed, trajectory, rate, compensation, base if base_known else None)
     run: dict[str, Any] = {
+        "base": base,
         "duration": trajectory.duration,
         "reference": getattr(steps, "reference", trajectory),
         "wrench": wrench if stream is None else stream.push,
@@ -386,6 +437,25 @@ def check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: flo
         raise InputError(
             f"delay: only sampled forces can be delayed; give a rate, got a delay of {delay} s without one"
         )
+
+
+def make_carrier(model: Model, base: Trajectory, duration: float) -> BaseTrajectory:
+    """The motion of a base, checked."""
+    if not isinstance(base, Trajectory):
+        raise InputError(f"base: a polypod.motion.Trajectory of the base in space is needed, got {type(base).__name__}")
+    if model.robot.flexible:
+        raise InputError(
+            f"base: {model.robot.name!r} has a flexible platform, whose energies are those on a base that stands "
+            "still; simulate model.rigid",
+            code="flexible",
+        )
+    if base.duration < duration * (1 - 1e-9):
+        raise InputError(
+            f"base: its motion ends after {base.duration:.6g} s, before the simulation does ({duration:.6g} s); make "
+            "it longer, or shorten the duration",
+            code="too_short",
+        )
+    return BaseTrajectory(base, model.robot)
 
 
 def _start(
@@ -435,6 +505,28 @@ class StoppedError(Exception):
         super().__init__(event.text)
 
 
+class BrakeSwitching:
+    """Brakes of a simulation under way: which are due at a time, and who watches the robot from then on."""
+
+    def __init__(self, schedule: BrakeSchedule, watches: Callable[[System, Snapshot], list[Watch]]) -> None:
+        self.schedule, self.watches = schedule, watches
+        self._left = list(schedule.switches)
+
+    def due(self, time: float) -> list[Switch]:
+        """What is to be switched up to a time; each once."""
+        slack = 1e-12 * max(1.0, time)
+        found = [one for one in self._left if one.time <= time + slack]
+        self._left = self._left[len(found) :]
+        return found
+
+    def cut(self, pieces: Sequence[tuple[float, float, Array]]) -> Iterator[tuple[float, float, Array]]:
+        """Pieces of time, cut where a brake is switched."""
+        for start, end, applied in pieces:
+            times = [start, *(time for time in self.schedule.times if start < time < end), end]
+            for low, high in pairwise(times):
+                yield low, high, applied
+
+
 @dataclass
 class SimulationRun:
     """One simulation under way; ``snapshot`` is the state reached at ``time``."""
@@ -449,12 +541,14 @@ class SimulationRun:
     snapshot: Snapshot
     report_time: Callable[[float], None]
     time: float = 0.0
+    base: BaseTrajectory | None = None
+    brakes: BrakeSwitching | None = None
 
     def __post_init__(self) -> None:
         self._continuous = False
         self._commanded = self._force_acting = np.zeros(len(self.stepper.system.actuators))
         self._wrench_acting = np.zeros(6)
-        self.detector.acts(self._acting)
+        self.detector.acts(self._acting, self.base)
 
     def _acting(self, time: float, snapshot: Snapshot) -> tuple[Array, Array]:
         """Actuator forces and external wrench that act at a time and state."""
@@ -465,6 +559,20 @@ class SimulationRun:
         if self._continuous:
             force = self.actuators.saturated(self.force.at(time, seen), seen.qdot)
         return force, self.wrench.at(time, seen)
+
+    def switch_brakes(self) -> None:
+        """Engage and release the brakes whose time has come: the same state goes on with another friction."""
+        due = [] if self.brakes is None else self.brakes.due(self.time)
+        if self.brakes is None or not due:
+            return
+        before = self.stepper.system
+        system = System(self.brakes.schedule.model_after(self.time), before.friction, before.moving_base)
+        self.stepper = Stepper(system)
+        self.snapshot = self.stepper.snapshot(*numeric_chart(self.snapshot.row[: system.layout.state_size]))
+        self.detector = EventDetector(self.brakes.watches(system, self.snapshot), self.snapshot, system.model.size)
+        self.detector.acts(self._acting, self.base)
+        for one in due:
+            self.record.events.append(Event(self.time, "brake", one.joint.partition(".")[0], one.text))
 
     def run_sampled(self, duration: float, rate: float, every: int) -> None:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""
@@ -482,9 +590,10 @@ class SimulationRun:
             self._force_acting = pieces[0][2]
             if k % every == 0:
                 self.record.add(start, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
-            for a, b, applied in pieces:
+            for a, b, applied in pieces if self.brakes is None else self.brakes.cut(pieces):
                 self._force_acting = applied
-                inputs = AppliedForces(ConstantSignal(applied), self.wrench)
+                self.switch_brakes()
+                inputs = AppliedForces(ConstantSignal(applied), self.wrench, base=self.base)
                 for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot, whole=True):
                     self._accept(step, None)
         self._record_end()
@@ -497,7 +606,8 @@ class SimulationRun:
         for end in ends:
             # what jumps at the ends of a span must not be seen from within
             slack = 1e-12 * max(1.0, end)
-            inputs = AppliedForces(saturated, self.wrench, (self.time + slack, end - slack))
+            self.switch_brakes()
+            inputs = AppliedForces(saturated, self.wrench, (self.time + slack, end - slack), self.base)
             for step in self.integrator.steps(self.stepper, inputs, self.time, end, self.snapshot):
                 self._accept(step, output)
                 if output is None:

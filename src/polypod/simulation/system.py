@@ -13,6 +13,7 @@ from ..arrays import Array
 from ..control.checked import nearest_loss, why_no_answer
 from ..errors import InputError
 from ..fingerprint import fingerprint
+from ..formulations import virtual_power
 from ..friction import INSTANT
 from ..kernels import COMPILING, CheckedCall, Expression, Iteration, Kernel
 from ..lazy import lazy
@@ -21,6 +22,7 @@ from ..mechanism import Mechanism
 from ..model import Energy, Model
 from ..model.arguments import check_wrench
 from ..model.kernels import Kernels, check_rotations
+from ..motion import MovingBase
 from ..platforms import DegreesOfFreedom
 from . import kernels as graphs
 from .chart import Layout, Snapshot, chart_rotation
@@ -42,9 +44,11 @@ class CompiledDynamics:
     ``mechanism`` is the robot with numbers of designs as inputs; by default it is the robot as it is.
     """
 
-    def __init__(self, kernels: Kernels, friction: bool, mechanism: Mechanism | None = None) -> None:
+    def __init__(
+        self, kernels: Kernels, friction: bool, mechanism: Mechanism | None = None, moving_base: bool = False
+    ) -> None:
         self._model_kernels, self._friction = kernels, friction
-        self._mechanism = mechanism
+        self._mechanism, self._moving_base = mechanism, moving_base
         self._kernels: dict[Graph, Kernel] = {}
         self._bound: dict[Graph, Kernel] = {}
         self._derived: dict[Any, Any] = {}
@@ -59,7 +63,8 @@ class CompiledDynamics:
     @property
     def mechanism(self) -> Mechanism:
         """The robot in symbols."""
-        return self._mechanism or self._model_kernels.mechanism
+        known = self._mechanism or self._model_kernels.mechanism
+        return known.on_moving_base if self._moving_base else known
 
     def kernel(self, graph: Graph) -> Kernel:
         """The compiled form of a function of the dynamics with the robot's numbers."""
@@ -74,6 +79,7 @@ class CompiledDynamics:
         with COMPILING:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
+                name += " on a moving base" if self._moving_base else ""
                 origin = self._model_kernels.cache_key(name, self._mechanism)
                 sources = fingerprint(str(sys.modules[graph.__module__].__file__), *_SOURCES)
                 cache_key = origin and origin.extended(sources)
@@ -92,15 +98,23 @@ class CompiledDynamics:
         return graph(self.dynamics)
 
 
+def check_model(model: Any) -> None:
+    """Raise if it is no model."""
+    if not isinstance(model, Model):
+        raise InputError(f"model: a polypod.Model is needed, got {type(model).__name__}")
+
+
 class System:
     """What a simulation asks of a model; poses (n, 4, 4), twists (n, 6), elastic coordinates and rates (n, N)."""
 
-    def __init__(self, model: Model, friction: bool) -> None:
-        if not isinstance(model, Model):
-            raise InputError(f"model: a polypod.Model is needed, got {type(model).__name__}")
+    def __init__(self, model: Model, friction: bool, moving_base: bool = False) -> None:
+        check_model(model)
         with COMPILING:
-            self.compiled = model.kept((__name__, friction), lambda: CompiledDynamics(model.kernels, friction))
-        self.model, self.robot, self.friction = model, model.robot, friction
+            self.compiled = model.kept(
+                (__name__, friction, moving_base),
+                lambda: CompiledDynamics(model.kernels, friction, moving_base=moving_base),
+            )
+        self.model, self.robot, self.friction, self.moving_base = model, model.robot, friction, moving_base
         self.actuators = model.actuators
         self.dof = DegreesOfFreedom(self.robot)
         self.modes = model.modes.count if model.robot.flexible else 0
@@ -124,16 +138,34 @@ class System:
         """Keywords of a flexible robot's calls; none for a rigid one."""
         return given if self.modes else {}
 
-    def energy(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energy:
-        """Energies of n states."""
-        return self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
+    def energy(
+        self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array, base: MovingBase | None = None
+    ) -> Energy:
+        """Energies of n states; on a base that moves those in space."""
+        if base is None:
+            return self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
+        found = self.model.energy(pose, twist, base_twist=base.twist)
+        # gravity of the robot file is in space: potential energy of a base that turns and rises
+        mechanism = self.mechanism
+        kernel = self.model.kernels.custom("first moment", lambda: virtual_power.first_moment(mechanism))
+        mass, moment, *_ = kernel(np.ascontiguousarray(pose))
+        gravity = np.array(self.robot.gravity)
+        there = np.einsum("nij,nj->ni", base.pose[:, :3, :3], moment) + mass[:, None] * base.pose[:, :3, 3]
+        return found._replace(potential=found.potential + (moment - there) @ gravity)
 
-    def static_equilibrium(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
-        """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench."""
+    def static_equilibrium(
+        self, pose: Array, wrench: Array | None = None, base: dict[str, Any] | None = None
+    ) -> tuple[Array, Array]:
+        """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench.
+
+        ``base`` is the motion of a base that moves, as calls of a model take it.
+        """
         if self.modes:
             elastic, force = self.model.static_equilibrium(pose, wrench)
             return elastic, force
-        return np.zeros(0), self.model.inverse_dynamics(pose, _STILL, _STILL, wrench, friction=False)
+        return np.zeros(0), self.model.inverse_dynamics(
+            pose, _STILL, _STILL, wrench, friction=False, **({} if base is None else base)
+        )
 
     def mass_matrix(self, pose: Array, elastic: Array) -> Array:
         """With respect to the degrees of freedom' rates and the elastic rates (m + N, m + N)."""
@@ -154,7 +186,7 @@ class System:
     @lazy
     def layout(self) -> Layout:
         """Where the parts of its states are."""
-        return Layout(self.modes, len(self.actuators), self.dof.count)
+        return Layout(self.modes, len(self.actuators), self.dof.count, self.moving_base)
 
 
 class Stepper:
@@ -210,13 +242,16 @@ class Stepper:
         found = self._snapshot.attempt(base, y)
         return None if found is None else self._make_snapshot(found, self._inner(found, None))
 
-    def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array:
-        """dy/dt (D,) by itself: joints come to rest within STICK_TIME, and the rate is continuous in y."""
-        return self._rate(base, y, force, wrench, *self._instant)[0].copy()
+    def rate(self, base: Array, y: Array, *acting: Array) -> Array:
+        """dy/dt (D,) by itself: joints come to rest within STICK_TIME, and the rate is continuous in y.
 
-    def try_rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array | None:
+        What acts: force, wrench, and the motion (12,) of a base that moves.
+        """
+        return self._rate(base, y, *acting, *self._instant)[0].copy()
+
+    def try_rate(self, base: Array, y: Array, *acting: Array) -> Array | None:
         """The same; None where there is no answer."""
-        found = self._rate.attempt(base, y, force, wrench, *self._instant)
+        found = self._rate.attempt(base, y, *acting, *self._instant)
         return None if found is None else found[0].copy()
 
     @property
@@ -224,17 +259,18 @@ class Stepper:
         return (self.no_friction, INSTANT, STICK_TIME) if self.dry else ()
 
     def stage_rate(
-        self, base: Array, y: Array, force: Array, wrench: Array, friction: Array, stage: int, step: float
+        self, base: Array, y: Array, acting: tuple[Array, ...], friction: Array, stage: int, step: float
     ) -> tuple[Array, Array, float]:
         """dy/dt (D,) at a stage of a step of a robot with dry friction, its numbers, and how long the step may be."""
-        rate, _, found, longest, _ = self._rate(base, y, force, wrench, friction, stage, step)
+        rate, _, found, longest, _ = self._rate(base, y, *acting, friction, stage, step)
         return rate.copy(), found.copy(), float(longest[0])
 
-    def period(self, start: Snapshot, force: Array, wrench: Array, step: float, count: int) -> Snapshot:
-        """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench."""
+    def period(self, start: Snapshot, acting: tuple[Array, ...], step: float, count: int) -> Snapshot:
+        """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench; on a base that moves
+        one step, with its motion (36,) at beginning, middle and end."""
         if not start.inner.size:
-            return self._make_snapshot(self._period(start.state, force, wrench, step, count), start.inner)
-        found = self._period(start.state, force, wrench, step, count, start.inner)
+            return self._make_snapshot(self._period(start.state, *acting, step, count), start.inner)
+        found = self._period(start.state, *acting, step, count, start.inner)
         return self._make_snapshot(found, found[2].copy())
 
     def friction_of(self, snapshot: Snapshot) -> Array:

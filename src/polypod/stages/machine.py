@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError, StateError
 from ..kernels import Kernel
+from ..lazy import lazy
 from ..limits import LimitReport
 from ..model import Model
 from ..model.arguments import PoseLike, pose_matrix
@@ -107,10 +108,21 @@ class Series:
         if name.startswith("_"):
             raise AttributeError(name)
         raise InputError(
-            f"{self.name!r} is a machine in stages, which has no {name!r}: studies, simulations, pages and exports "
-            f"take one robot each; use its stages ({', '.join(self.names)}), or the calls of polypod.stages.Series",
+            f"{self.name!r} is a machine in stages, which has no {name!r}: use its 'whole', the model of all stages as "
+            f"one robot, its stages ({', '.join(self.names)}), or the calls of polypod.stages.Series",
             code="stages",
         )
+
+    @lazy
+    def whole(self) -> Model:
+        """Model of all stages as one robot, for studies, films and exports; see ``polypod.exchange.whole_robot``.
+
+        Its platform is the highest one, its base that of the lowest stage; what the machine can do beyond six degrees
+        of freedom are internal coordinates.
+        """
+        from ..exchange import whole_robot
+
+        return Model(whole_robot(self))
 
     @property
     def gravity(self) -> Array:
@@ -572,6 +584,23 @@ def series(
         return Series(*(Model(robot, **choices) for robot in robots), mounts=frames, name=file.name)
     whole = [one if isinstance(one, Model) else Model(one, **choices) for one in stages]
     return Series(*whole, mounts=mounts)
+
+
+def whole_model(model: Any) -> Model:
+    """The model of a robot, or of all stages of a machine as one robot.
+
+    Parameters
+    ----------
+    model : Model or Series
+        A model, or a machine in stages.
+
+    Returns
+    -------
+    Model
+        The model itself, or ``Series.whole``.
+    """
+    found: Model = model.whole if isinstance(model, Series) else model
+    return found
 
 
 def _turned(rotation: Array, vector: Array) -> Array:

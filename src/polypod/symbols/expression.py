@@ -99,7 +99,8 @@ class Iteration:
     that may change in every round; the last is a count of iterations, and the other numbers change only when it returns
     to zero. What depends on those alone is then not computed in every round. Empty: any number may change in any round.
     ``equations``, if there are any, say what the iteration solves (``polypod.symbols.implicit_function``): the
-    function then has derivatives.
+    function then has derivatives. ``max_iterations`` is a number of iterations after which every state is done, finite
+    or not; 0 where inputs determine it.
     """
 
     name: str
@@ -112,6 +113,7 @@ class Iteration:
     any_order: bool = False
     inner_state: tuple[int, ...] = ()
     equations: Callable[[], Equations] | None = None
+    max_iterations: int = 0
 
     @lazy
     def function(self) -> ca.Function:

@@ -6,8 +6,11 @@ z' = -c_z^-1 c_x x', and a weight on y pulls back to x through c_z^-T (the impli
 
 from __future__ import annotations
 
+from copy import copy
+
 import casadi as ca
 
+from ..arrays import Array
 from ..lazy import lazy
 from .linear import BlockFactor
 from .tape import Tape
@@ -108,3 +111,81 @@ class ImplicitReplay:
         carried = -self.factor.solve_transposed(on_unknowns)
         through = self._tape.call(self._tape._reverse, self._at, ca.SX.zeros(self._tape.n_out), carried)[2]
         return direct + through
+
+
+class SolvedTape:
+    """y(x, z) of inputs x and unknowns z with ``equations`` c(x, z) = 0, at inputs whose solution is z = 0.
+
+    Other than an ``ImplicitTape`` it is one tape, of which values may be known.
+    """
+
+    def __init__(self, x: ca.SX, z: ca.SX, y: ca.SX, equations: ca.SX, fixed: ca.SX) -> None:
+        self.n_in, self.n_out, self.unknowns = int(x.numel()), int(y.numel()), int(z.numel())
+        self.tape = Tape(ca.vertcat(x, z), ca.vertcat(y, equations), fixed)
+
+    def at_solution(self, x: ca.SX) -> ca.SX:
+        """Inputs [x; z] of the tape."""
+        return ca.vertcat(x, ca.SX.zeros(self.unknowns))
+
+    def all_values(self, x: ca.SX) -> ca.SX:
+        """The values of all operations, in order."""
+        return self.tape.all_values(self.at_solution(x))
+
+    def knowing(self, samples: Array) -> SolvedTape:
+        """The same for inputs of which samples of all values are given."""
+        tape = copy(self)
+        tape.tape = self.tape.knowing(samples)
+        return tape
+
+    def values(self, x: ca.SX) -> SolvedReplay:
+        """Values at a solution, kept for tangents and adjoints."""
+        return SolvedReplay(self, x)
+
+    def taylor(self, x0: ca.SX, x1: ca.SX, x2: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Coefficients of y(x(t), z(t)) for x(t) = x0 + x1 t + x2 t^2, to order two."""
+        replay = self.values(x0)
+        still, split = ca.SX.zeros(self.unknowns), self.n_out
+        first = replay.follow(ca.vertcat(x1, still))
+        orders = self.tape.taylor(self.at_solution(x0), ca.vertcat(x1, first), ca.vertcat(x2, still))
+        second = -replay.factor.solve(orders[2][split:])
+        return orders[0][:split], orders[1][:split], orders[2][:split] + replay.by_unknowns[:split, :] @ second
+
+
+class SolvedReplay:
+    """Values of such a function, from which first derivatives follow."""
+
+    def __init__(self, tape: SolvedTape, x: ca.SX) -> None:
+        self._tape, self._replay = tape, tape.tape.values(tape.at_solution(x))
+        self.y, self.residual = self._replay.y[: tape.n_out], self._replay.y[tape.n_out :]
+
+    @lazy
+    def by_unknowns(self) -> ca.SX:
+        """[y_z; c_z]"""
+        eye = ca.SX.eye(self._tape.n_in + self._tape.unknowns)
+        columns = [ca.densify(eye[:, self._tape.n_in + k]) for k in range(self._tape.unknowns)]
+        return ca.horzcat(*[self._replay.tangent(column) for column in columns])
+
+    @lazy
+    def factor(self) -> BlockFactor:
+        """c_z, factored."""
+        return BlockFactor(ca.sparsify(self.by_unknowns[self._tape.n_out :, :]))
+
+    def follow(self, direction: ca.SX) -> ca.SX:
+        """How z moves with a direction of x."""
+        return -self.factor.solve(self._replay.tangent(direction)[self._tape.n_out :])
+
+    def tangent(self, direction: ca.SX) -> ca.SX:
+        """(dy/dx) direction, one column."""
+        split, along = self._tape.n_out, ca.vertcat(direction, ca.SX.zeros(self._tape.unknowns))
+        return self._replay.tangent(along)[:split] + self.by_unknowns[:split, :] @ self.follow(along)
+
+    def jacobian(self) -> ca.SX:
+        """dy/dx, (n_out, n_in)."""
+        eye = ca.SX.eye(self._tape.n_in)
+        return ca.horzcat(*[self.tangent(ca.densify(eye[:, j])) for j in range(self._tape.n_in)])
+
+    def adjoint(self, weights: ca.SX) -> ca.SX:
+        """(dy/dx)^T weights, one column: a second weight on the equations makes the unknowns' part vanish."""
+        n, split = self._tape.n_in, self._tape.n_out
+        on_equations = -self.factor.solve_transposed(self.by_unknowns[:split, :].T @ weights)
+        return self._replay.adjoint(ca.vertcat(weights, on_equations))[:n]

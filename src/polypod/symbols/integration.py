@@ -99,7 +99,7 @@ class Stage:
     """Where a rate is asked for: ``state`` at the step's beginning, ``y`` of the stage, ``inner`` values, all symbols.
 
     ``number`` counts the stages from 0, ``iterations`` how often the stage's rate was asked for before; ``step`` [s] is
-    how long the step would be.
+    how long the step would be, ``time`` [s] when the stage is, from the beginning of the whole step.
     """
 
     state: ca.SX
@@ -108,6 +108,7 @@ class Stage:
     number: ca.SX
     iterations: ca.SX
     step: ca.SX
+    time: ca.SX
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,8 @@ def runge_kutta(
     )
     reach, weight = _by_stage(number, method.reach), _by_stage(number, method.weights)
     final = number > len(method.nodes) - 1.5
-    asked = derivative(Stage(state, beginning + (reach * kept) * last, old, number, iterations, step))
+    since = (step - rest) + reach * kept
+    asked = derivative(Stage(state, beginning + (reach * kept) * last, old, number, iterations, step, since))
     ready, lost = ca.SX(1), ca.SX(0)
     if inside:
         ready = asked.converged

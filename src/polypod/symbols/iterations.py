@@ -91,7 +91,17 @@ def fixed_point(
         residual = old + move - ca.substitute(update, unknown.symbols, known)
         return Equations(move, ca.vertcat(old + move, state[k:]), residual, state[2 * k + 2])
 
-    return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters, equations=equations)
+    return Iteration(
+        target.name,
+        inputs,
+        tuple(outputs),
+        state,
+        start,
+        step,
+        target.parameters,
+        equations=equations,
+        max_iterations=MAX_ITERATIONS,
+    )
 
 
 def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) -> ca.SX:
@@ -105,6 +115,8 @@ def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) ->
 
 NEWTON_TOLERANCE = 1e-8
 """Relative gap that one more step of Newton closes to rounding."""
+_BLUNT, _SHARPEST = 0.01, 1e-4
+"""Quality of equations below which gaps must be smaller, and the smallest part of a tolerance above rounding."""
 _MAX_NEWTON_STEPS = 8
 """For one step of continuation."""
 _CONTRACTION = 0.25
@@ -118,18 +130,34 @@ _MAX_ITERATIONS = 400
 class NewtonStep(NamedTuple):
     """The unknowns after a step of Newton, the squared relative gap before it, whether they are on the same branch.
 
-    A gap up to ``tolerance`` is one that another step closes to rounding.
+    A gap up to ``tolerance`` is one that another step closes to rounding, and a part ``sharpness`` of it where the
+    equations are nearly singular.
     """
 
     moved: ca.SX
     gap2: ca.SX
     same_branch: ca.SX
     tolerance: float = NEWTON_TOLERANCE
+    sharpness: ca.SX | float = 1.0
 
     @property
     def solved(self) -> ca.SX:
         """Whether the unknowns solve the equations but for what one step of Newton closes, on the same branch."""
-        return ca.logic_and(self.gap2 <= self.tolerance**2, self.same_branch)
+        return self.within(self.tolerance)
+
+    def within(self, tolerance: float) -> ca.SX:
+        """Whether the unknowns are on the same branch, with a gap of at most ``tolerance``."""
+        return ca.logic_and(self.gap2 <= (tolerance * self.sharpness) ** 2, self.same_branch)
+
+
+def sharpness(quality: ca.SX) -> ca.SX:
+    """Part of a gap that one step of Newton closes to rounding, by the ``quality`` of its matrix.
+
+    The step from a gap g leaves an error of (g/quality)^2/quality: g must fall as quality^1.5 does; not below what is
+    rounding itself.
+    """
+    part = ca.fmin(1, quality / _BLUNT)
+    return ca.fmax(_SHARPEST, part * ca.sqrt(ca.fmax(part, 0)))
 
 
 class Continuation(NamedTuple):
@@ -138,6 +166,7 @@ class Continuation(NamedTuple):
     state: ca.SX
     start: ca.SX
     step: ca.SX
+    max_iterations: int = _MAX_ITERATIONS
 
 
 def continuation(

@@ -39,16 +39,25 @@ class GeneralFactor:
 
     def __init__(self, matrix: ca.SX) -> None:
         self.n = matrix.size1()
-        *self._parts, self.quality, self.determinant = _general_factor(self.n).call([matrix])
+        *self._parts, self.quality, self.determinant = _general_factor(self.n, _zeros_below(matrix)).call([matrix])
 
     def solve(self, right: ca.SX) -> ca.SX:
         """x of A x = b for one column b."""
         return _general_solve(self.n)(*self._parts, right)
 
 
+def _zeros_below(matrix: ca.SX) -> frozenset[int]:
+    """Rows of a matrix that have a zero by structure in its first column; none if the first row is among them."""
+    rows = frozenset(i for i in range(matrix.size1()) if matrix[i, 0].is_zero())
+    return frozenset() if 0 in rows else rows
+
+
 @lru_cache(_SIZES)
-def _general_factor(n: int) -> ca.Function:
-    """A -> upper triangle (by rows), 1/pivots, whether rows swap, factors (both by columns), quality, determinant."""
+def _general_factor(n: int, zeros: frozenset[int]) -> ca.Function:
+    """A -> upper triangle (by rows), 1/pivots, whether rows swap, factors (both by columns), quality, determinant.
+
+    Rows ``zeros`` have no part in the first step: their entries of the first column are zero.
+    """
     matrix = ca.SX.sym("matrix", n, n)
     rows = [[matrix[i, j] for j in range(n)] for i in range(n)]
     inverse, swaps, factors, sizes = [], [], [], []
@@ -56,6 +65,9 @@ def _general_factor(n: int) -> ca.Function:
     for k in range(n):
         largest = ca.fabs(rows[k][k])
         for i in range(k + 1, n):
+            if k == 0 and i in zeros:
+                swaps.append(ca.SX(0))
+                continue
             size = ca.fabs(rows[i][k])
             better = size > largest
             swaps.append(better)
@@ -66,6 +78,9 @@ def _general_factor(n: int) -> ca.Function:
         sizes.append(largest)
         inverse.append(1 / rows[k][k])
         for i in range(k + 1, n):
+            if k == 0 and i in zeros:
+                factors.append(ca.SX(0))
+                continue
             factor = _times(rows[i][k], inverse[k])
             factors.append(factor)
             for j in range(k + 1, n):

@@ -10,11 +10,14 @@ robots of one kind) and called with their symbols: a call takes a hundredth of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 import casadi as ca
+import numpy as np
 
+from ..arrays import Array
 from ..lazy import lazy
 
 Scalar = ca.SX
@@ -34,16 +37,22 @@ class _Step(NamedTuple):
     constant: float = 0.0
 
 
+Known = tuple[tuple[int, float, int], ...]
+"""(value, factor, other): values that are a factor times an earlier one, or the factor itself (other: -1)."""
+
+
 class _Operations(NamedTuple):
     """What a tape does: values in order, and which of them are the outputs (-1: zero).
 
     Fixed symbols are numbered as they are met: legs that differ only in which symbols they take have equal operations.
+    Values that are ``known`` are not computed from their operation; derivatives are.
     """
 
     n_in: int
     n_fixed: int
     steps: tuple[_Step, ...]
     outputs: tuple[int, ...]
+    known: Known = ()
 
     @staticmethod
     def of(f: ca.Function) -> tuple[_Operations, list[int]]:
@@ -73,6 +82,14 @@ class _Operations(NamedTuple):
             steps.append(step)
         return _Operations(f.numel_in(0), len(met), tuple(steps), tuple(outputs)), list(met)
 
+    def known_value(self, number: int, values: Sequence[Scalar]) -> Scalar | None:
+        """What a value is known to be, from earlier ones; None for others."""
+        found = next(((factor, other) for one, factor, other in self.known if one == number), None)
+        if found is None:
+            return None
+        factor, other = found
+        return ca.SX(factor) if other < 0 else factor * values[other]
+
     def select_outputs(self, values: Sequence[Scalar]) -> ca.SX:
         """The outputs' entries of a list with one entry for every value."""
         return ca.vertcat(*[values[i] if i >= 0 else _ZERO for i in self.outputs])
@@ -94,6 +111,20 @@ class Tape:
     def values(self, x: ca.SX) -> Replay:
         """The function's values at x, kept for tangents and adjoints."""
         return Replay(self, x)
+
+    def all_values(self, x: ca.SX) -> ca.SX:
+        """The values of all its operations, in order."""
+        return _values(self.operations).call([x, self.fixed])[0]
+
+    def knowing(self, samples: Array) -> Tape:
+        """The same tape for inputs of which ``samples`` (s, values) of all its values are given.
+
+        Values that are 0, 1 or -1 there, or an earlier one or its opposite, are known to be that. Samples at random
+        numbers make it an identity: functions that differ agree at hardly any of them.
+        """
+        tape = copy(self)
+        tape.operations = self.operations._replace(known=_same_values(self.operations.steps, samples))
+        return tape
 
 
 class Replay:
@@ -135,7 +166,8 @@ def _taylor(tape: _Operations) -> ca.Function:
         elif step.op == ca.OP_CONST:
             values.append((ca.SX(step.constant), _ZERO, _ZERO))
         else:
-            values.append(_series(step.op, [values[i] for i in step.parents]))
+            known = tape.known_value(len(values), [series[0] for series in values]) if tape.known else None
+            values.append(_series(step.op, [values[i] for i in step.parents], known))
     results = [tape.select_outputs([series[order] for series in values]) for order in range(3)]
     return ca.Function("taylor", [*x, fixed], [ca.densify(column) for column in results])
 
@@ -151,7 +183,8 @@ def _values(tape: _Operations) -> ca.Function:
         elif step.op == ca.OP_CONST:
             values.append(ca.SX(step.constant))
         else:
-            values.append(_apply(step.op, [values[i] for i in step.parents]))
+            known = tape.known_value(len(values), values)
+            values.append(_apply(step.op, [values[i] for i in step.parents]) if known is None else known)
     return ca.Function("values", [x, fixed], [ca.densify(ca.vertcat(*values)), ca.densify(tape.select_outputs(values))])
 
 
@@ -208,34 +241,30 @@ def _adjoint(tape: _Operations) -> ca.Function:
     return ca.Function("adjoint", [symbols, weights], [result])
 
 
-def _series(op: int, arguments: Sequence[Series]) -> Series:
-    """Taylor coefficients of one operation; division and roots by their recurrences."""
+def _series(op: int, arguments: Sequence[Series], known: Scalar | None = None) -> Series:
+    """Taylor coefficients of one operation; division and roots by their recurrences. ``known`` is its value."""
     a = arguments[0]
     b = arguments[1] if len(arguments) > 1 else a
-    if op == ca.OP_ADD:
-        return a[0] + b[0], a[1] + b[1], a[2] + b[2]
-    if op == ca.OP_SUB:
-        return a[0] - b[0], a[1] - b[1], a[2] - b[2]
-    if op == ca.OP_NEG:
-        return -a[0], -a[1], -a[2]
-    if op == ca.OP_TWICE:
-        return 2 * a[0], 2 * a[1], 2 * a[2]
+    if op in _LINEAR:
+        value, first, second = (_LINEAR[op](a[k], b[k]) for k in range(3))
+        return value if known is None else known, first, second
     if op == ca.OP_MUL:
-        return a[0] * b[0], a[1] * b[0] + a[0] * b[1], a[2] * b[0] + a[1] * b[1] + a[0] * b[2]
+        z = a[0] * b[0] if known is None else known
+        return z, a[1] * b[0] + a[0] * b[1], a[2] * b[0] + a[1] * b[1] + a[0] * b[2]
     if op == ca.OP_SQ:
         twice = 2 * a[0]
-        return a[0] * a[0], twice * a[1], twice * a[2] + a[1] * a[1]
+        return a[0] * a[0] if known is None else known, twice * a[1], twice * a[2] + a[1] * a[1]
     if op == ca.OP_INV:
-        z = 1 / a[0]
+        z = 1 / a[0] if known is None else known
         z1 = -(a[1] * z) * z
         return z, z1, -(a[2] * z + a[1] * z1) * z
     if op == ca.OP_DIV:
         inverse = 1 / b[0]
-        z = a[0] * inverse
+        z = a[0] * inverse if known is None else known
         z1 = (a[1] - z * b[1]) * inverse
         return z, z1, (a[2] - z * b[2] - z1 * b[1]) * inverse
     if op == ca.OP_SQRT:
-        z = ca.sqrt(a[0])
+        z = ca.sqrt(a[0]) if known is None else known
         z1 = a[1] / (2 * z)
         return z, z1, (a[2] - z1 * z1) / (2 * z)
     value, first, second = _general(op, len(arguments))(*[series[0] for series in arguments])
@@ -245,7 +274,16 @@ def _series(op: int, arguments: Sequence[Series]) -> Series:
         z2 = z2 + first[i] * x[2]
         for j, y in enumerate(arguments):
             z2 = z2 + 0.5 * second[i, j] * x[1] * y[1]
-    return value, z1, z2
+    return value if known is None else known, z1, z2
+
+
+_LINEAR: dict[int, Callable[[Scalar, Scalar], Scalar]] = {
+    ca.OP_ADD: lambda a, b: a + b,
+    ca.OP_SUB: lambda a, b: a - b,
+    ca.OP_NEG: lambda a, _: -a,
+    ca.OP_TWICE: lambda a, _: 2 * a,
+}
+"""Operations whose Taylor coefficients do not mix."""
 
 
 def _derivatives(op: int, arguments: Sequence[Scalar], value: Scalar) -> list[Scalar]:
@@ -291,3 +329,46 @@ def _general(op: int, count: int) -> Callable[..., tuple[Scalar, Scalar, Scalar]
         return value, first, second
 
     return evaluate
+
+
+_SAME = 1e-11
+"""Difference of two values, relative to their size, that is the rounding of a tape."""
+
+
+def _vanishes(step: _Step, column: Array, parents: Array, zero: Sequence[bool]) -> bool:
+    """Whether a value is zero in all samples, given those (s, k) that it is made of and which of them are."""
+    if step.op in (ca.OP_ADD, ca.OP_SUB):  # what cancels is small beside what it is made of
+        return all(zero) or bool((np.abs(column) <= _SAME * np.abs(parents).max(axis=1)).all())
+    if step.op in (ca.OP_MUL, ca.OP_SQ, ca.OP_NEG, ca.OP_TWICE):
+        return any(zero)
+    if step.op == ca.OP_DIV:
+        return zero[0]
+    return not column.any()
+
+
+def _same_values(steps: Sequence[_Step], samples: Array) -> Known:
+    """Which values are 0, 1 or -1, or an earlier one or its opposite, in all samples (s, values)."""
+    found: list[tuple[int, float, int]] = []
+    sizes = np.abs(samples).max(axis=0, initial=0.0)
+    zeros: set[int] = set()
+    distinct: list[int] = []
+    for number, (step, column) in enumerate(zip(steps, samples.T, strict=True)):
+        if _vanishes(step, column, samples[:, list(step.parents)], [parent in zeros for parent in step.parents]):
+            zeros.add(number)
+            found.append((number, 0.0, -1))
+            continue
+        constant = next((c for c in (1.0, -1.0) if np.abs(column - c).max() <= _SAME), None)
+        if constant is not None:
+            found.append((number, constant, -1))
+            continue
+        near = [k for k in distinct if abs(sizes[k] - sizes[number]) <= _SAME * sizes[number]]
+        pairs = ((k, sign) for k in near for sign in (1.0, -1.0))
+        same = next(
+            ((k, sign) for k, sign in pairs if np.abs(column - sign * samples[:, k]).max() <= _SAME * sizes[number]),
+            None,
+        )
+        if same is None:
+            distinct.append(number)
+        else:
+            found.append((number, same[1], same[0]))
+    return tuple(found)

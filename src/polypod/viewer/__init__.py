@@ -1,8 +1,8 @@
 """Live pages: a robot in three dimensions that is dragged and answers, in one offline HTML file."""
 
-from .document import LivePage, framed, live_page, view
+from .document import LivePage, LiveRobot, framed, frames_script, live_page, packed_robots, view
 
-__all__ = ["LivePage", "framed", "live_page", "view"]
+__all__ = ["LivePage", "LiveRobot", "framed", "frames_script", "live_page", "packed_robots", "view"]
 
 
 def __dir__() -> list[str]:

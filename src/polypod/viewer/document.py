@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -196,22 +196,113 @@ def streamed_page(model: Model, name: str, duration: float, friction: bool = Tru
 
 
 def _page(model: Model, friction: bool, title: str, shown: dict[str, Any]) -> str:
+    functions, data = _program(model, friction, shown)
+    code = "\n".join([*_before(), f"const data = {_json(data)};", functions, *_after()])
+    body = Template(_text("body.html")).substitute(title=escape(title), code=_gzipped(code))
+    return html_page(title, body, _text("style.css"))
+
+
+def _program(model: Model, friction: bool, shown: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What is a robot's own in its page: its functions as JavaScript, and its data with what else is ``shown``."""
     rigid = model.rigid
     model.robot.refuse_internal("interactive pages")
     own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.is_constrained)
     functions, ports = javascript(rigid, own, friction)
-    data = {
-        "scene": scene(rigid, own, model.robot, friction),
-        "numbers": rigid.kernels.mechanism.numbers.values.tolist(),
-        "ports": ports,
-        **shown,
-    }
-    # JSON is a subset of JavaScript; all of it is packed, so no name of a robot file ever is markup
-    program = [f"const data = {json.dumps(data, allow_nan=False)};", functions, *map(_text, _SCRIPTS)]
-    code = "\n".join([_text("three.min.js"), "(() => {", '"use strict";', *program, "})();"])
-    packed = base64.b64encode(gzip.compress(code.encode(), 9, mtime=0)).decode()
-    body = Template(_text("body.html")).substitute(title=escape(title), code=packed)
-    return html_page(title, body, _text("style.css"))
+    numbers = rigid.kernels.mechanism.numbers.values.tolist()
+    return functions, {"scene": scene(rigid, own, model.robot, friction), "numbers": numbers, "ports": ports, **shown}
+
+
+def _before() -> list[str]:
+    return [_text("three.min.js"), "(() => {", '"use strict";']
+
+
+def _after() -> list[str]:
+    return [*map(_text, _SCRIPTS), "})();"]
+
+
+def _json(data: Any) -> str:
+    """Data as JSON, a subset of JavaScript; all of it is packed, so no name of a robot file ever is markup."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":"))
+
+
+def _gzipped(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Many robots in one page: each is its own interactive page in a frame, of which texts that are alike stand once.
+
+
+class LiveRobot(NamedTuple):
+    """A robot of a page of several.
+
+    Attributes
+    ----------
+    functions : str
+        Its functions as JavaScript.
+    data : dict of str to object
+        Its scene, numbers and motion, as its interactive page has them.
+    """
+
+    functions: str
+    data: dict[str, Any]
+
+    @staticmethod
+    def of(model: Model, task: Task | None = None, friction: bool = True) -> LiveRobot:
+        """A robot with a motion that its page also plays.
+
+        Parameters
+        ----------
+        model : Model
+            Model of the robot.
+        task : Task, optional
+            The motion.
+        friction : bool, optional
+            Whether friction in the joints is included.
+
+        Returns
+        -------
+        LiveRobot
+            The robot.
+        """
+        return LiveRobot(*_program(model, friction, {"motion": _motion(task)}))
+
+
+def packed_robots(robots: Sequence[LiveRobot]) -> str:
+    """Pages of several robots, packed for ``liveFrames`` of ``frames_script``; what they have in common stands once.
+
+    Parameters
+    ----------
+    robots : sequence of LiveRobot
+        The robots.
+
+    Returns
+    -------
+    str
+        Text for a page, in base64.
+    """
+    texts: dict[str, int] = {}
+
+    def number(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    programs = []
+    for functions, data in robots:
+        parts = {key: number(_json(value)) for key, value in data.items()}
+        programs.append({"functions": number(functions), "data": parts})
+    common = {"before": "\n".join(_before()), "after": "\n".join(_after()), "style": _text("style.css")}
+    return _gzipped(_json({**common, "texts": list(texts), "robots": programs}))
+
+
+def frames_script() -> str:
+    """JavaScript that defines ``liveFrames``: it shows one of ``packed_robots`` at a time in a frame.
+
+    Returns
+    -------
+    str
+        The script.
+    """
+    return _text("frames.js")
 
 
 def _text(name: str) -> str:

@@ -115,6 +115,19 @@ class Coupled:
     factor: float
 
 
+@dataclass(frozen=True)
+class Loss:
+    """Friction at the input of a coupling: which coupled displacement rubs, and its numbers.
+
+    It resists with ``coulomb`` times what the coupling applies there, as well as with the others.
+    """
+
+    term: int
+    viscous: float
+    drag: float
+    coulomb: float
+
+
 def coupling_terms(data: dict[str, Any]) -> list[list[tuple[str, float]]]:
     """Joints and factors of each relation of a coupling, from the file format."""
     kind = data.get("kind", "linear")
@@ -135,7 +148,8 @@ def coupling_terms(data: dict[str, Any]) -> list[list[tuple[str, float]]]:
         return [[(a, 1.0), (p, -r), (q, -r)], [(b, 1.0), (p, -r), (q, r)]]
     if "joints" in data:
         return [list(zip(data["joints"], data["factors"], strict=True))]
-    return [[(name, factor) for name, factor in data.items() if name not in ("kind", "name")]]
+    own = ("kind", "name", "efficiency", "friction")
+    return [[(name, factor) for name, factor in data.items() if name not in own]]
 
 
 class OutOfReachError(Exception):
@@ -164,6 +178,7 @@ class Engine:
         self.joints: dict[tuple[int, str], Held] = {}
         self.coupled: list[Coupled] = []
         self.couplings: list[tuple[int, str]] = []
+        self.losses: list[Loss] = []
         self.indices: list[dict[str, int]] = []
         # what stands at robot level comes last, as a leg of its own; bodies of legs have the leg's name before theirs
         shared = {name: self._new_body(body) for name, body in robot.get("bodies", {}).items()}
@@ -231,8 +246,19 @@ class Engine:
             for part, relation in zip(("first", "second"), coupling_terms(coupling), strict=False):
                 name = coupling.get("name") or f"coupling{count}"
                 self.couplings.append((number, f"{name} {part}" if coupling.get("kind") == "differential" else name))
-                for path, factor in relation:
+                for place, (path, factor) in enumerate(relation):
                     self._couple(joints, path, factor)
+                    if place == (1 if coupling.get("kind") in ("screw", "mimic") else 0):
+                        self._add_loss(coupling)
+
+    def _add_loss(self, coupling: dict[str, Any]) -> None:
+        """At the displacement that came last: from the efficiency of driving it, T_out/T_in = 1/(1 + coulomb)."""
+        given = coupling.get("friction", {})
+        numbers = [given.get(name, 0.0) for name in ("viscous", "drag", "coulomb")]
+        if "efficiency" in coupling:
+            numbers[2] = (1 - coupling["efficiency"]) / coupling["efficiency"]
+        if any(numbers):
+            self.losses.append(Loss(len(self.coupled) - 1, *numbers))
 
     def _couple(self, joints: dict[str, tuple[int, Any]], path: str, factor: float) -> None:
         name, motion = (path, "") if path in joints else path.rsplit(".", 1)
@@ -651,7 +677,14 @@ class Engine:
 
     def friction(self, place: Place, velocity: Array) -> Array:
         """What overcomes viscous friction and drag: (6 b)."""
-        return sum((self._braked(place, velocity, f) for f in self.frictions), np.zeros(6 * self.count))
+        whole = sum((self._braked(place, velocity, f) for f in self.frictions), np.zeros(6 * self.count))
+        return whole + sum((self._lost(place, velocity, one) for one in self.losses), np.zeros(6 * self.count))
+
+    def _lost(self, place: Place, velocity: Array, loss: Loss) -> Array:
+        """What overcomes the losses of a coupling but for what its load adds: (6 b)."""
+        row = self._coupled_rows(place)[loss.term]
+        rate = row @ velocity.ravel()
+        return (loss.viscous * rate + loss.drag * np.sign(rate)) * row
 
     def _braked(self, place: Place, velocity: Array, f: FrictionPair) -> Array:
         """What overcomes the friction of one joint but for what its load adds: (6 b)."""
@@ -682,11 +715,16 @@ class Engine:
         A joint that turns at w resists with k |F|, F its reaction; a slide with k |N|, N the part of F across it. Both
         are viscous friction k |F|/|w|: reactions and these are found by repeating.
         """
-        dry, loads = copy(self), np.zeros(len(self.frictions))
+        dry, loads = copy(self), np.zeros(len(self.frictions) + len(self.losses))
+        rates = np.abs(self._coupled_rows(place) @ motion.velocity.ravel())
         for _ in range(200):
             dry.frictions = [
                 replace(f, viscous=f.viscous + f.coulomb * load / self._resisted(place, motion.velocity, f)[1])
-                for f, load in zip(self.frictions, loads, strict=True)
+                for f, load in zip(self.frictions, loads, strict=False)
+            ]
+            dry.losses = [
+                replace(f, viscous=f.viscous + f.coulomb * load / rates[f.term])
+                for f, load in zip(self.losses, loads[len(self.frictions) :], strict=True)
             ]
             force = dry.inverse_dynamics(place, motion, wrench, friction=True)
             wrenches, fresh = dry.reactions(place, motion, wrench, force, friction=True), []
@@ -694,6 +732,9 @@ class Engine:
                 push = wrenches[f.joint][:3]
                 across = 0.0 if f.axis is None else self._turn(place, f.first) @ f.axis
                 fresh.append(np.linalg.norm(push - (push @ across) * across if f.axis is not None else push))
+            if self.losses:
+                sizes = dry._multipliers(place, motion, wrench, force, True)[len(self.terms) :] @ self._factors()
+                fresh += [abs(sizes[f.term]) for f in self.losses]
             if np.abs(fresh - loads).max() <= 1e-14 * np.max(fresh):
                 return dry
             loads = np.array(fresh)
@@ -745,6 +786,9 @@ class Engine:
             for f in self.frictions if friction else ():
                 if f.joint == key:
                     push = push - self._braked(place, motion.velocity, f)
+            for f in self.losses if friction else ():
+                if self.coupled[f.term].key == key:
+                    push = push - self._lost(place, motion.velocity, f)
             body = joint.second if joint.second >= 0 else joint.first
             own = push.reshape(self.count, 6)[body] * (1 if joint.second >= 0 else -1)
             arm = self._arm(place, body, joint.at)

@@ -32,7 +32,7 @@ _WHOLE = {
     "sources": {"*": "assumed: a test", "gravity": "table 1 <3>"},
     "base": {"shapes": [{"kind": "plate", "thickness": 0.01,
                          "corners": [[0, 0, -0.1], [0.3, 0, -0.1], [0, 0.2, -0.1]]}]},
-    "clearance": 2e-4,
+    "clearance": 2e-4, "touching": [["base", "platform"]],
     "floor": {"at": [0, 0, -0.2], "normal": [0, 0.6, 0.8]},
     "elements": [{"kind": "spring", "name": "a <spring>", "between": ["base", "platform"], "stiffness": 800.0,
                   "at": [[0.1, 0.2, 0.3], [0.3, 0.2, 0.4]], "length": 0.1, "damping": 3.0}],

@@ -469,7 +469,7 @@ class MotionModels:
         loads = SignedLoads(plain.law, plain.port, plain.values)
         known = loads if self._friction and has_dry_friction(mechanism) else None
         platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
-        state = State.of(mechanism, platform, self._friction, known)
+        state = State.of(mechanism, platform, self._friction, known, in_frames=False)
         legs = state.legs
         rows = [ca.SX(0, 6)]
         if mechanism.platform.is_constrained:

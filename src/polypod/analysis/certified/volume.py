@@ -138,7 +138,7 @@ def certified_volume(
     box = _span(test, names, span or {}, start)
     bounds = _bounds(space, start, indices)
     part, times = bounds.part(box)
-    _Refinement(bounds, Boxes.one(*part.T)).refine(gap, monotonic())  # compiles, which is no search
+    bounds.compile(Boxes.one(*part.T), gap)  # which is no search
     work = _Refinement(bounds, Boxes.one(*part.T))
     began = monotonic()
     while work.goes_on(gap) and monotonic() - began < seconds:
@@ -188,6 +188,10 @@ class _VolumeBounds:
         least, most = np.where(verdict.inside, whole, 0.0), np.where(verdict.outside, 0.0, whole)
         return _BoundedBoxes(boxes._replace(regular=verdict.regular), least, most)
 
+    def compile(self, boxes: Boxes, gap: float) -> None:
+        """Call all functions that a search may call."""
+        _Refinement(self, boxes).refine(gap, monotonic())
+
     def whole(self, boxes: Boxes) -> tuple[Array, Array]:
         """Ends (n, m) of all coordinates."""
         bottom, top = (np.tile(self.start, (len(boxes.low), 1)) for _ in range(2))
@@ -213,6 +217,13 @@ class _ColumnBounds(_VolumeBounds):
         self.columns = cache(partial(Columns, space))  # with cones: compiled only where one may bind
         self.sign, self.size = space.sign, space.model.size
         self.mirror = mirrored(space)
+        self.cones = any(leg.base_cone is not None or leg.platform_cone is not None for leg in ups_legs(space))
+
+    def compile(self, boxes: Boxes, gap: float) -> None:
+        """Also columns with cones, which are asked late: where lengths leave some volume."""
+        super().compile(boxes, gap)
+        if self.cones:
+            self.columns(True)(*self.whole(boxes))
 
     def part(self, box: Array) -> tuple[Array, int]:
         """Half of it, if a reflection takes the robot, the box and the coordinates that stay to themselves."""

@@ -17,8 +17,8 @@ from ...limits import BEST_SHARING, KINDS
 from ...model import Model
 from ...model.distribution import force_bounds
 from ...model.least_use import least_use
-from ..wrenches import wrench_feasible
-from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY, limit_names, margins
+from ..wrenches import wrench_closure, wrench_feasible
+from .quantities import CLOSING, CLOSURE, DISTANCE, FORCE, NO_LIMIT, SINGULARITY, limit_names, margins
 
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
 """Coordinates of a robot of six degrees of freedom: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll)
@@ -161,6 +161,14 @@ class Requirements:
     wrench_box : tuple of float, optional
         Half widths (6,) of a box of wrenches about ``wrench`` [N, N m], each of which must be held (wrench-feasible
         workspace); tested exactly, as by ``pp.analysis.wrench_feasible``.
+    wrench_ellipsoid : tuple of float, optional
+        Semi-axes (6,) of an ellipsoid of wrenches instead of a box [N, N m].
+    accelerations : tuple of float, optional
+        Half widths (6,) of a box of accelerations from rest [m/s^2, rad/s^2] that the platform must be able to make
+        under every wrench (dynamic workspace); semi-axes of an ellipsoid beside ``wrench_ellipsoid``.
+    closure : bool
+        Whether cables must be able to hold any wrench, were their tensions unlimited (wrench-closure workspace); then
+        bounds of tension count only if forces are asked for too.
     """
 
     distance: float = 0.0
@@ -170,6 +178,9 @@ class Requirements:
     drives: bool = False
     force_range: tuple[Any, Any] | None = None
     wrench_box: tuple[float, ...] | None = None
+    wrench_ellipsoid: tuple[float, ...] | None = None
+    accelerations: tuple[float, ...] | None = None
+    closure: bool = False
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.distance) and self.distance >= 0):
@@ -178,15 +189,26 @@ class Requirements:
             raise InputError("max_force: give max_force or use the limits of the drives, not both")
         if self.force_range is not None and (self.drives or self.max_force is not None):
             raise InputError("force_range: give force_range, max_force or drives, not several of them")
-        loads = self.payload, self.wrench, self.wrench_box
+        loads = self.payload, self.wrench, self.wrench_box, self.wrench_ellipsoid, self.accelerations
         if not self.forces and any(load is not None for load in loads):
             raise InputError(
                 "payload: is compared with the largest forces; pass max_force=, force_range= or drives=True too"
             )
-        if self.wrench_box is not None and not (_finite(self.wrench_box, 6) and min(self.wrench_box) >= 0):
+        if self.wrench_box is not None and self.wrench_ellipsoid is not None:
+            raise InputError("wrench_ellipsoid: give wrench_box or wrench_ellipsoid, not both", code="two_sets")
+        if self.payload is not None and self.accelerations is not None:
             raise InputError(
-                f"wrench_box: must be six finite half widths [N, N m] of at least 0, got {self.wrench_box!r}"
+                "accelerations: need the inertia of a payload; give it as payload of the robot file instead of here",
+                code="payload",
             )
+        for name, what, unit in (
+            ("wrench_box", "half widths", "N, N m"),
+            ("wrench_ellipsoid", "semi-axes", "N, N m"),
+            ("accelerations", "half widths or semi-axes", "m/s^2, rad/s^2"),
+        ):
+            given = getattr(self, name)
+            if given is not None and not (_finite(given, 6) and min(given) >= 0):
+                raise InputError(f"{name}: must be six finite {what} [{unit}] of at least 0, got {given!r}")
         if self.max_force is not None and not (np.asarray(self.max_force, dtype=float) > 0).all():
             raise InputError(f"max_force: must be positive, got {self.max_force!r}")
         if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):
@@ -199,7 +221,7 @@ class Requirements:
     @property
     def plain(self) -> bool:
         """Whether limits, closing and det J are all that is asked."""
-        return self.distance == 0.0 and not self.forces
+        return self.distance == 0.0 and not self.forces and not self.closure
 
     @property
     def forces(self) -> bool:
@@ -209,7 +231,8 @@ class Requirements:
     @property
     def feasibility(self) -> bool:
         """Whether forces have two bounds, or must hold a set of wrenches."""
-        return self.force_range is not None or self.wrench_box is not None
+        sets = self.force_range, self.wrench_box, self.wrench_ellipsoid, self.accelerations
+        return any(given is not None for given in sets)
 
 
 class PoseMargins(NamedTuple):
@@ -235,7 +258,7 @@ class WorkspaceTest:
     def __init__(self, space: PoseCoordinates, requirements: Requirements | None = None) -> None:
         model, asked = space.model, requirements or Requirements()
         cables = "tension" in model.robot_limits.kinds
-        if cables and not asked.forces:  # what they cannot hold is not in reach
+        if cables and not asked.forces and not asked.closure:  # what they cannot hold is not in reach
             asked = replace(asked, drives=True)
         self.space, self.requirements, self._two_sided = space, asked, asked.feasibility or (cables and asked.drives)
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
@@ -245,6 +268,9 @@ class WorkspaceTest:
             self.limits += (("robot", DISTANCE),)
         if self.requirements.forces:
             self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
+        if self.requirements.closure:
+            wrench_closure(model)  # refuses robots that are not driven by cables
+            self.limits += tuple((actuator.name, CLOSURE) for actuator in model.actuators)
         if space.turns_freely:
             self.limits += (("whole range", NO_LIMIT),)
         self._most = self.requirements.max_force
@@ -279,6 +305,10 @@ class WorkspaceTest:
                 fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
             if self.requirements.wrench_box is not None:
                 fields.append("for every wrench of the box")
+            if self.requirements.wrench_ellipsoid is not None:
+                fields.append("for every wrench of the ellipsoid")
+            if self.requirements.accelerations is not None:
+                fields.append("for every acceleration asked for")
             names = {f"{name} at rest ({', '.join(fields)})" if name == FORCE else name: None for name in names}
         return tuple(names)
 
@@ -358,14 +388,30 @@ class WorkspaceTest:
                 force = least_use(force, model.null_space(poses[inside]), most)
             left[inside] = 1.0 - np.abs(force) / np.asarray(self._most)
             rows.append(np.where(np.isnan(left), -1.0, left))
+        if asked.closure:
+            rows.append(self._closed(poses, inside))
         return rows
+
+    def _closed(self, poses: Array, inside: NDArray[np.bool_]) -> Array:
+        """Margins (n, a) of wrench closure: the tension factor of the limiting cable, 1 of others."""
+        found = wrench_closure(self.space.model, poses[inside], errors="nan")
+        left = np.ones((len(poses), len(self.space.model.actuators)))
+        left[np.flatnonzero(inside), found.limiting] = np.where(found.closed, found.factor, -1.0)
+        return left
 
     def _feasible(self, poses: Array, inside: NDArray[np.bool_]) -> Array:
         """Margins (n, a) of forces that hold all wrenches asked for: that of the limiting actuator, 1 of others."""
         model, (low, high), asked = self.space.model, self._range, self.requirements
         where = poses[inside]
         found = wrench_feasible(
-            model, where, asked.wrench_box, external_wrench(model, where, asked), bounds=(low, high), errors="nan"
+            model,
+            where,
+            asked.wrench_box,
+            external_wrench(model, where, asked),
+            ellipsoid=asked.wrench_ellipsoid,
+            acceleration=asked.accelerations,
+            bounds=(low, high),
+            errors="nan",
         )
         left = np.ones((len(poses), len(model.actuators)))
         part = np.where(np.isnan(found.margin), -1.0, found.margin / (0.5 * (high - low))[found.limiting])
@@ -374,8 +420,8 @@ class WorkspaceTest:
 
 
 def holding_forces(model: Model, poses: Array, asked: Requirements) -> Array:
-    """Actuator forces (n, a) that hold the platform, its payload and a wrench at rest, without friction; of least norm
-    where there are more actuators than degrees of freedom."""
+    """Actuator forces (n, a) that hold the platform, its payload and a wrench at rest, without friction; some of those
+    possible where there are more actuators than degrees of freedom."""
     still, wrench = np.zeros((len(poses), 6)), external_wrench(model, poses, asked)
     return np.asarray(model.inverse_dynamics(poses, still, still, wrench, friction=False, errors="nan"))
 

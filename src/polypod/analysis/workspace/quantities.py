@@ -24,6 +24,7 @@ from ...platforms import DegreesOfFreedom
 CLOSING = "legs close"
 SINGULARITY = "singularity"
 FORCE = "actuator force"
+CLOSURE = "wrench closure"
 DISTANCE = "distance to singularity"
 NO_LIMIT = "no limit"
 """Where angles end that nothing stops: beyond half a turn (pitch: a quarter) orientations are repeated."""

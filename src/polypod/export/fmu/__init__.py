@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import platform
+import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -35,17 +34,21 @@ _ALWAYS = ("-std=c99", "-fPIC", "-shared", "-fvisibility=hidden")
 
 
 def find_compiler(name: str | None = None) -> str | None:
-    """The compiler of a name (CC's unless given), or the first of the usual ones; None if there is none."""
+    """The compiler of a name (CC's unless given), or the first of the usual ones; None if there is none.
+
+    A name may have arguments: ``zig cc -target x86_64-windows-gnu``.
+    """
     wanted = name or os.environ.get("CC")
     if not wanted:
         return next(filter(None, map(shutil.which, COMPILERS)), None)
-    found = shutil.which(wanted)
+    program, *arguments = shlex.split(wanted) or [""]
+    found = shutil.which(program)
     if found is None:
         raise InputError(
-            f"compiler: {wanted!r} is not on this machine; name one that is ({', '.join(COMPILERS)}), install gcc or "
+            f"compiler: {program!r} is not on this machine; name one that is ({', '.join(COMPILERS)}), install gcc or "
             "clang, or leave it out for an FMU of sources, which importers can compile"
         )
-    return found
+    return shlex.join([found, *arguments])
 
 
 def binary(compiler: str, sources: Mapping[str, str], names: Sequence[str], flags: Sequence[str] = FLAGS) -> bytes:
@@ -53,22 +56,50 @@ def binary(compiler: str, sources: Mapping[str, str], names: Sequence[str], flag
     with tempfile.TemporaryDirectory(prefix="polypod-fmu-") as folder:
         for name, text in sources.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
-        command = [compiler, *_ALWAYS, *flags, *names, "-lm", "-o", "model.bin"]
+        command = [*shlex.split(compiler), *_ALWAYS, *flags, *names, "-lm", "-o", "model.bin"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise InputError(f"compiler: {' '.join(command[:-2])} failed:\n{done.stderr.strip()[-2000:]}")
         return (Path(folder) / "model.bin").read_bytes()
 
 
-def binary_path(identifier: str, fmi: int) -> str:
-    """The path of the binary for this machine within an FMU."""
-    system = {"linux": "linux", "darwin": "darwin"}.get(sys.platform, "windows")
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
-    folder = f"{machine}-{system}"
-    if fmi == 2 and machine == "x86_64":
-        folder = {"linux": "linux64", "darwin": "darwin64", "windows": "win64"}[system]
-    suffix = {"linux": "so", "darwin": "dylib", "windows": "dll"}[system]
-    return f"binaries/{folder}/{identifier}.{suffix}"
+_ELF = {0x03: "x86", 0x3E: "x86_64", 0xB7: "aarch64", 0x28: "aarch32", 0xF3: "riscv64"}
+_PE = {0x14C: "x86", 0x8664: "x86_64", 0xAA64: "aarch64"}
+_MACH = {0x01000007: "x86_64", 0x0100000C: "aarch64"}
+_FMI2 = {
+    "x86_64-linux": "linux64", "x86-linux": "linux32", "x86_64-darwin": "darwin64", "x86_64-windows": "win64",
+    "x86-windows": "win32",
+}  # fmt: skip
+_SUFFIX = {"linux": "so", "darwin": "dylib", "windows": "dll"}
+
+
+def platform_of(content: bytes) -> str:
+    """For which machine and system a shared library is, as FMI 3.0 writes it (``x86_64-linux``): its own head says so,
+    whatever the compiler is called."""
+
+    def word(at: int, size: int) -> int:
+        return int.from_bytes(content[at : at + size], "little")
+
+    machine, system = "", ""
+    if content[:4] == b"\x7fELF":
+        machine, system = _ELF.get(word(18, 2), ""), "linux"
+    elif content[:2] == b"MZ" and content[word(0x3C, 4) :][:4] == b"PE\0\0":
+        machine, system = _PE.get(word(word(0x3C, 4) + 4, 2), ""), "windows"
+    elif content[:4] == b"\xcf\xfa\xed\xfe":
+        machine, system = _MACH.get(word(4, 4), ""), "darwin"
+    if not machine:
+        raise InputError(
+            "compiler: made a file that is no shared library for Linux, Windows or macOS on a known processor; use "
+            "another compiler, or export sources only"
+        )
+    return f"{machine}-{system}"
+
+
+def binary_path(identifier: str, fmi: int, content: bytes) -> str:
+    """The path of a binary within an FMU, by what it is."""
+    name = platform_of(content)
+    folder = _FMI2.get(name, name) if fmi == 2 else name
+    return f"binaries/{folder}/{identifier}.{_SUFFIX[name.partition('-')[2]]}"
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -79,11 +110,12 @@ _GLUE = ("instance.h", "instance.c")
 
 
 class Fmu(NamedTuple):
-    """An FMU: its file's name and bytes, and the compiler of its binary (None: sources only)."""
+    """An FMU: its file's name and bytes, compilers of its binaries (None: sources only), and their platforms."""
 
     name: str
     content: bytes
     compiler: str | None
+    platforms: tuple[str, ...] = ()
 
 
 def export_fmu(
@@ -93,7 +125,7 @@ def export_fmu(
     parameters: Sequence[str] | None = None,
     friction: bool = True,
     *,
-    compiler: str | None = None,
+    compiler: str | Sequence[str] | None = None,
     sources_only: bool = False,
     flags: Sequence[str] = FLAGS,
 ) -> Fmu:
@@ -101,7 +133,8 @@ def export_fmu(
 
     ``parameters`` are paths of the robot's numbers that are parameters of the FMU (``all`` for every one that is not
     zero); those of ``usual_parameters`` unless given. Its sources are compiled with ``compiler`` (CC, or the first
-    of cc, gcc and clang) and ``flags``, unless there is none or ``sources_only``. The same robot gives the same bytes.
+    of cc, gcc and clang) and ``flags``, unless there is none or ``sources_only``; several compilers make binaries for
+    several systems, each in the folder of what it is. The same robot gives the same bytes.
     """
     if kind not in KINDS:
         raise UnknownNameError("kind of FMU", kind, tuple(KINDS))
@@ -114,7 +147,8 @@ def export_fmu(
             f"variables of {kind} alone; export {able}, its functions with 'polypod export c', or {AS_RIGID}",
             code="flexible",
         )
-    found = None if sources_only else find_compiler(compiler)
+    asked = (compiler,) if compiler is None or isinstance(compiler, str) else tuple(compiler)
+    found = [] if sources_only else [one for one in map(find_compiler, asked) if one is not None]
     build = Build(model, usual_parameters(model) if parameters is None else parameters, friction)
     code = KINDS[kind].make(build)
     glue = (*_GLUE, f"fmi{fmi}.c")
@@ -132,9 +166,12 @@ def export_fmu(
     files |= {f"sources/{name}": text.encode() for name, text in sorted(texts.items())}
     if fmi == 3:
         files["sources/buildDescription.xml"] = description.build().encode()
-    if found is not None:
-        files[binary_path(own, fmi)] = binary(found, texts, names, flags)
-    return Fmu(f"{file_name(model)}-{kind}.fmu", _zipped(files), found)
+    platforms = []
+    for one in found:
+        content = binary(one, texts, names, flags)
+        platforms.append(platform_of(content))
+        files[binary_path(own, fmi, content)] = content
+    return Fmu(f"{file_name(model)}-{kind}.fmu", _zipped(files), ", ".join(found) or None, tuple(platforms))
 
 
 def usual_parameters(model: Model) -> tuple[str, ...]:

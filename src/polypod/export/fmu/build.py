@@ -98,7 +98,7 @@ class Build:
             ]
         )
         failed = self._failed()  # uses a function of its own
-        functions = "\n".join(definition(f"robot_{name}", one, static=True) for name, one in self._functions.items())
+        functions = "\n".join(definition(f"robot_{name}", one) for name, one in self._functions.items())
         constants = "".join(
             f"static const double {name}[{self._longest}] = {{{', '.join([value] * self._longest)}}};\n"
             for name, value in (("zeros", "0.0"), ("ones", "1.0"))

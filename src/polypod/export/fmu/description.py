@@ -57,6 +57,10 @@ class Description:
     def _kind(self, root: ET.Element, kind: str, fmi: int) -> None:
         word = "State" if fmi == 3 else "state"
         abilities = {f"canGetAndSetFMU{word}": "true", f"canSerializeFMU{word}": "true"}
+        if fmi == 3:
+            abilities |= {"providesDirectionalDerivatives": "true", "providesAdjointDerivatives": "true"}
+        else:
+            abilities["providesDirectionalDerivative"] = "true"
         if kind == "CoSimulation":
             abilities["canHandleVariableCommunicationStepSize"] = "true"
         element = ET.SubElement(root, kind, {"modelIdentifier": self.identifier, **abilities})

@@ -10,9 +10,6 @@ from ...description.paths import Location
 from ...errors import UnknownNameError, short_repr
 from .forms import ShortFormError
 
-_OWN = ("kind", "name", "joints", "factors")
-
-
 Stated = tuple[Any, Location]
 """A coupling as a file has it, and its place there."""
 
@@ -76,7 +73,7 @@ def joint_paths(coupling: Any) -> list[str]:
     if kind is None:
         return []
     if kind.model_fields.keys() >= {"joints", "factors"} and "joints" not in coupling:
-        return [name for name in coupling if name not in _OWN]
+        return [name for name in coupling if name not in kind.model_fields]
     values = [coupling[name] for name in kind.joint_fields() if name in coupling]
     listed = [one for value in values for one in (value if isinstance(value, list) else [value])]
     return [one for one in listed if isinstance(one, str)]

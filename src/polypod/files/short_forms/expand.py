@@ -84,7 +84,8 @@ def expand(document: dict[str, Any]) -> Expanded:
 
 def _hang_on_legs(written: list[WrittenLeg]) -> bool:
     """Whether a leg holds a body of another one."""
-    names = {one.leg.get("name") for one in written if isinstance(one.leg, dict)}
+    stated = [one.leg.get("name") for one in written if isinstance(one.leg, dict)]
+    names = {name for name in stated if isinstance(name, str)}  # what else stands there, the check of the file refuses
     return any(name.partition(".")[0] in names for one in written for name in outside_bodies(one.leg))
 
 
@@ -350,7 +351,25 @@ def _joined(
         for other in others:
             one, two = (ends.get(name) or f"{WITHIN}{name}" for name in (first, other))
             parent[root(one)] = root(two)
+    _join_loose_parts(bodies, joints, parent, root)
     return root
+
+
+def _join_loose_parts(
+    bodies: dict[str, Any],
+    joints: list[tuple[dict[str, Any], Location, str]],
+    parent: dict[str, str],
+    root: Callable[[str], str],
+) -> None:
+    """Count parts at robot level that hang on the base alone (a crank, a flywheel) with a part that holds the
+    platform: every leg ends there."""
+    shared = {root(name) for name, (_, _, leg) in bodies.items() if not leg}
+    holding = [root(_ends(joint)) for joint, _, _ in joints if "platform" in bodies_between(joint)]
+    owners = sorted(dict.fromkeys(holding), key=lambda name: name not in shared)
+    held = {root(_ends(joint)) for joint, _, _ in joints}
+    for loose in shared - set(holding) if owners else ():
+        if loose in held:
+            parent[loose] = owners[0]
 
 
 def _machine(

@@ -264,7 +264,9 @@ class RecursiveLeg:
         for pair in friction_pairs(self.model) if friction else ():
             if pair.actuator is not None:
                 rate, ratio = moved.rates[self.drives[pair.actuator]], self.model.actuators[pair.actuator].ratio
-                result[pair.actuator] = self._resistance(pair, rate, loads) / ratio
+                own = self._resistance(pair, rate, loads) / ratio
+                before = result[pair.actuator]
+                result[pair.actuator] = own if before.is_zero() else before + own
         return result
 
     def _push(self, needs: list[Load], place: int, force: ca.SX, moment: ca.SX) -> None:
@@ -303,12 +305,17 @@ class RecursiveLeg:
             joint = pair.joint
             if pair.actuator is not None:
                 continue
-            places = self.tree.rates_of(joint.name)
+            places = self.tree.rates_of(pair.of if pair.beside else joint.name)
             if len(places) == _JOINT_DOF[joint.kind]:
-                forces[places] = self._resistance(pair, moved.rates[places], loads)
+                own = self._resistance(pair, moved.rates[places], loads)
+                forces[places] = own if forces[places].is_zero() else forces[places] + own
                 continue
             parent, child = (self._spin(name, moved, omega) for name in (joint.parent, joint.child))
-            moment = self._resistance(pair, child - parent, loads)
+            if pair.along is None:
+                moment = self._resistance(pair, child - parent, loads)
+            else:
+                axis = ca.SX(pair.along)
+                moment = self._resistance(pair, ca.dot(axis, child - parent), loads) * axis
             for name, part in ((joint.parent, -moment), (joint.child, moment)):
                 if name == "platform":
                     on_platform = on_platform + part

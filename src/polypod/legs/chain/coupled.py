@@ -26,10 +26,15 @@ class CoupledTerm(NamedTuple):
 
 @dataclass(frozen=True)
 class ChainRelation:
-    """sum of factor times displacement is zero; ``name`` is that of its reaction."""
+    """sum of factor times displacement is zero; ``name`` is that of its reaction.
+
+    ``loss`` is what resists at the displacement of the term ``input``, if anything does.
+    """
 
     name: str
     terms: tuple[CoupledTerm, ...]
+    input: int = 0
+    loss: Any = None
 
     @property
     def displacements(self) -> tuple[Displacement, ...]:
@@ -52,7 +57,7 @@ def relations_of(couplings: Sequence[Coupling], joints: tuple[ChainJoint, ...]) 
                 CoupledTerm(_displacement(number, joints, term.joint, term.motion), term.factor)
                 for term in relation.terms
             )
-            found.append(ChainRelation(name, terms))
+            found.append(ChainRelation(name, terms, relation.input, coupling.loss() if coupling.loses else None))
     return tuple(found)
 
 
@@ -75,6 +80,9 @@ def check_relations(couplings: Sequence[Coupling], joints: tuple[ChainJoint, ...
             raise InputError(f"{where}: {joints[twice[0]].name} is coupled to itself", code="coupled_to_itself")
         if relation.name in [other.name for other in relations[:k]]:
             raise InputError(f"{where}.name: names of couplings must be unique, got {relation.name!r} twice")
+        fault = couplings[number].unit_fault(relation.displacements[relation.input][1] == "translation")
+        if fault:
+            raise InputError(f"{where}.{fault}", code="unit")
         for term in relation.terms:
             rows[k, columns.index(term.displacement)] = term.factor
         rows[k] /= np.abs(rows[k]).max()

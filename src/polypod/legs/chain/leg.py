@@ -156,6 +156,8 @@ class Chain(Leg, kind="chain"):
 
         Derivatives by those numbers need functions that hold beside the straight position too.
         """
+        if any(one.method == "in_line" for one in self._closed_forms.values()):
+            return self.model_copy(update={"closing": "newton"}).at_home(*self._home)
         leg = self.model_copy()
         drawn_so = {
             joint
@@ -233,9 +235,27 @@ class Chain(Leg, kind="chain"):
 
     def platform_points(self, position: Any, rotation: Any) -> list[Any]:
         """Its joints on the platform."""
+        return self._seen([joint for joint in self.joints if "platform" in self._joined(joint)], position, rotation)
+
+    def carrier_points(self, position: Any, rotation: Any) -> list[Any]:
+        """The other joints of the bodies that are joined to the platform."""
+        held = [self._joined(joint) for joint in self.joints if "platform" in self._joined(joint)]
+        carriers = {name for pair in held for name in pair} - {"platform", "base"}
+        others = [
+            joint
+            for joint in self.joints
+            if carriers & set(self._joined(joint)) and "platform" not in self._joined(joint)
+        ]
+        return self._seen(others, position, rotation)
+
+    def _joined(self, joint: ChainJoint) -> tuple[str, ...]:
+        """What a joint is between: bodies that are one, by one name."""
+        return tuple(self._plan.group[name] for name in joint.between)
+
+    def _seen(self, joints: list[ChainJoint], position: Any, rotation: Any) -> list[Any]:
+        """Where joints are at home, platform frame."""
         axes = rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation))
-        held = [joint for joint in self.joints if "platform" in (self._plan.group[name] for name in joint.between)]
-        arms = [axes.T @ (vector(joint.at) - vector(position)) for joint in held]
+        arms = [axes.T @ (vector(joint.at) - vector(position)) for joint in joints]
         return arms if isinstance(rotation, ca.SX) else [np.array(ca.DM(arm)).ravel() for arm in arms]
 
     def file_path(self, parts: list[str]) -> list[str]:

@@ -3,7 +3,8 @@
 A cut joint whose one side is known gives a point w to be reached by the joints on its other side. Read outward from a
 known body these are: a hinge or slide and a rod (circle and sphere, line and sphere), a rod (a distance), a universal
 joint and a slide, a hinge and a slide, two parallel hinges (two circles), a slide and a hinge, one hinge; or two hinges
-whose axes meet a third of known direction (two cones). Two hinges that are not parallel stand for a universal joint,
+whose axes meet a third of known direction (two cones); or a universal joint and a spindle in line with the universal
+joint that it ends in, whose screws turn as they travel. Two hinges that are not parallel stand for a universal joint,
 before a hinge or slide where their axes meet; the bars of a parallelogram for one hinge.
 """
 
@@ -20,6 +21,9 @@ from ...arrays import Array
 from .data import JOINT_DOF, ChainJoint
 from .plan import Edge, Plan, ordered
 
+_IN_LINE = 1e-6
+"""Sine below which an axis of a universal joint is along the spindle that ends in it."""
+
 
 @dataclass(frozen=True)
 class ClosedFormStep:
@@ -31,11 +35,14 @@ class ClosedFormStep:
     turns the next hinge's axis to its distance from the point, or to its angle with the cut hinge's axis.
     ``hinge_slide``, ``universal_slide``: a hinge or universal joint with a slide next, which is as long as the point is
     far; the slide itself is ``stretched``. ``carried``: what hangs on the far end of a parallelogram's bar and does not
-    turn; ``parallelogram_bar``: the bar opposite. ``given``: its displacement is an internal coordinate.
+    turn; ``parallelogram_bar``: the bar opposite. ``given``: its displacement is an internal coordinate. ``in_line``: a
+    hinge, slide or cylindrical joint on the line from one universal joint (``other``) to another: one of them is as
+    long as the point is far, one turns until the axes of the second universal joint are perpendicular, others follow.
 
     ``branch`` is that of its root, ``spherical_2r`` that of a universal joint. ``straight`` says that a universal
     joint's child reaches out perpendicular to the second axis, or a slide along the line to what it reaches; ``sense``
-    is -1 if that slide grows towards what carries it: its axis is stated the other way round. ``alone`` says that no
+    is -1 if that slide grows towards what carries it: its axis is stated the other way round, as that of a joint in
+    line. ``alone`` says that no
     joint before it has brought the point to its distance: that is left to the platform. ``counter`` is the hinge at the
     other end of a bar of a parallelogram, which turns back what this hinge turns.
     """
@@ -149,6 +156,9 @@ def _matched(
             return {steps[0].joint: ClosedFormStep("parallelogram_bar", target, opposite, straight=opposite == beside)}
     if end.kind not in ("spherical", "universal", "revolute"):
         return None
+    spindle = _spindle(leg, plan, path, cut) if end.kind == "universal" else None
+    if spindle is not None:
+        return spindle
     new = _reaching(leg, plan, steps, target, end.kind)
     if new is None:
         return None
@@ -205,6 +215,47 @@ def _reaching(
     if not _turns(steps[1], lines[1], point):
         return None
     return {first: ClosedFormStep("spherical_2r", target, second), second: ClosedFormStep("turn", target, alone=True)}
+
+
+def _spindle(leg: Any, plan: Plan, path: Sequence[Edge], cut: Edge) -> dict[int, ClosedFormStep] | None:
+    """A universal joint, and joints in line with it and with the universal joint that they end in.
+
+    One of them travels freely and one turns freely; what else turns is a screw that turns as it travels.
+    """
+    first, row, target = path[0], path[1:], cut.joint
+    if leg.joints[first.joint].kind != "universal" or _step_kind(leg, plan, first) != "pointing" or not row:
+        return None
+    at, point = leg.joints[first.joint].at, leg.joints[target].at
+    motions = {"revolute": ("rotation",), "prismatic": ("translation",), "cylindrical": ("rotation", "translation")}
+    travels: list[Edge] = []
+    turns: list[Edge] = []
+    for edge in row:
+        joint = leg.joints[edge.joint]
+        if joint.kind not in motions or plan.is_internal(edge.joint):
+            return None
+        if not parallel(joint.axis, unit(np.subtract(point, at))):
+            return None
+        if joint.kind != "prismatic" and not on_line(at, joint.at, joint.axis):
+            return None
+        for motion in motions[joint.kind]:
+            if (edge.joint, motion) not in plan.follows:
+                (travels if motion == "translation" else turns).append(edge)
+            elif motion == "translation" or edge not in [one for own in plan.screws.values() for one in own]:
+                return None
+    if len(travels) != 1 or len(turns) != 1:
+        return None
+    sense = _along(leg, first, travels[0], target)
+    own = 0 if plan.group[leg.joints[target].between[0]] == row[-1].child else 1
+    mine, other = (np.array(leg.joints[target].axes[k]) for k in (own, 1 - own))
+    line = unit(np.subtract(point, at))
+    side = float(other @ np.cross(line, mine))
+    if sense == 0 or abs(side) < _IN_LINE:
+        return None
+    found = {first.joint: ClosedFormStep("universal_slide", target, travels[0].joint, straight=True, sense=sense)}
+    for edge in row:
+        along = 1 if (line @ leg.joints[edge.joint].axis > 0) != edge.reversed else -1
+        found[edge.joint] = ClosedFormStep("in_line", target, first.joint, 1 if side > 0 else -1, sense=along)
+    return found
 
 
 def _as_universal(
@@ -403,6 +454,11 @@ def _opposite(joints: Sequence[ChainJoint], one: tuple[int, int], two: tuple[int
 
 # ----------------------------------------------------------------------------------------------------------------------
 # What the numbers of a chain's joints have in common at home, to the rounding of their arithmetic.
+
+
+def unit(a: Any) -> Array:
+    """A vector at length one; zero stays zero."""
+    return np.array(a) / (float(np.linalg.norm(a)) or 1.0)
 
 
 def parallel(a: Any, b: Any) -> bool:

@@ -19,6 +19,7 @@ from ..contract import (
     Limit,
     PlacedBody,
     PlacedCoupling,
+    PlacedFriction,
     Placement,
     Spring,
     Unknowns,
@@ -131,7 +132,8 @@ class PlacedChain:
 
         ``cosine`` and ``sine`` are those at home. The angle of a coupled joint may be more than a turn.
         """
-        following = self.displacement[displacement] if self._is_given(displacement) else self._following(displacement)
+        known = displacement in self.displacement  # an internal coordinate, or one in closed form
+        following = self.displacement[displacement] if known else self._following(displacement)
         if following is None and displacement not in self._turning:
             c, s, size = self.unknowns.angle(name, cosine, sine)
             if displacement[1] == "rotation":
@@ -142,10 +144,6 @@ class PlacedChain:
         self._counted.add(displacement)
         c, s = ca.cos(angle), ca.sin(angle)
         return (c, s) if absent(sine) else (c * cosine - s * sine, s * cosine + c * sine)
-
-    def _is_given(self, displacement: tuple[int, str]) -> bool:
-        """Whether a displacement is an internal coordinate, which may be more than a turn."""
-        return displacement in self.plan.internal
 
     def _threaded(self, displacement: tuple[int, str]) -> ca.SX:
         """The turns of a screw in a row with a joint whose turn is unknown, about the joint's own axis [rad].
@@ -336,9 +334,23 @@ class PlacedChain:
                 ca.vertcat(*parts.moved, ca.SX(0, 1)),
                 ca.vertcat(*[rows[k] for k in solving], ca.SX(0, 1)),
                 self._size(),
+                tuple(_turns(names[k]) for k in solving),
             )
         )
-        constraints = tuple(Constraint(names[k], rows[k]) for k in range(len(rows)) if k not in solving)
+        held = [k for k in range(len(rows)) if k not in solving]
+        constraints = tuple(Constraint(names[k], rows[k], _turns(names[k])) for k in held)
+        couplings = [self._placed_coupling(relation) for relation in self.relations]
+        losing = [
+            PlacedFriction(
+                f"coupling {one.name}",  # a joint may have the name alone
+                (term := one.joints[relation.input]).joint,
+                term.direction,
+                relation.loss,
+                one.name,
+            )
+            for one, relation in zip(couplings, self.relations, strict=True)
+            if relation.loss is not None
+        ]
         return Placement(
             self._bodies(),
             self._joints(),
@@ -349,12 +361,13 @@ class PlacedChain:
             constraints,
             self._springs(),
             tuple(self._displacement(*one) for one in joint_coordinates),
-            tuple(self._placed_coupling(relation) for relation in self.relations),
+            tuple(couplings),
             self.internal,
             tuple(
                 Actuator(name := self.leg.joints[number].name, name, ca.SX(0), _UNIT.get(motion, "rad"))  # type: ignore[arg-type]
                 for number, motion in sorted(self.leg.held)
             ),
+            frictions=tuple(losing),
         )
 
     def _placed_coupling(self, relation: ChainRelation) -> PlacedCoupling:
@@ -636,3 +649,8 @@ def without_spin(inertia: Inertia, along: ca.SX) -> Inertia:
     moment = ca.trace(inertia.second) - dot(along, inertia.second @ along)
     second = inertia.second - 0.5 * moment * ca.SX.eye(3) + moment * (along @ along.T)
     return Inertia(inertia.mass, inertia.first, second)
+
+
+def _turns(name: str) -> bool:
+    """Whether a residual is an angle, by its name ``joint: what``."""
+    return not name.rpartition(": ")[2].startswith("gap")

@@ -7,15 +7,30 @@ directions to known points. Frames have an axis along what a body reaches for, s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
 
-from ...symbols.vectors import Frame, cross, dot, norm, unit, vector
+from ...symbols.vectors import Frame, cross, dot, norm, total, unit, vector
 from ..contract import Condition
 from .patterns import ClosedFormStep
 from .place import ChainBody, Choices, PlacedChain
 from .plan import Edge, Plan
+
+
+@dataclass(frozen=True)
+class Row:
+    """Joints in line: their edges outward, what each turns about the line, and cosine and sine of all together."""
+
+    edges: list[Edge]
+    turns: dict[int, ca.SX]
+    cosine: ca.SX
+    sine: ca.SX
+
+    def turned(self, edge: Edge) -> ca.SX:
+        """What the child of a joint has turned about the line."""
+        return total([self.turns[one.joint] for one in self.edges[: self.edges.index(edge) + 1]], (1, 1))
 
 
 class SolvedChain(PlacedChain):
@@ -33,6 +48,7 @@ class SolvedChain(PlacedChain):
         self._closed_forms = closed_forms
         self._universal_slide: dict[int, ca.SX] = {}
         self._carried: set[str] = set()
+        self._rows: dict[int, Row] = {}
         super().__init__(leg, plan, choices, tip, attached)
 
     # -- hinges --------------------------------------------------------------------------------------------------------
@@ -41,6 +57,9 @@ class SolvedChain(PlacedChain):
         closed_form = self._closed_forms.get(edge.joint)
         if closed_form is None or closed_form.method == "given":
             super()._hinge(edge, parent, at, axis, slides)
+            return
+        if closed_form.method == "in_line":
+            self._in_line(edge, closed_form)
             return
         if closed_form.method in ("carried", "parallelogram_bar"):
             self._beside(edge, closed_form, parent, at)
@@ -100,6 +119,75 @@ class SolvedChain(PlacedChain):
         if self._driven(edge):
             self.displacement[edge.joint, "rotation"] = ca.atan2(s * c_home - c * s_home, c * c_home + s * s_home)
         self._set(edge, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
+
+    def _in_line(self, edge: Edge, closed_form: ClosedFormStep) -> None:
+        """A joint on the line f from a universal joint, which carries (e, f, g), to the point that it reaches.
+
+        Bodies of the row have frames (f, p, f x p) with p = e turned about f, at either end of the line.
+        """
+        joint, start = self.leg.joints[edge.joint], self._closed_forms[closed_form.other]
+        first, target = self._at(closed_form.other), self._at(closed_form.cut)
+        line = unit(target - first)
+        self._assume(edge, "its axis stays in line with the universal joints", cross(self._axis(edge.joint), line))
+        if joint.kind != "prismatic":
+            off = cross(line, self._at(edge.joint) - first)
+            self._assume(edge, "its axis stays on the line between the universal joints", off)
+        holder = self.bodies[next(tree.child for tree in self.plan.tree if tree.joint == closed_form.other)]
+        (e0, f0, g0), (e, f, g) = (ca.horzsplit(frame.axes) for frame in (holder.home, holder.now))
+        row = self._row(closed_form)
+        turned = row.turned(edge)
+        c, s = (row.cosine, row.sine) if edge is row.edges[-1] else (ca.cos(turned), ca.sin(turned))
+        axes = ca.horzcat(f, c * e - s * g, -c * g - s * e)
+        beyond = row.edges.index(edge) >= [one.joint for one in row.edges].index(start.other)
+        home = Frame(target if beyond else first, ca.horzcat(f0, e0, -g0))
+        self.bodies[edge.child] = ChainBody(
+            home, Frame(self._target(closed_form.cut) if beyond else holder.now.origin, axes)
+        )
+
+    def _row(self, closed_form: ClosedFormStep) -> Row:
+        """The joints in line between two universal ones: what they turn in all, psi about their line f, and each.
+
+        The travel is known. psi makes the axis d of the second universal joint perpendicular to its other one, b: with
+        d = h f + x e + y g at home, (x b.e + y b.g) cos psi + (y b.e - x b.g) sin psi = -h b.f.
+        """
+        if closed_form.cut in self._rows:
+            return self._rows[closed_form.cut]
+        slide = self._closed_forms[closed_form.other].other
+        self.displacement[slide, "translation"] = self._universal_slide[slide]
+        holder = self.bodies[next(tree.child for tree in self.plan.tree if tree.joint == closed_form.other)]
+        cut = next(one for one in self.plan.cuts if one.joint == closed_form.cut)
+        known = next(side for side in (cut.parent, cut.child) if side in self.bodies)
+        end = self.leg.joints[closed_form.cut]
+        own = 1 if self.plan.group[end.between[0]] == known else 0
+        b, d = self.bodies[known].vector(vector(end.axes[1 - own])), vector(end.axes[own])
+        x, h, y = (dot(axis, d) for axis in ca.horzsplit(holder.home.axes))
+        be, bf, bg = (dot(axis, b) for axis in ca.horzsplit(holder.now.axes))
+        across, along = x * be + y * bg, y * be - x * bg
+        c, s, condition = solve_trigonometric(end.name, closed_form.branch, across, along, -h * bf)
+        text = f"{end.name}: what it carries is in line with its first axis"
+        size = ca.sqrt(across * across + along * along)
+        self.reaches += [condition, Condition(text, size, bf, "cosine", singular=True)]
+        edges = [
+            edge
+            for edge in self.plan.tree
+            if (one := self._closed_forms.get(edge.joint)) is not None
+            and (one.method, one.cut) == ("in_line", closed_form.cut)
+        ]
+        turning = {edge.joint: edge for edge in edges if self.leg.joints[edge.joint].kind != "prismatic"}
+        free = next(k for k in turning if (k, "rotation") not in self.plan.follows)
+        left = ca.atan2(s, c)
+        for k in turning:
+            if k != free:
+                turn = self._following((k, "rotation"))
+                assert turn is not None
+                self.displacement[k, "rotation"] = turn
+                left = left - self._closed_forms[k].sense * turn
+        self.displacement[free, "rotation"] = self._closed_forms[free].sense * left
+        self._counted |= {(k, "rotation") for k in turning}
+        parts = {edge.joint: self._closed_forms[edge.joint].sense * self.displacement[edge.joint, "rotation"]
+                 if edge.joint in turning else ca.SX(0) for edge in edges}  # fmt: skip
+        self._rows[closed_form.cut] = Row(edges, parts, c, s)
+        return self._rows[closed_form.cut]
 
     def _beside(self, edge: Edge, closed_form: ClosedFormStep, parent: ChainBody, at: ca.SX) -> None:
         """What does not turn against the body that a parallelogram's bar starts from, or the bar opposite."""
@@ -162,6 +250,9 @@ class SolvedChain(PlacedChain):
         closed_form = self._closed_forms.get(edge.joint)
         if closed_form is None or closed_form.method == "given":
             super()._slide(edge, parent, at, axis)
+            return
+        if closed_form.method == "in_line":
+            self._in_line(edge, closed_form)
             return
         a = parent.vector(axis)
         if closed_form.method == "stretched":

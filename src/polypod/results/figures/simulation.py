@@ -131,6 +131,7 @@ def _changes(result: xr.Dataset) -> dict[str, Any]:
         "springs": result.get("energy_springs", none),
         "lost in friction and damping" if "elastic" in result else "lost in friction": result["work_friction"],
         "work of external wrench": result["work_external"],
+        **({"work of the base": result["work_base"]} if "work_base" in result else {}),
         "work of actuators": result["work_actuators"],
     }
     changes = {name: line.values - line.values[:1] for name, line in lines.items()}

@@ -13,6 +13,7 @@ from ...identification.new_robot import Z95
 from ...identification.tables import (
     base_table,
     changes_table,
+    channels_table,
     force_errors_table,
     identification_headline,
     moved_table,
@@ -35,6 +36,7 @@ def identification_page(found: Identification) -> str:
             f"<p class='verdict'>{escape(identification_headline(found))}</p>",
             *(f'<p class="note">{escape(text)}</p>' for text in found.notes),
             table_html(force_errors_table(found)),
+            table_html(channels_table(found)) if found.channels else "",
             forces,
             changed,
             table_html(whiteness_table(found)),

@@ -116,8 +116,8 @@ def notes(result: xr.Dataset) -> list[str]:
             + "; ".join(left_open)
             + "."
         )
-    held = str(result.attrs.get("held_at_rest", ""))
-    return found + ([f"{held}."] if held else []) + bending_notes(result) + near_singularity(result)
+    said = [str(result.attrs.get(name, "")) for name in ("held_at_rest", "straight_cables")]
+    return found + [f"{text}." for text in said if text] + bending_notes(result) + near_singularity(result)
 
 
 def bending_notes(result: xr.Dataset) -> list[str]:

@@ -69,6 +69,12 @@ function poseAt(values) {
 const wrenchWith = own => (own ? load.map((value, k) => value + own[k]) : load.slice());
 let stream = null; // a simulation under way
 
+/** The instant that is shown is of a run that is no more: it stays in the picture until the new run has samples. */
+const GONE = -1;
+const forgetInstant = () => {
+  if (index !== null) index = GONE;
+};
+
 /** Shows the robot at a pose: at rest, or at an instant of the motion; null is a pose that the legs do not allow. */
 function show(pose, values = null, instant = null) {
   index = instant;
@@ -91,7 +97,9 @@ function show(pose, values = null, instant = null) {
   if (dock) dock.at(instant);
   redraw();
 }
-const refresh = () => show(state.pose, x, index);
+const refresh = () => {
+  if (index !== GONE) show(state.pose, x, index);
+};
 /** Draws once before the next picture of the screen, however often it is asked for. */
 function redraw() {
   if (waiting) return;
@@ -143,6 +151,7 @@ Object.assign(app, {
     refresh();
   },
   setInstant(k) {
+    if (!data.motion.pose[k]) return; // a simulation that begins anew has no samples yet
     app.refusal = "";
     show(data.motion.pose[k], null, k);
   },

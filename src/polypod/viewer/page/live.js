@@ -29,6 +29,7 @@ function makeStream(motion, { duration, actuators, speed }) {
       stream.number = run;
       for (const name of Object.keys(columns)) motion[name].length = 0;
       dock.clear();
+      forgetInstant();
       drawn = 0;
       follows = true;
     }

@@ -315,6 +315,7 @@ function makeDock(host, motion, show, stream = null) {
     clear: () => {
       for (const one of plots) one.clear();
       now = 0;
+      playing = false;
     },
   };
 }

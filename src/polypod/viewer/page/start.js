@@ -65,6 +65,10 @@ window.polypod = {
   get state() {
     return state;
   },
+  /** Number of the instant of the motion that is shown; null where the robot was moved away from it. */
+  get instant() {
+    return index;
+  },
   evaluate,
   call,
   scene,

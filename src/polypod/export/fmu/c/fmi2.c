@@ -211,12 +211,12 @@ EXPORT fmi2Status FMI(fmi2DeSerializeFMUstate)(void *instance, const char *bytes
     return fmi2OK;
 }
 
-EXPORT fmi2Status FMI(fmi2GetDirectionalDerivative)(void *c, const fmi2ValueReference *unknown, size_t unknowns,
+EXPORT fmi2Status FMI(fmi2GetDirectionalDerivative)(void *instance, const fmi2ValueReference *unknown, size_t unknowns,
                                                     const fmi2ValueReference *known, size_t knowns,
                                                     const double *seed, double *result)
 {
-    (void)unknown, (void)known, (void)knowns, (void)seed, (void)result;
-    return none(c, unknowns + 1, "directional derivatives");
+    Component *c = instance;
+    return said(c, instance_directional(&c->model, unknown, unknowns, known, knowns, seed, result));
 }
 
 /* Model exchange */

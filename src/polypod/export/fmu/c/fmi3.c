@@ -266,16 +266,18 @@ EXPORT fmi3Status FMI(fmi3DeserializeFMUState)(void *instance, const uint8_t *by
     return fmi3OK;
 }
 
-#define NO_DERIVATIVES(Name) \
-    EXPORT fmi3Status FMI(Name)(void *c, const Reference *unknown, size_t unknowns, const Reference *known, \
-                                size_t knowns, const double *seed, size_t seeds, double *result, size_t results) \
+#define DERIVATIVES(Name, instance_function, results) \
+    EXPORT fmi3Status FMI(Name)(void *instance, const Reference *unknowns, size_t count, const Reference *knowns, \
+                                size_t given, const double *seed, size_t seeds, double *result, size_t length) \
     { \
-        (void)unknown, (void)unknowns, (void)known, (void)knowns; \
-        (void)seed, (void)seeds, (void)result, (void)results; \
-        return none(c, 1, "directional derivatives"); \
+        (void)seeds; \
+        Component *c = instance; \
+        if (length != (results)) \
+            return said(c, misuse(&c->model, "%d derivatives are needed, got room for %d", (int)(results), (int)length)); \
+        return said(c, instance_function(&c->model, unknowns, count, knowns, given, seed, result)); \
     }
-NO_DERIVATIVES(fmi3GetDirectionalDerivative)
-NO_DERIVATIVES(fmi3GetAdjointDerivative)
+DERIVATIVES(fmi3GetDirectionalDerivative, instance_directional, count)
+DERIVATIVES(fmi3GetAdjointDerivative, instance_adjoint, given)
 
 EXPORT fmi3Status FMI(fmi3EnterConfigurationMode)(void *c) { return none(c, 1, "structural parameters"); }
 EXPORT fmi3Status FMI(fmi3ExitConfigurationMode)(void *c) { return none(c, 1, "structural parameters"); }

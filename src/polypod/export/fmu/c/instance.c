@@ -129,6 +129,68 @@ Outcome instance_derivatives(Instance *m, double *derivatives, size_t count)
     return outcome;
 }
 
+/* The change of unknowns along a seed of knowns: central differences of fourth order, the instance stays as it is. */
+Outcome instance_directional(Instance *m, const unsigned int *unknowns, size_t count, const unsigned int *knowns,
+                             size_t given, const double *seed, double *result)
+{
+    static const double offsets[4] = {-2.0, -1.0, 1.0, 2.0}, weights[4] = {1.0, -8.0, 8.0, -1.0};
+    double largest = 0.0;
+    for (size_t k = 0; k < given; k++) {
+        if (knowns[k] >= VARIABLES)
+            return misuse(m, "there is no variable with value reference %u", knowns[k]);
+        const Role role = variables[knowns[k]].role;
+        if (role != INPUT && role != PARAMETER && role != STATE)
+            return misuse(m, "%s is computed: derivatives are by inputs, parameters and states", variables[knowns[k]].name);
+        if (!isfinite(seed[k]))
+            return misuse(m, "%s: a finite seed is needed, got %g", variables[knowns[k]].name, seed[k]);
+        largest = fmax(largest, fabs(seed[k]) / fmax(1.0, fabs(m->values[knowns[k]])));
+    }
+    for (size_t k = 0; k < count; k++) {
+        if (unknowns[k] >= VARIABLES)
+            return misuse(m, "there is no variable with value reference %u", unknowns[k]);
+        result[k] = 0.0;
+    }
+    if (largest == 0.0)
+        return FINE;
+    const double length = 2e-4 / largest;
+    const Instance stored = *m;
+    Outcome outcome = FINE;
+    for (int point = 0; point < 4 && outcome == FINE; point++) {
+        for (size_t k = 0; k < given; k++)
+            m->values[knowns[k]] = stored.values[knowns[k]] + offsets[point] * length * seed[k];
+        m->stale = 1;
+        outcome = refreshed(m);
+        for (size_t k = 0; k < count; k++)
+            result[k] += weights[point] * m->values[unknowns[k]] / (12.0 * length);
+        if (outcome == FINE)
+            *m = stored;
+    }
+    char message[sizeof m->message];
+    memcpy(message, m->message, sizeof message);
+    *m = stored;
+    memcpy(m->message, message, sizeof message);
+    return outcome;
+}
+
+/* The products of a seed of unknowns with the derivatives by each of the knowns. */
+Outcome instance_adjoint(Instance *m, const unsigned int *unknowns, size_t count, const unsigned int *knowns,
+                         size_t given, const double *seed, double *result)
+{
+    const double one = 1.0;
+    double column[VARIABLES];
+    if (count > VARIABLES)
+        return misuse(m, "the model has %d variables, got %d unknowns", (int)VARIABLES, (int)count);
+    for (size_t k = 0; k < given; k++) {
+        const Outcome outcome = instance_directional(m, unknowns, count, &knowns[k], 1, &one, column);
+        if (outcome != FINE)
+            return outcome;
+        result[k] = 0.0;
+        for (size_t i = 0; i < count; i++)
+            result[k] += seed[i] * column[i];
+    }
+    return FINE;
+}
+
 Outcome instance_restore(Instance *m, const Instance *stored)
 {
     if (memcmp(stored->token, m->token, sizeof m->token) != 0)

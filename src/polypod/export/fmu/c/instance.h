@@ -42,6 +42,10 @@ Outcome instance_initialised(Instance *m);
 Outcome instance_step(Instance *m, double time, double step);
 Outcome instance_set_states(Instance *m, const double *states, size_t count);
 Outcome instance_derivatives(Instance *m, double *derivatives, size_t count);
+Outcome instance_directional(Instance *m, const unsigned int *unknowns, size_t count, const unsigned int *knowns,
+                             size_t given, const double *seed, double *result);
+Outcome instance_adjoint(Instance *m, const unsigned int *unknowns, size_t count, const unsigned int *knowns,
+                         size_t given, const double *seed, double *result);
 Outcome instance_restore(Instance *m, const Instance *stored);
 Outcome misuse(Instance *m, const char *format, ...);
 
