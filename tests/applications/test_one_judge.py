@@ -678,6 +678,9 @@ def test_names_of_joints_and_torques_are_paths():
     with pytest.raises(pp.errors.UnknownNameError) as unknown:
         pp.load("planar-3-rrr", {"legs.*.joints.motr.max_torque": 1.0})
     assert len(str(unknown.value)) < 1000 < len(", ".join(unknown.value.known))
+    with pytest.raises(pp.errors.UnknownNameError) as unknown:
+        pp.load("planar-3-rrr", {"legs.*.joints.motor.max_torqe": 1.0})
+    assert unknown.value.near[0] == "legs.*.joints.motor.max_torque"
 
 
 @pytest.mark.parametrize(

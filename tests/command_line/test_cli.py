@@ -82,6 +82,7 @@ def test_run_as_data(here):
     assert len(data["bearings"]) == 18
     assert (here / "there" / "report.html").is_file()
     assert data["summary"]["peak_force_N"] == pytest.approx(peak, rel=1e-14)
+    assert polypod("run", "kim-ryu", "--certify-time", "0 s").exit_code == 2
     proven = polypod("run", "kim-ryu", "kim-ryu-circle", "--rate", 40, "--no-friction", "--out", "there")
     says(proven.stderr, "certify")
 

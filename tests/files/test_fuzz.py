@@ -41,6 +41,7 @@ def test_mutated_files_are_refused_or_answered_right(part: int, tmp_path: Path) 
     assert WARNED in words
 
 
+@pytest.mark.long  # a fault it finds is no fault of the change that is tested
 def test_files_that_nobody_has_tried(tmp_path: Path) -> None:
     first = int(os.environ.get("POLYPOD_FUZZ_SEED") or secrets.randbelow(10**9))
     print(f"seeds from {first}; POLYPOD_FUZZ_SEED={first} repeats them")
@@ -55,6 +56,17 @@ def test_the_judge_is_right(robot: str) -> None:
     force = model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, wrench=s.wrench)
     exact = Exact(model.robot).forces(s.pose, s.twist, s.acceleration, s.wrench)
     assert np.abs(force - exact).max() < 3e-15 * np.abs(exact).max()
+
+
+def test_a_leg_whose_name_is_a_list_is_refused() -> None:
+    """Where legs are looked up by name before the file is checked."""
+    data = pp.Model("hexapod").robot.model_dump(mode="json", exclude_none=True)
+    for name in ([1, 2], {"a": 1}, None, 3):
+        data["legs"][2]["name"] = name
+        with pytest.raises(pp.errors.PolypodError) as refused:
+            pp.load(data)
+        assert "legs" in str(refused.value)
+        assert "name" in str(refused.value)
 
 
 def test_a_seed_is_a_file() -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import InputError
 from .frame import Answer, Digits, Styled, Target, command
 from .options import (
     DriveRate,
@@ -19,6 +20,7 @@ from .options import (
     WithFriction,
     check_rate,
     load_model,
+    measured,
 )
 from .terminal import working
 
@@ -57,6 +59,9 @@ def run(
         bool | None, typer.Option(help="Include vibration of a flexible platform; default: automatic.")
     ] = None,
     certify: Annotated[bool, typer.Option(help="Also verify limits between samples (rigorous where possible).")] = True,
+    certify_time: Annotated[
+        float, typer.Option(help="Computing time after which the proof is given up.", **measured("s"))
+    ] = 60.0,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with code 2 if a limit is broken.")] = False,
     table: SetPointsFile = None,
     drive_rate: DriveRate = 1000.0,
@@ -69,6 +74,10 @@ def run(
     from ..results.report import FILES, check_target, notes, provenance, write_results
 
     check_rate(rate)
+    if not certify_time > 0:
+        raise InputError(
+            f"--certify-time: must be greater than 0, got {certify_time:g} s; --no-certify leaves the proof out"
+        )
     name, task_name = robot_and_motion(robot, motion)
     with working("running") as progress:
         progress("compiling the robot")
@@ -85,7 +94,7 @@ def run(
         drives = {} if table is None else {Target(table, force): setpoints(model, task_name, drive_rate, friction)}
         contents = {at: found.content(at.path) for at, found in drives.items()}
         with with_motion_lines(task_name):
-            result = study(model, task, friction, progress, vibration, certify)
+            result = study(model, task, friction, progress, vibration, certify, certify_time)
         if files:
             write_results(result, target, force, progress, inputs, model)
     found, driven, broken = verdict(result), motors(result), limits(result)

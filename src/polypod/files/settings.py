@@ -87,17 +87,17 @@ def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
     if not found:
         # near matches only among fields of the first leg: its neighbours have the same
         near = [path for path in known if not path.startswith("legs.") or path.startswith("legs.0.")]
-        named = [_named(robot, path) for path in near]
+        named = [form for path in near for form in _named(robot, path)]
         raise UnknownNameError("parameter", pattern, tuple(_general(path, len(robot.legs)) for path in named))
     return found
 
 
-def _named(robot: Robot, path: str) -> str:
-    """A path with its leg's number and the names of joints and limits as people write them."""
+def _named(robot: Robot, path: str) -> list[str]:
+    """A path with its leg's number and names of joints as people write them; limits of torque as those of force too."""
     forms, parts = spellings(robot, path), path.split(".")
     if parts[0] == "legs" and in_files(robot, path):
-        return forms[-1]
-    return forms[(len(forms) - 1) // 2]
+        return forms[-1:]
+    return list({form.rpartition(".")[2]: form for form in forms[: (len(forms) + 1) // 2]}.values())
 
 
 def _general(path: str, legs: int) -> str:

@@ -154,7 +154,8 @@ class Verdict:
         at = "" if worst.time is None else f" at {worst.time:.3g} s"
         most = f"{worst.quantity} {percent(worst.use)} in {worst.where}{at}"
         if broken:
-            return f"Does not fit: {', '.join(broken)} exceed their limits; the worst is {most}."
+            verb = "exceeds its limit" if len(broken) == 1 else "exceed their limits"
+            return f"Does not fit: {', '.join(broken)} {verb}; the worst is {most}."
         if self.between:
             return f"Does not fit: limits are violated between samples: {self.between}."
         when = "at every instant (verified)" if self.proven else "at the samples"
