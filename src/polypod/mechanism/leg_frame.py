@@ -49,8 +49,11 @@ class LegInLegFrame:
     moves: tuple[bool, ...]
 
     @staticmethod
-    def of(mechanism: Mechanism, leg: LegModel) -> LegInLegFrame | None:
-        """Of a leg that states its own axes; None also if the leg does not reach the tips at which it is checked."""
+    def of(mechanism: Mechanism, leg: LegModel, checked: bool = False) -> LegInLegFrame | None:
+        """Of a leg that states its own axes; None also if the leg does not reach the tips at which it is checked.
+
+        A leg that differs from another one in its numbers alone need not be ``checked`` again.
+        """
         here = Frame.symbols("tip")
         own = leg.leg.leg_frame(here) if leg.leg.frame_is_of_placement() else None
         if own is None:
@@ -69,7 +72,7 @@ class LegInLegFrame:
                 placed = placed.with_friction(friction)
         model = LegModel(placed, mechanism.numbers, mechanism.simplify, seen=q)
         view = LegInLegFrame(model, q, tip, moves)
-        if not view._checked(mechanism, leg):
+        if not (checked or view._checked(mechanism, leg)):
             return None
         view._simplify(mechanism, leg)
         return view
@@ -190,4 +193,15 @@ def _inside_root(x: ca.SX) -> tuple[ca.SX, bool]:
 
 def leg_frames(mechanism: Mechanism) -> list[LegInLegFrame | None]:
     """Every leg of a mechanism in its own frame; None for those that have none."""
-    return mechanism.kept((__name__, "frames"), lambda: [LegInLegFrame.of(mechanism, leg) for leg in mechanism.legs])
+
+    def found() -> list[LegInLegFrame | None]:
+        checked: set[object] = set()
+        views = []
+        for leg in mechanism.legs:
+            kind = (type(leg.leg), leg.tape.operations) if isinstance(leg.tape, Tape) else None
+            views.append(LegInLegFrame.of(mechanism, leg, kind in checked))
+            if kind is not None and views[-1] is not None:
+                checked.add(kind)
+        return views
+
+    return mechanism.kept((__name__, "frames"), found)

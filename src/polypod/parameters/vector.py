@@ -103,18 +103,18 @@ class ParameterVector:
 
         What holds for all of them and the robot's own holds by an identity. Directions keep their length.
         """
-        random = np.random.default_rng(0)
+        random, own = np.random.default_rng(0), self.values
         paths: dict[str, list[int]] = {}
         for k, entry in enumerate(self.entries):
             paths.setdefault(entry.path, []).append(k)
         found = []
         for _ in range(count):
-            values = self.values * random.uniform(1 - part, 1 + part, len(self.entries))
+            values = own * random.uniform(1 - part, 1 + part, len(self.entries))
             for path, places in paths.items():
                 if path == "home.rotation":
-                    values[places] = self.values[places]
+                    values[places] = own[places]
                 elif path in self._without_unit and len(places) > 1:
-                    values[places] *= np.linalg.norm(self.values[places]) / np.linalg.norm(values[places])
+                    values[places] *= np.linalg.norm(own[places]) / np.linalg.norm(values[places])
             found.append((values, random.uniform(-1, 1, 3)))
         return found
 
