@@ -306,7 +306,7 @@ class LegContribution:
         self._mechanism, self._leg, self._friction, self._loads = mechanism, leg, friction, loads
         self.actuators = len(leg.model.actuators)
         self._applied = ca.SX.sym("f", self.actuators)
-        view = leg_frames(mechanism)[leg.number] if numbers.is_empty() else None
+        view = leg_frames(mechanism)[leg.number] if numbers.is_empty() and mechanism.base is None else None
         if view is not None and view.model.unknowns is not None:  # its frame is not differentiated through them
             view = None
         self.derivatives = self._in_base(numbers) if view is None else self._in_leg_frame(view)

@@ -90,6 +90,14 @@ def supporting_wrench(mechanism: Mechanism, x: Inputs, elastic_acceleration: ca.
     them, have no part in it.
     """
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols, elastic_acceleration)
+    if mechanism.base is not None and elastic_acceleration is None:
+        at_tip = virtual_power.at_a_tip(mechanism, platform)
+        state, w = virtual_power.State.of(mechanism, at_tip, False, None), x.wrench.symbols
+        acting = ca.vertcat(w[:3], w[3:] + cross(platform.motion.frame.origin, w[:3]))
+        for weight in state.elements.weights:
+            for push in weight.pushes:
+                acting = acting + ca.vertcat(*push.about(ca.SX.zeros(3)))
+        return state.supporting_wrench - acting
     need = platform.required_wrench - platform.external(x.wrench.symbols)
     if elastic_acceleration is not None:
         need = need + platform.inertia[:, 6:] @ elastic_acceleration

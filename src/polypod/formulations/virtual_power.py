@@ -26,7 +26,7 @@ from ..platforms.rigid import RigidState
 from ..symbols.expression import Expression, Iteration, port
 from ..symbols.inertia import Inertia
 from ..symbols.linear import SymmetricFactor
-from ..symbols.vectors import dot, symmetric
+from ..symbols.vectors import cross, dot, symmetric
 from .solution import ForceDistribution, actuator_forces, motion_inputs
 
 
@@ -114,7 +114,7 @@ class State:
     @lazy
     def _seen(self) -> list[SeenLeg | None]:
         """Every leg in its own frame; None where it has none, or forces that are known in base axes act on it."""
-        if self.mechanism.base is not None or not self.in_frames:
+        if not self.in_frames:
             return [None] * len(self.legs)
         views = leg_frames(self.mechanism)
         return [
@@ -166,6 +166,24 @@ class State:
             if not push.is_zero():
                 overcoming = overcoming + leg.force(-(seen.axes @ push))
         return LegNeeds(seen.axes @ force, overcoming, at_actuators, seen.axes @ rest, direct, rates, lost)
+
+    @lazy
+    def supporting_wrench(self) -> ca.SX:
+        """Wrench [f; m] (6) that the motion of all bodies on a base that moves needs, without an external one, moment
+        about the origin of {B}, base axes: the rate of their momentum less their weight."""
+        need = self.platform.to_base(self.platform.required_wrench if self._loaded is None else self._loaded[0])[:6]
+        force, moment = need[:3], need[3:] + cross(self.platform.motion.frame.origin, need[:3])
+        for leg, seen in zip(self.legs, self._seen, strict=True):
+            own, gravity = (leg, self.mechanism.gravity) if seen is None else (seen.leg, seen.gravity)
+            push, turn, mass = own.model.momentum_rate(own.absolute_vectors, gravity, self._tip_masses)
+            if seen is None:
+                push = push - mass * gravity
+            else:
+                push, turn = (seen.axes @ part for part in seen.at([push, turn]))
+                push = push - mass * seen.gravity_in_base
+                turn = turn + cross(seen.origin, push)
+            force, moment = force + push, moment + turn
+        return ca.vertcat(force, moment)
 
     @property
     def rates(self) -> ca.SX:
@@ -282,7 +300,7 @@ def at_a_tip(mechanism: Mechanism, platform: PlatformState) -> PlatformState:
     """
     if not isinstance(platform, RigidState) or not mechanism.platform.full or mechanism.platform.internal:
         return platform
-    if mechanism.base is not None or mechanism.redundant:
+    if mechanism.redundant:
         return platform
     return platform.referred(mechanism.legs[0].arm)
 

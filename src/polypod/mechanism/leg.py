@@ -18,6 +18,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Condition, PlacedBody, PlacedFriction, Placement, Unknowns
 from ..parameters import ParameterVector
+from ..platforms.motion import Turning
 from ..symbols.implicit import ImplicitReplay, ImplicitTape, SolvedReplay, SolvedTape
 from ..symbols.inertia import euler_moment
 from ..symbols.iterations import sharpness
@@ -230,6 +231,21 @@ class LegModel:
             _carry_axes(triad, first, half)
         return zero, first, half
 
+    def carried(self, series: tuple[ca.SX, ca.SX, ca.SX], base: Turning) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients of the moving vectors on a base that turns, seen from axes that stand still."""
+        zero, first, half = base.carried(series)
+        relative, accelerating = series[1:]
+        for a, b, c in self._unit_axes(zero):
+            omega = ca.vertcat(relative[2, b], -relative[2, a], relative[1, a])
+            spin = omega + base.omega
+            # alpha/2 of the axes is half of the difference of their entries across the diagonal
+            across = [(b, 2, c, 1), (c, 0, a, 2), (a, 1, b, 0)]
+            own = ca.vertcat(*[0.5 * (accelerating[i, k] - accelerating[j, m]) for k, i, m, j in across])
+            turn = skew(own + 0.5 * (base.alpha + cross(base.omega, omega)))
+            first[:, [a, b, c]] = skew(spin)
+            half[:, [a, b, c]] = turn + 0.5 * (spin @ spin.T - dot(spin, spin) * ca.SX.eye(3))
+        return zero, first, half
+
     def _unit_axes(self, vectors: ca.SX) -> list[tuple[int, int, int]]:
         """Axes of bodies that are those of the frame in which the leg is seen, wherever it is."""
         if self.spinless_axes:
@@ -327,6 +343,21 @@ class LegModel:
             forces[:, a] = forces[:, a] + ca.vertcat(0, moment[2], -moment[1])
             forces[2, b] = forces[2, b] + moment[0]
         return ca.densify(forces)
+
+    def momentum_rate(
+        self, vectors: tuple[ca.SX, ca.SX, ca.SX], gravity: ca.SX, tip_mass: bool = True
+    ) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Rate of momentum (3) of its bodies, that of angular momentum about the origin less the weight's moment (3),
+        and their mass, for Taylor coefficients of all vectors: of a leg on a moving base. Forces on axes are couples.
+        """
+        weights, loads = self._weights(tip_mass)
+        origins = sorted({body.refs[3] for body in self.vectors.bodies.values()})
+        acting_on = total([weights[k, :].T for k in origins], (len(self.columns), 1))
+        force = 2 * vectors[2] @ ca.sparsify(acting_on)
+        forces = self.inertia_forces(vectors, gravity, tip_mass)
+        acting = [k for k in range(len(self.columns)) if k not in self.vectors.rotors]
+        moment = total([cross(vectors[0][:, k], forces[:, k]) for k in acting], (3, 1))
+        return ca.densify(force), moment, total([loads[k] for k in origins], (1, 1))
 
     def pull_back(self, values: AnyReplay, forces: ca.SX) -> ca.SX:
         """Generalized force on the leg's inputs from forces (3, K) on the moving vectors."""
@@ -510,7 +541,7 @@ class MovingVectors:
         vectors = [body.frame.axes[:, k] for k in range(3)] + [body.frame.origin]
         apart = (1,) if self._links_apart and body.along is not None else ()
         a, b, c = (self._ref(vector, apart) for vector in vectors[:3])
-        origin = self._ref(vectors[3])
+        origin = self._ref(vectors[3], (2,) if self._all_move else ())
         inertia = body.moments
         load = ca.vertcat(inertia.first, inertia.mass)
         weight = ca.vertcat(ca.horzcat(inertia.second, inertia.first), load.T)

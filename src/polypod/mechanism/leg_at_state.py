@@ -9,6 +9,7 @@ import casadi as ca
 from ..lazy import lazy
 from ..legs import Joint
 from ..platforms import PlatformState, Tip
+from ..platforms.motion import Turning
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.vectors import absent, cross, dot
 from .leg import AnyReplay, LegModel
@@ -16,13 +17,17 @@ from .leg import AnyReplay, LegModel
 
 @dataclass(frozen=True)
 class LegAtState:
-    """A leg at one state of the platform: its tip, its input series and its values."""
+    """A leg at one state of the platform: its tip, its input series and its values.
+
+    ``turning`` is that of a base that moves, in the axes of a leg that is seen in its own.
+    """
 
     number: int
     model: LegModel
     platform: PlatformState
     tip: Tip
     start: ca.SX | None = None
+    turning: Turning | None = None
 
     @lazy
     def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -77,10 +82,10 @@ class LegAtState:
     def absolute_vectors(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """The same with the motion of the base, if it moves: what inertia answers to. Rotors turn with their motors'
         coordinates alone."""
-        base = self.platform.base
+        base = self.turning or self.platform.base
         if base is None:
             return self.vectors
-        zero, first, half = base.carried(self.vectors)
+        zero, first, half = self.model.carried(self.vectors, base)
         for k in self.model.vectors.rotors:
             first[:, k], half[:, k] = self.vectors[1][:, k], self.vectors[2][:, k]
         return zero, first, half

@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..legs.contract import LegFrame
 from ..platforms import Tip
+from ..platforms.motion import Turning
 from ..symbols.implicit import ImplicitTape, SolvedTape
 from ..symbols.tape import Tape
 from ..symbols.vectors import Frame, norm
@@ -70,7 +71,8 @@ class LegInLegFrame:
         for friction in leg.placement.frictions:
             if not friction.coupling:  # brakes of the robot, which the leg's own data do not have
                 placed = placed.with_friction(friction)
-        model = LegModel(placed, mechanism.numbers, mechanism.simplify, seen=q)
+        moving = mechanism.base is not None
+        model = LegModel(placed, mechanism.numbers, mechanism.simplify, seen=q, moving_base=moving)
         view = LegInLegFrame(model, q, tip, moves)
         if not (checked or view._checked(mechanism, leg)):
             return None
@@ -124,6 +126,8 @@ class LegInLegFrame:
 
         False if the leg does not reach there: nothing can be compared.
         """
+        if mechanism.base is not None and not self._same_place(mechanism, leg):
+            return False
         home, step = mechanism.home, ca.SX.sym("step")
         point = home.origin + home.axes @ leg.arm + step * ca.DM([1, 2, 3]) * ca.norm_2(leg.arm)
         axes, q = self.at(leg, point)
@@ -146,17 +150,40 @@ class LegInLegFrame:
             )
         return True
 
+    def _same_place(self, mechanism: Mechanism, leg: LegModel) -> bool:
+        """Whether all bodies of the leg are in its frame where they are in the base, those that stand still too.
+
+        A base that moves carries these; where it stands still, a kind may place them as suits it.
+        """
+        home, step = mechanism.home, ca.SX.sym("step")
+        point = home.origin + home.axes @ leg.arm + step * ca.DM([1, 2, 3]) * ca.norm_2(leg.arm)
+        axes, q = self.at(leg, point)
+        seen, origin = (ca.substitute(part, self.q, q) for part in (self.model.at(self.tip).y, self.tip))
+        there, here = axes @ self.model.vectors_of(seen), leg.vectors_of(leg.at(point).y)
+        gaps = [ca.SX(0)]
+        for name, body in leg.vectors.bodies.items():
+            own = self.model.vectors.bodies[name]
+            gaps += [ca.norm_2(there[:, own.refs[k]] - here[:, body.refs[k]]) for k in range(3)]
+            arm = there[:, own.refs[3]] - axes @ origin - (here[:, body.refs[3]] - point)
+            gaps.append(ca.norm_2(arm) / ca.norm_2(leg.arm))
+        function = ca.Function("same", [step, mechanism.numbers.symbols], [ca.mmax(ca.vertcat(*gaps))])
+        found = [float(function(one, mechanism.numbers.values)) for one in _STEPS]
+        return any(gap <= _ALIKE for gap in found)
+
 
 @dataclass(frozen=True)
 class SeenLeg:
     """A leg at a state as seen in its own frame: ``leg`` has symbols for what moves, ``gravity`` (3) is one of them.
 
-    ``axes`` (3, 3) are those of the frame at the state; ``at`` gives expressions of the symbols their values there.
+    ``axes`` (3, 3) are those of the frame at the state and ``origin`` (3) is where it is, in the base; ``at`` gives
+    expressions of the symbols their values there. On a base that moves the acceleration of ``origin`` is in gravity.
     """
 
     leg: LegAtState
     gravity: ca.SX
     axes: ca.SX
+    origin: ca.SX
+    gravity_in_base: ca.SX
     symbols: ca.SX
     values: ca.SX
 
@@ -166,11 +193,16 @@ class SeenLeg:
         axes, q = view.at(leg.model, leg.tip.series[0])
         names = ("rate", "half", "spin", "gravity")
         rate, half, spin, down = (ca.SX.sym(name, 3) for name in names)
-        vectors = (*leg.tip.series[1:], leg.tip.spin, gravity)
+        origin, base, turning = leg.tip.series[0] - axes @ ca.substitute(view.tip, view.q, q), leg.platform.base, None
+        vectors, symbols = [*leg.tip.series[1:], leg.tip.spin, gravity], [view.q, rate, half, spin, down]
+        if base is not None:
+            turning = Turning(ca.SX.sym("omega", 3), ca.SX.sym("alpha", 3))
+            vectors[-1] = gravity - base.acceleration_at(origin)
+            vectors, symbols = [*vectors, base.omega, base.alpha], [*symbols, turning.omega, turning.alpha]
         values = ca.vertcat(q, *[axes.T @ vector for vector in vectors])
         tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rate, half), leg.tip.axes_series, spin)
-        own = LegAtState(leg.number, view.model, leg.platform, tip)
-        return SeenLeg(own, down, axes, ca.vertcat(view.q, rate, half, spin, down), values)
+        own = LegAtState(leg.number, view.model, leg.platform, tip, turning=turning)
+        return SeenLeg(own, down, axes, origin, vectors[3 if base is None else -3], ca.vertcat(*symbols), values)
 
     def at(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions of the leg in its frame, at the state."""

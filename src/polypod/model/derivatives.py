@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
 
 from ..arrays import Array
 from ..description.paths import get
@@ -49,6 +50,8 @@ class Derivatives(NamedTuple):
         overconstrained robot that cannot change alone, because it could no longer move.
     elastic, elastic_rate : ndarray, shape (..., n, N)
         By the elastic coordinates and their rates.
+    internal : ndarray, shape (..., n, k)
+        By the internal coordinates; ``twist`` and ``acceleration`` (..., n, 6 + k) end with those by their rates.
     x, xdot, xddot : ndarray, shape (..., n, m)
         By the generalized coordinates and their rates, as ``motion`` takes them.
     """
@@ -61,6 +64,7 @@ class Derivatives(NamedTuple):
     parameters: Array | None = None
     elastic: Array | None = None
     elastic_rate: Array | None = None
+    internal: Array | None = None
     x: Array | None = None
     xdot: Array | None = None
     xddot: Array | None = None
@@ -118,7 +122,8 @@ class DerivativeFunctions:
         order, paths, own_blocks = formulas.BLOCKS[name], tuple(parameters), COORDINATES[name]
         values = parameters if isinstance(parameters, Mapping) else None
         follows = self._kernels.mechanism.platform.is_constrained
-        usual = (*order, *(own_blocks if follows else ()))
+        further = ("internal",) if self._kernels.mechanism.platform.internal else ()
+        usual = (*order, *further, *(own_blocks if follows else ()))
         blocks = tuple(b for b in self.possible(name) if b in usual) if wrt is None else tuple(wrt)
         by_numbers = bool(paths) and (values is None or wrt is None or "parameters" in wrt)
         every = (*order, *self._elastic, *own_blocks, *(("parameters",) if paths else ()))
@@ -129,10 +134,12 @@ class DerivativeFunctions:
             if block not in self.possible(name):
                 raise self.no_derivative("derivatives", name, block)
         if not follows and any(block in own_blocks for block in blocks):
-            inner = tuple(dict.fromkeys(own_blocks.get(block, block) for block in blocks))
+            inner = tuple(dict.fromkeys((*(own_blocks.get(block, block) for block in blocks), *further)))
             wrt = (*inner, *(("parameters",) if by_numbers and values is not None else ()))
             found = self.call(name, states, named, wrt, parameters, friction, errors)
             return self._along_fixed_axes(found, blocks, own_blocks)
+        if follows and further:
+            self._robot.refuse_internal("derivatives of a platform whose motion its legs determine")
         given = self._given(name, states, named)
         wanted = (*blocks, *(("parameters",) if by_numbers else ()))
         design = None if values is None else self._kernels.design(values)
@@ -175,6 +182,9 @@ class DerivativeFunctions:
     def _along_fixed_axes(self, found: Derivatives, blocks: Sequence[str], own: Mapping[str, str]) -> Derivatives:
         """Derivatives by generalized coordinates along and about fixed axes: pose, twist, acceleration are S times."""
         basis, parts = DegreesOfFreedom(self._robot).basis, found._asdict()
+        if parts["internal"] is not None:
+            parts["pose"] = np.concatenate([parts["pose"], parts["internal"]], axis=-1)
+            basis = block_diag(basis, np.eye(parts["internal"].shape[-1]))
         asked = {block: parts[own[block]] @ basis if block in own else parts[block] for block in blocks}
         return Derivatives(**asked, parameters=found.parameters)
 
@@ -200,7 +210,9 @@ class DerivativeFunctions:
 
     @property
     def _elastic(self) -> tuple[str, ...]:
-        return formulas.ELASTIC_BLOCKS if self._kernels.mechanism.platform.elastic else ()
+        """Coordinates beside those of the platform's frame."""
+        platform = self._kernels.mechanism.platform
+        return formulas.ELASTIC_BLOCKS if platform.elastic else ("internal",) if platform.internal else ()
 
     def _interpreted(
         self,

@@ -1,5 +1,5 @@
-"""Derivatives of robots without compiled ones: flexible platforms, platforms that move as their legs let them, more
-actuators than degrees of freedom, friction by reactions.
+"""Derivatives of robots without compiled ones: flexible platforms, internal coordinates, platforms that move as their
+legs let them, more actuators than degrees of freedom, friction by reactions.
 
 The whole graph of a function is differentiated and interpreted by CasADi, all states in one call: some tenths of a
 millisecond a state. Loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x. Legs that close by iterating
@@ -36,7 +36,8 @@ _OUTPUTS = ("force", "acceleration", "elastic_acceleration")
 def needs_interpretation(mechanism: Mechanism, name: str, friction: bool) -> bool:
     """Whether derivatives of a function of a robot are interpreted: there are no compiled ones."""
     loaded = friction and has_dry_friction(mechanism) and bool(loaded_joints(mechanism))
-    return bool(mechanism.platform.elastic) or loaded or (mechanism.redundant and name == "inverse_dynamics")
+    further = bool(mechanism.platform.elastic or mechanism.platform.internal)
+    return further or loaded or (mechanism.redundant and name == "inverse_dynamics")
 
 
 class InterpretedDerivatives:

@@ -2502,7 +2502,6 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        self.robot.refuse_internal("derivatives")
         return self.derivative_functions.call(function, states, named, wrt, parameters, friction, errors)
 
     def regressor(

@@ -14,12 +14,32 @@ from ..symbols.vectors import Frame, cayley, cross, skew
 Series = tuple[ca.SX, ca.SX, ca.SX]
 
 
-class BaseMotion:
+class Turning:
+    """A frame that turns with ``omega`` and ``alpha`` (3): what moves in it, seen from axes that stand still.
+
+    A vector c of the frame moves by cdot + Omega x c and accelerates by
+    cddot + 2 Omega x cdot + (Omegadot~ + Omega~ Omega~) c.
+    """
+
+    def __init__(self, omega: ca.SX, alpha: ca.SX) -> None:
+        self.omega, self.alpha = omega, alpha
+        self._half = half_acceleration_matrix(omega, alpha)
+
+    def carried(self, series: Series) -> Series:
+        """Taylor coefficients in time (3, K) of vectors of the frame, seen from axes that stand still."""
+        zero, first, half = series
+        turn = skew(self.omega)
+        return zero, first + turn @ zero, half + turn @ first + self._half @ zero
+
+    def acceleration_at(self, point: ca.SX) -> ca.SX:
+        """Acceleration (3) of a point at rest in the frame against the frame's origin."""
+        return 2 * self._half @ point
+
+
+class BaseMotion(Turning):
     """Symbols of the motion of {B} itself: twist and acceleration of its origin in space, base axes.
 
-    In axes that coincide with those of the base and stand still, a vector c of the base moves by
-    cdot + Omega x c and accelerates by cddot + 2 Omega x cdot + (Omegadot~ + Omega~ Omega~) c. The acceleration of the
-    base's origin acts as a change of gravity; its velocity has no effect.
+    The acceleration of the base's origin acts as a change of gravity; its velocity has no effect.
     """
 
     def __init__(self) -> None:
@@ -27,8 +47,7 @@ class BaseMotion:
         self.acceleration = Port("base_acceleration", ca.SX.sym("base_acceleration", 6), (6,))
         self.ports = self.twist, self.acceleration
         self.symbols = ca.vertcat(self.twist.symbols, self.acceleration.symbols)
-        self.omega, self.alpha = self.twist.symbols[3:], self.acceleration.symbols[3:]
-        self._half = half_acceleration_matrix(self.omega, self.alpha)
+        super().__init__(self.twist.symbols[3:], self.acceleration.symbols[3:])
 
     @property
     def gravity(self) -> ca.SX:
@@ -39,12 +58,6 @@ class BaseMotion:
         """Twist (6) in space of a point at rest in {B}, base axes."""
         v = self.twist.symbols[:3] + cross(self.omega, point)
         return ca.vertcat(v, self.omega)
-
-    def carried(self, series: Series) -> Series:
-        """Taylor coefficients in time (3, K) of vectors of the base, seen from axes that stand still."""
-        zero, first, half = series
-        turn = skew(self.omega)
-        return zero, first + turn @ zero, half + turn @ first + self._half @ zero
 
     def carried_frame(self, motion: FrameMotion) -> FrameMotion:
         """The motion of a frame of the base, seen from axes that stand still; without that of the base's origin."""

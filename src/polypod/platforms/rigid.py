@@ -60,7 +60,7 @@ class RigidState(PlatformState):
         origin, v, half = motion.series(arm)
         moved = FrameMotion(Frame(origin, motion.frame.axes), v, motion.omega, 2 * half, motion.alpha)
         state = RigidState(self.body.about(point), self.gravity, moved)
-        state._reference = point
+        state._reference, state.base = point, self.base
         return state
 
     def tip(self, leg: int, arm: ca.SX) -> Tip:

@@ -69,11 +69,14 @@ def _expression(models: Sequence[Model], mounts: Array, friction: bool, moving: 
                      "base_acceleration": ca.vertcat(linear, here.alpha)}  # fmt: skip
         found = _called(model, "inverse_dynamics", friction, arguments, moving or k > 0)
         raw = {name: p.symbols for name, p in given[k].items()}
+        # most of a wrench from above does no work on a stage of few degrees of freedom: it is judged by the forces
+        raw |= {"wrench": ca.SX.zeros(6)} if k + 1 < len(models) else {}
         judged = _called(model, "inverse_dynamics", friction, {**arguments, **raw}, moving or k > 0)
         if found is None or judged is None:
             return None
         forces.insert(0, port(f"force_{k}", found["force"]))
-        wrong = wrong + judged["verdict"]
+        finite = ca.fabs(ca.sum1(found["force"])) <= float(np.finfo(np.float64).max)
+        wrong = wrong + judged["verdict"] + ca.logic_not(finite)
         if k:
             down = _called(model, "base_wrench", friction, arguments, True)
             if down is None:
