@@ -71,8 +71,8 @@ class LegInLegFrame:
         for friction in leg.placement.frictions:
             if not friction.coupling:  # brakes of the robot, which the leg's own data do not have
                 placed = placed.with_friction(friction)
-        moving = mechanism.base is not None
-        model = LegModel(placed, mechanism.numbers, mechanism.simplify, seen=q, moving_base=moving)
+        carried = mechanism.base is not None
+        model = LegModel(placed, mechanism.numbers, mechanism.simplify, seen=q, moving_base=carried)
         view = LegInLegFrame(model, q, tip, moves)
         if not (checked or view._checked(mechanism, leg)):
             return None
