@@ -545,6 +545,74 @@ def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
     assert np.array_equal(again.trajectory.path.at(1.0).x, best.motion.trajectory.path.at(1.0).x)
 
 
+def test_excitations_propose_period_and_harmonics() -> None:
+    """More base parameters in the same time than ten seconds of eight harmonics, and the same motion again."""
+    model = pp.Model("linear-delta")
+    best, again = (excite(model, tries=75) for _ in range(2))
+    usual = excite(model, duration=10.0, harmonics=8, tries=75)
+    assert best.shown(10.0) >= usual.shown(10.0) + 5
+    assert dumps_motion(best.motion) == dumps_motion(again.motion)
+    assert best.tried <= 75
+    # what one period shows, from the deviations alone
+    assert best.shown() == best.base.count - len(best.invisible)
+    slow = excite(model, tries=25, max_frequency=1.0)
+    fastest = max(part.frequency for part in slow.motion.trajectory.path.parts[1:])
+    assert fastest <= 1.05  # periods have two digits
+    given = excite(model, tries=25, duration=2.0)
+    assert given.period == 2.0
+
+
+@pytest.mark.long
+def test_a_proposed_excitation_of_the_hexapod_shows_twice_as_much() -> None:
+    """27 of 106 base parameters with ten seconds of eight harmonics, 33 with 2 s of six."""
+    best = excite(pp.Model("hexapod"))
+    assert best.shown() > 45
+    assert best.shown(10.0) > 52
+
+
+def test_base_parameters_of_a_delta_are_equivalent_masses() -> None:
+    """A rod between balls has the kinetic energy of masses at its ends and a coupling; the arm is about its motor.
+
+    Its velocity at a part x of its length is (1 - x) vA + x vB: the masses are integrals of (1 - x)^2, x (1 - x), x^2.
+    """
+    model = pp.Model("delta")
+    legs: Any = model.robot.legs
+    rod, arm = legs[0].bodies["rod1"], legs[0].bodies["arm"]
+    at = {joint.name: np.array(joint.at) for joint in legs[0].joints}
+    line = at["wrist1"] - at["elbow1"]
+    from_elbow = np.array(rod.com) - at["elbow1"]
+    spread = rod.second_moment - rod.mass * np.outer(rod.com, rod.com) + rod.mass * np.outer(from_elbow, from_elbow)
+    # x^2 of the mass along the line, and the thickness that a turning rod has: half of what is across
+    along = line @ spread @ line / (line @ line)
+    wrist = (along + (np.trace(spread) - along) / 2) / (line @ line)
+    coupling = rod.mass * from_elbow @ line / (line @ line) - wrist
+    elbow = rod.mass - 2 * coupling - wrist
+    middle = (at["elbow1"] + at["elbow2"]) / 2
+    length = np.linalg.norm(middle - at["motor"])
+    com = np.array(arm.com) - at["motor"]
+    about = arm.second_moment - arm.mass * np.outer(arm.com, arm.com)
+    inertia = about[0, 0] + about[2, 2] + arm.mass * (com[0] ** 2 + com[2] ** 2)
+    rotor = legs[0].joints[0].rotor
+    linear = LinearModel(model, same_legs=True)
+    base = base_parameters(linear)
+    x = (middle - at["motor"]) / length
+    expected = {
+        "platform mass": model.robot.platform.mass + 6 * wrist,
+        "every leg arm mass x com x": arm.mass * com @ x + length * 2 * elbow,
+        "every leg arm mass x com y": arm.mass * com @ np.cross([0, 1, 0], x),
+        "every leg arm inertia about z": inertia + rotor + length**2 * 2 * elbow,
+        "every leg rod1 equivalent mass coupling": 2 * coupling,
+    }
+    found = dict(zip(base.names, base.values(linear.values), strict=True))
+    assert len(found) == len(expected)
+    for start, value in expected.items():
+        (name,) = (n for n in found if n.startswith(start))
+        assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12)
+        assert len(name) < 150
+    # all legs for themselves: the same sums, leg by leg, and no line of 480 characters
+    assert max(map(len, base_parameters(model).names)) < 250
+
+
 @pytest.mark.parametrize("options", [{"duration": 0.0}, {"harmonics": 2}, {"criterion": "best"}, {"noise": np.nan}])
 def test_excitations_refuse_nonsense(options: Any) -> None:
     with refused(InputError, next(iter(options))):

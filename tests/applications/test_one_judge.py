@@ -406,7 +406,7 @@ def in_excitation(model, task, result):
     """A motion that is found keeps all limits, by the verdict."""
     from polypod.identification import excite
 
-    found = excite(model, tries=2)
+    found = excite(model, duration=10.0, harmonics=8, tries=8)
     said = verdict(study(model, make_task(model, found.motion, 100.0), certify=False))
     assert said.ok
     assert f"within all {len(said.uses)} limits" in found.limits
@@ -607,7 +607,7 @@ def test_an_excitation_keeps_limits_of_power_and_acceleration():
     from polypod.identification import excite
 
     model = pp.Model(pp.load("hexapod", {"legs.*.max_power": "5 W", "legs.*.max_acceleration": "0.5 m/s^2"}))
-    found = excite(model, tries=8)
+    found = excite(model, duration=10.0, harmonics=8, tries=8)
     judged = verdict(study(model, make_task(model, found.motion, 100.0), certify=False))
     assert judged.ok
     assert {"power", "acceleration"} <= {one.quantity for one in judged.uses}

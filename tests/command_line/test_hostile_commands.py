@@ -144,11 +144,11 @@ def test_an_excitation_stays_in_its_folder(tmp_path: Path, monkeypatch: pytest.M
     Path("mine.yaml").write_text(template("robot", "mine").replace("name: mine", "name: ../../escaped"))
     taken = tmp_path / "escaped-excitation.yaml"
     taken.write_text("mine")
-    motion = SimpleNamespace(robot="../../escaped")
+    motion = SimpleNamespace(robot="../../escaped", title="")
     base = SimpleNamespace(names=(), units=(), count=0)
     found = SimpleNamespace(
         motion=motion, base=base, deviations=(), invisible=(), log_determinant=0.0, condition=1.0, noise=1.0, rate=1.0,
-        tried=1, limits="within all limits",
+        tried=1, limits="within all limits", period=1.0, shown=lambda time=None: 0,
     )  # fmt: skip
     monkeypatch.setattr("polypod.identification.excite", lambda *a, **k: found)
     monkeypatch.setattr("polypod.motion.files.dumps_motion", lambda motion: "text")

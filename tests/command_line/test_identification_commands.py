@@ -21,7 +21,7 @@ from support.refusals import says
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A motion that excites a five-bar, and two logs of it."""
     place = tmp_path_factory.mktemp("identification")
-    options = ("--duration", 1, "--harmonics", 4, "--reach", 1, "--budget", 0.3, "--noise", 0.002)
+    options = ("--duration", 1, "--harmonics", 4, "--reach", 1, "--tries", 100, "--noise", 0.002)
     shown = polypod("excite", "five-bar", *options, "--out", place / "motion.yaml")
     assert shown.exit_code == 0, shown.output
     assert "log det of the information" in shown.output

@@ -39,7 +39,7 @@ def test_many_threads_cost_no_more() -> None:
     from polypod.identification.prepared import prepared
 
     model = pp.Model("pedrammehr")
-    motion = excite(model, tries=100).motion
+    motion = excite(model, duration=10.0, harmonics=8, tries=100).motion
     run = prepared(model, checked(simulated_log(model, motion, rate=1e4, noise_q=1e-7, noise_force=0.5)))
     linear = LinearModel(model)
     took: dict[int, list[float]] = {1: [], 2: []}

@@ -18,8 +18,13 @@ def excite(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Motion file; default: ROBOT-excitation.yaml.")
     ] = None,
-    duration: Annotated[float, typer.Option(help="Duration of one period.", **measured("s"))] = 10.0,
-    harmonics: Annotated[int, typer.Option(help="Number of harmonics per coordinate.")] = 8,
+    duration: Annotated[
+        float | None,
+        typer.Option(help="Duration of one period; default: the most informative one.", **measured("s")),
+    ] = None,
+    harmonics: Annotated[
+        int | None, typer.Option(help="Number of harmonics per coordinate; default: the most informative one.")
+    ] = None,
     noise: Annotated[float, typer.Option(help="Standard deviation of the force noise.", **measured("N", "N m"))] = 1.0,
     rate: Annotated[float, typer.Option(help="Sampling rate.", **measured("Hz"))] = 1000.0,
     criterion: Annotated[
@@ -31,8 +36,11 @@ def excite(
     reach: Annotated[
         float, typer.Option(help="Largest distance from home: fraction of the robot's size, and rad.")
     ] = 0.25,
+    max_frequency: Annotated[
+        float, typer.Option(help="Highest frequency of proposed harmonics.", **measured("Hz"))
+    ] = 10.0,
     same_legs: SameLegs = False,
-    budget: Annotated[float, typer.Option(help="Search time.", **measured("s"))] = 20.0,
+    tries: Annotated[int, typer.Option(help="Number of motions to try.")] = 400,
     force: Replace = False,
     settings: Settings = None,
 ) -> Answer:
@@ -47,7 +55,8 @@ def excite(
         target = Target(out or Path(f"{file_name(model.robot.name)}-excitation.yaml"), force)
         found = excite(
             model, duration=duration, harmonics=harmonics, noise=noise, rate=rate, criterion=criterion,  # type: ignore[arg-type]
-            max_acceleration=max_acceleration, reach=reach, same_legs=same_legs, budget=budget, progress=progress,
+            max_acceleration=max_acceleration, reach=reach, max_frequency=max_frequency, same_legs=same_legs,
+            tries=tries, progress=progress,
         )  # fmt: skip
     seen = [name for name in found.base.names if name not in set(found.invisible)]
     hidden = (
@@ -57,6 +66,8 @@ def excite(
     return Answer(
         [
             *([excitation_table(found, seen)] if seen else []),
+            f"{found.motion.title}, period {found.period:g} s. One period shows {found.shown()} of "
+            f"{found.base.count} base parameters, 10 s show {found.shown(10.0)}, 60 s {found.shown(60.0)}.",
             f"log det of the information {found.log_determinant:.4g}, condition number {found.condition:.4g}, with "
             f"noise {found.noise:g} at {found.rate:g} Hz; {found.tried} motions tried.",
             f"The motion is {found.limits}.",
@@ -68,6 +79,9 @@ def excite(
             "noise": found.noise,
             "rate": found.rate,
             "limits": found.limits,
+            "period": found.period,
+            "shown": found.shown(),
+            "shown_in_10_s": found.shown(10.0),
             "base_parameters": excitation_table(found).records(),
             "invisible": list(found.invisible),
         },

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class BaseParameters:
         str
             The combination of parameters.
         """
-        return combination(self.matrix[k], [n.name for n in self.numbers], lead=self.independent[k])
+        return combination(self.matrix[k], self.numbers, lead=self.independent[k])
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -106,24 +106,46 @@ class BaseParameters:
         return self.matrix @ p
 
 
-def combination(row: Array, names: list[str], lead: int) -> str:
-    """A sum in words, the leading number first."""
-    text = names[lead]
+def combination(row: Array, numbers: Sequence[Any], lead: int) -> str:
+    """A sum in words, the leading number first.
+
+    Two second moments of a body with the same factor are its moment of inertia about the third axis; quantities with
+    the same factor stand together.
+    """
     size = float(np.abs(row).max())
     shown = np.flatnonzero(np.abs(row) > _SHOWN * size)
-    for k in shown[np.argsort(-np.abs(row[shown]), kind="stable")]:
-        factor = float(row[k])
-        if k == lead:
+    terms: dict[str, list[str]] = {}
+    done: set[int] = set()
+    by_key = {n.key: int(k) for k, n in enumerate(numbers)}
+    digits_of = {int(k): float(f"{abs(row[k]):.9g}") for k in shown}  # equal factors in the order of the file
+    for k in (lead, *sorted(digits_of, key=lambda k: -digits_of[k])):
+        if k in done:
             continue
-        sign = "+" if factor > 0 else "-"
-        digits = f"{abs(factor):.4g}"
-        text += f" {sign} {names[k]}" if digits == "1" else f" {sign} {digits} {names[k]}"
+        done.add(k)
+        words = numbers[k].name
+        for axis, (a, b) in zip("zyx", (("Sxx", "Syy"), ("Sxx", "Szz"), ("Syy", "Szz")), strict=True):
+            other = {a: b, b: a}.get(getattr(numbers[k], "moment", ""))
+            twin = by_key.get(f"{numbers[k].path}.{other}", -1) if other else -1
+            if twin >= 0 and twin not in done and abs(row[twin] - row[k]) < _SHOWN * size:
+                words = f"{numbers[k].owner} inertia about {axis}"
+                done.add(twin)
+                break
+        terms.setdefault(f"{'-' if row[k] < 0 else '+'} {abs(float(row[k])):.4g}", []).append(words)
+    first = terms.pop("+ 1")
+    text = " + ".join(first)
+    for factor, names in terms.items():
+        sign, digits = factor.split()
+        joined = " + ".join(names) if len(names) == 1 else f"({' + '.join(names)})"
+        if digits == "1":
+            text += f" {sign} {f' {sign} '.join(names)}"
+        else:
+            text += f" {sign} {digits} {joined}"
     return text
 
 
 def brief(name: str, terms: int = 3) -> str:
     """The first terms of a combination's name, and how many more there are."""
-    parts = re.split(r" (?=[+-] )", name)
+    parts = re.split(r" (?=[+-] )(?![^(]*\))", name)
     return name if len(parts) <= terms + 1 else f"{' '.join(parts[:terms])} and {len(parts) - terms} more terms"
 
 

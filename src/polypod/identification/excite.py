@@ -2,14 +2,15 @@
 
 Every coordinate of the platform is x(t) = x_home + sum_k a_k (cos(k w t) - 1) + b_k sin(k w t), k = 1..K, w = 2 pi/T,
 with sum k b_k = 0 and sum k^2 a_k = 0: it starts and ends at home at rest, and can be repeated. Sought is the largest
-log det of the information Y_I^T Y_I/sigma^2 about the base parameters, by evolution of many series at once.
+log det(1 + Y_I^T Y_I/sigma^2) in units of the file's uncertainties, of a measurement of ten seconds: what it adds to
+the file's values about the base parameters, by evolution of many series at once. Period and number of harmonics are
+those that add the most.
 """
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,6 +31,12 @@ from .new_robot import Z95, uncertainties
 
 if TYPE_CHECKING:
     import xarray as xr
+
+
+TRIES = 400
+"""Motions that are tried."""
+MEASURED = 10.0
+"""Time of a measurement [s] by whose information motions are compared."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class Excitation:
         Number of motions tried.
     limits : str
         Within which limits the motion is, in words.
+    relative : ndarray, shape (r,)
+        Standard deviations by the uncertainty of the file's values.
     """
 
     motion: MotionFile
@@ -70,6 +79,28 @@ class Excitation:
     rate: float
     tried: int
     limits: str = ""
+    relative: Array = field(default_factory=lambda: np.zeros(0))
+
+    def shown(self, time: float | None = None) -> int:
+        """How many base parameters a measurement shows better than the file's values do.
+
+        Parameters
+        ----------
+        time : float, optional
+            Time of the measurement [s], of repeated periods. Default: one period.
+
+        Returns
+        -------
+        int
+            Their number.
+        """
+        periods = 1.0 if time is None else time / self.period
+        return int((self.relative < np.sqrt(periods)).sum())
+
+    @property
+    def period(self) -> float:
+        """Period of the motion [s]."""
+        return float(self.motion.trajectory.path.duration)  # type: ignore[union-attr]
 
     def to_dataset(self) -> xr.Dataset:
         """Standard deviations of the base parameters as labelled arrays.
@@ -92,16 +123,16 @@ class Excitation:
 def excite(
     model: Model | Robot | str | FilePath,
     *,
-    duration: float = 10.0,
-    harmonics: int = 8,
+    duration: float | None = None,
+    harmonics: int | None = None,
     noise: float = 1.0,
     rate: float = 1000.0,
     criterion: Criterion = "determinant",
     max_acceleration: float | None = None,
     reach: float = 0.25,
+    max_frequency: float = 10.0,
     same_legs: bool = False,
-    budget: float = 20.0,
-    tries: int | None = None,
+    tries: int = TRIES,
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Excitation:
@@ -114,25 +145,27 @@ def excite(
     model : Model, Robot, str or Path
         The robot: a model, a robot, a library name or a robot file.
     duration : float, optional
-        Period of the motion [s].
+        Period of the motion [s]. Default: that which shows the most in ten seconds.
     harmonics : int, optional
-        Number of harmonics of the Fourier series.
+        Number of harmonics of the Fourier series. Default: as the period.
     noise : float, optional
         Noise of measured forces [N or N m].
     rate : float, optional
         Sampling rate of the measurement [Hz].
     criterion : str, optional
-        What to optimise: ``determinant`` of the information, or ``condition``.
+        What to optimise: ``determinant`` of the information of ten seconds together with the file's, or ``condition``
+        number of the regressor.
     max_acceleration : float, optional
         Largest acceleration of an actuated coordinate [m/s^2 or rad/s^2]. Default: no limit.
     reach : float, optional
         Largest distance of the platform from home, in robot sizes and radians.
+    max_frequency : float, optional
+        Highest frequency of a proposed series [Hz]: what the machine's controllers follow. It does not bound series
+        whose ``duration`` and ``harmonics`` are given.
     same_legs : bool, optional
         Whether all legs share the same parameters.
-    budget : float, optional
-        Time of the search [s].
     tries : int, optional
-        Number of motions to try instead, which gives the same result on any machine.
+        Number of motions to try, those to find period and harmonics included. The same number gives the same motion.
     seed : int, optional
         Random seed.
     progress : callable, optional
@@ -146,19 +179,87 @@ def excite(
     if not isinstance(model, Model):
         model = Model(model)
     model.robot.refuse_internal("excite")
-    for name, value in (("duration", duration), ("noise", noise), ("rate", rate), ("budget", budget), ("reach", reach)):
+    given = {"noise": noise, "rate": rate, "reach": reach, "max_frequency": max_frequency, "tries": tries}
+    if duration is not None:
+        given["duration"] = duration
+    for name, value in given.items():
         if not 0 < value <= LARGEST_NUMBER:
             raise InputError(f"{name}: must be greater than 0 and at most {LARGEST_NUMBER:g}, got {value}")
-    if tries is not None and not tries > 0:
-        raise InputError(f"tries: must be greater than 0, got {tries}")
-    if harmonics < 3:
+    if harmonics is not None and harmonics < 3:
         raise InputError(f"harmonics: must be at least 3 to start at rest, got {harmonics}")
     if criterion not in ("determinant", "condition"):
         raise InputError(f"criterion: must be 'determinant' or 'condition', got {criterion!r}")
     linear = LinearModel(model, same_legs=same_legs)
-    search = Search(linear, base_parameters(linear), duration, harmonics, criterion, max_acceleration, reach)
-    best, tried = search.run(budget, tries, np.random.default_rng(seed), progress)
+    base = base_parameters(linear)
+
+    def search_of(period: float, count: int) -> Search:
+        return Search(linear, base, period, count, criterion, max_acceleration, reach, rate * MEASURED / noise**2)
+
+    if duration is not None and harmonics is not None:
+        search, start, tried = search_of(duration, harmonics), None, 0
+    else:
+        highest = min(max_frequency, rate / SAMPLED)
+        search, start, tried = _proposed(search_of, duration, harmonics, highest, tries, seed, progress)
+    best, tried = search.run(tries, np.random.default_rng(seed), progress, start, tried)
     return _shown(search, search.shrunk_to_limits(best), noise, rate, tried)
+
+
+SAMPLED = 20.0
+"""Samples of the fastest harmonic, at least: accelerations are differences of samples."""
+COUNTS = (4, 6, 8, 12, 16)
+"""Numbers of harmonics to choose from."""
+STEP = float(np.sqrt(2.0))
+"""Factor between frequencies to choose from."""
+
+
+def _proposed(
+    search_of: Callable[[float, int], Search],
+    duration: float | None,
+    harmonics: int | None,
+    highest: float,
+    tries: int,
+    seed: int,
+    progress: Callable[[str], None],
+) -> tuple[Search, Array | None, int]:
+    """The search of the best period and number of harmonics, its best series so far and the motions tried.
+
+    By steps from one choice to a better neighbour, first of the highest frequency, then of the number of harmonics,
+    each judged by a few motions.
+    """
+    each = max(1, tries // 25)
+    seen: dict[tuple[int, int], tuple[float, Search, Array | None]] = {}
+    tried = 0
+
+    def period(choice: tuple[int, int]) -> float:
+        if duration is not None:
+            return duration
+        return float(f"{(harmonics or COUNTS[choice[1]]) / (highest * STEP ** choice[0]):.2g}")
+
+    def value(choice: tuple[int, int]) -> float:
+        nonlocal tried
+        if choice not in seen:
+            search = search_of(period(choice), harmonics or COUNTS[choice[1]])
+            best, top = search.tried(each, seed)
+            tried += each
+            progress(f"{tried} motions tried")
+            seen[choice] = top, search, best
+        return seen[choice][0]
+
+    # frequencies from the highest down; numbers of harmonics around the middle
+    here = (0 if duration is not None else -2 * round(np.log(max(highest, 1e-9)) / np.log(2.0)), len(COUNTS) // 2)
+    here = min(here, (0, here[1]))
+    directions = [] if duration is not None else [(2, 0), (-2, 0), (1, 0), (-1, 0)]
+    directions += [] if harmonics is not None else [(0, 1), (0, -1)]
+    better = True
+    while better and 2 * tried < tries:
+        better = False
+        for step in directions:
+            there = here[0] + step[0], here[1] + step[1]
+            while there[0] <= 0 and 0 <= there[1] < len(COUNTS) and value(there) > value(here) and 2 * tried < tries:
+                here, better = there, True
+                there = here[0] + step[0], here[1] + step[1]
+    value(here)
+    return seen[here][1], seen[here][2], tried
 
 
 def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) -> Excitation:
@@ -173,7 +274,7 @@ def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) 
     return Excitation(
         search.file(genes, rate=rate), search.base, 2 * float(np.log(np.maximum(values, 1e-300)).sum()),
         float(values[0] / max(values[-1], 1e-300)), relative * search.weight, invisible, noise, rate, tried,
-        search.sentence(search.motion(genes, CHECKED)),
+        search.sentence(search.motion(genes, CHECKED)), relative,
     )  # fmt: skip
 
 
@@ -223,7 +324,9 @@ class Search:
         criterion: Criterion,
         max_acceleration: float | None,
         reach: float,
+        samples: float,
     ) -> None:
+        self.samples = samples  # of a measurement, each of noise one
         self.linear, self.model, self.base = linear, linear.model, base
         self.duration, self.harmonics, self.criterion = duration, harmonics, criterion
         self.series = _rest_to_rest(harmonics)
@@ -332,49 +435,57 @@ class Search:
         return np.asarray(np.linalg.qr(np.nan_to_num(rows).reshape(-1, self.base.count), mode="r"))
 
     def score(self, genes: Array) -> float:
-        """What is to be large: log det of the information, or minus the log of the condition number."""
+        """What is to be large: the information that ``MEASURED`` seconds add, or minus the log of the condition."""
         values = np.linalg.svd(self.information(genes), compute_uv=False)
         if self.criterion == "condition":
             return -float(np.log(values[0] / max(values[-1], 1e-300)))
-        return 2 * float(np.log(np.maximum(values, 1e-12 * values[0])).sum())
+        return float(np.log1p(values**2 * self.samples / SAMPLES).sum())
+
+    def tried(self, tries: int, seed: int) -> tuple[Array | None, float]:
+        """The best of a few motions, None if the robot can follow none, and its score."""
+        best, top, _ = self._evolved(tries, np.random.default_rng(seed), lambda step: None, None, 0)
+        return best, top
 
     def run(
-        self, budget: float, tries: int | None, rng: np.random.Generator, progress: Callable[[str], None]
+        self,
+        tries: int,
+        rng: np.random.Generator,
+        progress: Callable[[str], None],
+        start: Array | None = None,
+        tried: int = 0,
     ) -> tuple[Array, int]:
-        """Evolution: the best of random series, then better neighbours of it, steps that shrink when none is found.
-
-        It ends after ``budget`` seconds or, if given, ``tries`` motions.
-        """
-        best: Array | None = None
-        top, tried, step, end = -np.inf, 0, 0.5, clock.monotonic() + budget
-
-        def over() -> bool:
-            return clock.monotonic() >= end if tries is None else tried >= tries
-
-        while tried < FAMILY or (not over() and step > 1e-3):
-            better = False
-            for _ in range(FAMILY):
-                draw = rng.standard_normal(self.shape)
-                spread = np.linalg.norm(best) / np.sqrt(draw.size) if best is not None else 1.0
-                genes = self.grown_to_limits(
-                    draw if best is None or tried < 2 * FAMILY else best + step * spread * draw
-                )
-                tried += 1
-                if genes is None:
-                    continue
-                value = self.score(genes)
-                if value > top:
-                    best, top, better = genes, value, True
-                if over() and best is not None:
-                    break
-            step = min(1.3 * step, 1.0) if better else 0.7 * step
-            progress(f"{tried} motions tried")
+        """The best series after ``tries`` motions, of which some were tried before: from ``start``, if there is one."""
+        best, _, tried = self._evolved(tries, rng, progress, start, tried)
         if best is None:
             raise InputError(
                 f"robot: {self.model.robot.name!r} can follow none of {tried} motions around home within its "
                 "limits; is home at the edge of its workspace? Try a smaller reach"
             )
         return best, tried
+
+    def _evolved(
+        self, tries: int, rng: np.random.Generator, progress: Callable[[str], None], best: Array | None, tried: int
+    ) -> tuple[Array | None, float, int]:
+        """Evolution: the best of random series, then better neighbours of it, steps that shrink when none is found."""
+        top, step = -np.inf if best is None else self.score(best), 0.5
+        drawn = 0 if best is None else 2 * FAMILY
+        while tried < tries and step > 1e-3:
+            better = False
+            for _ in range(min(FAMILY, tries - tried)):
+                draw = rng.standard_normal(self.shape)
+                spread = np.linalg.norm(best) / np.sqrt(draw.size) if best is not None else 1.0
+                genes = self.grown_to_limits(
+                    draw if best is None or drawn < 2 * FAMILY else best + step * spread * draw
+                )
+                tried, drawn = tried + 1, drawn + 1
+                if genes is None:
+                    continue
+                value = self.score(genes)
+                if value > top:
+                    best, top, better = genes, value, True
+            step = min(1.3 * step, 1.0) if better else 0.7 * step
+            progress(f"{tried} motions tried")
+        return best, top, tried
 
     def shrunk_to_limits(self, genes: Array) -> Array:
         """The same series, made smaller until a close look finds no limit broken."""

@@ -670,7 +670,8 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
         old[slots], new[slots] = before[places], entries[places]
         wide[np.ix_(slots, slots)] = entry_covariance[np.ix_(places, places)]
         shown = _shown(body_changes(path, body, old, new, wide))
-        if not wide[1:, 1:].any():
+        moving = np.flatnonzero(np.abs(linear.to_entries[places]).max(axis=0) * np.diag(covariance) > 0)
+        if all(linear.numbers[k].moment == "m" for k in moving):
             # a body that does not turn: forces show its mass alone, and the rest of it stays as the file has it
             shown = [change for change in shown if change.path == f"{path}.mass"]
         changes += shown

@@ -7,7 +7,7 @@ joints, of which only what is symmetric about its line counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -350,11 +350,13 @@ _WORDS = {
     "m": "mass",
     **{f"s{a}": f"mass x com {a}" for a in "xyz"},
     **{f"S{a}": f"second moment {a}" for a in ("xx", "yy", "zz", "xy", "xz", "yz")},
-    "along": "mass x com along",
-    "Salong": "second moment along",
+    "mA": "equivalent mass at",
+    "mAB": "equivalent mass coupling",
+    "mB": "equivalent mass at",
     "Sacross": "second moment across",
 }
-_UNITS = {"m": "kg", "s": "kg m", "S": "kg m^2", "a": "kg m"}
+_UNITS = {"m": "kg", "s": "kg m", "S": "kg m^2"}
+ROD_MOMENTS = ("mA", "mAB", "mB", "Sacross")
 
 
 class LinearNumber(NamedTuple):
@@ -367,6 +369,11 @@ class LinearNumber(NamedTuple):
     value: float
 
     @property
+    def owner(self) -> str:
+        """Whose moment it is, in words; nothing for other numbers."""
+        return self.name.removesuffix(f" {_WORDS.get(self.moment, '')}") if self.moment in MOMENTS else ""
+
+    @property
     def key(self) -> str:
         """Its path as the regressor names it, ``legs.0.lower.sx``."""
         return f"{self.path}.{self.moment}" if self.moment else self.path
@@ -375,27 +382,31 @@ class LinearNumber(NamedTuple):
 class Naming:
     """Numbers p and T (entries, numbers) of the entries of a robot's parameter port that forces are linear in.
 
-    A number stands for one entry, for a moment of a rod that spins freely, or, with ``same_legs``, for the same of
-    every leg.
+    A number stands for one entry, for a moment of a body of a chain in its joint frame (``joint_frames``), for an
+    equivalent mass of a rod that spins freely, or, with ``same_legs``, for the same of every leg.
     """
 
     def __init__(self, mechanism: Mechanism, entries: list[Parameter], same_legs: bool) -> None:
         self.mechanism, self.robot, self.entries, self.same_legs = mechanism, mechanism.robot, entries, same_legs
         self._joints: dict[str, dict[str, set[str]]] = {}
+        self._spinning = spinning_bodies(mechanism)
 
     def numbers(self) -> tuple[tuple[LinearNumber, ...], Array]:
         """The numbers p and T (entries, numbers)."""
         place = {(e.path, e.index): k for k, e in enumerate(self.entries)}
-        rods = rod_moments(self.mechanism)
+        copies = rigid_copies(self.robot) if self.same_legs else None
+        rods = {path: rod.basis for path, rod in rods_of(self.mechanism).items()}
+        local = {path: (MOMENTS, moment_transform(*frame)) for path, frame in joint_frames(self.robot, copies).items()}
+        bases = {**local, **{path: (ROD_MOMENTS, basis) for path, basis in rods.items()}}
         numbers: list[LinearNumber] = []
         columns: list[Array] = []
         for path in dict.fromkeys(e.path for e in self.entries):
             own = [e for e in self.entries if e.path == path]
-            if path in rods and isinstance(own[0].index, str):
-                basis = rods[path]
+            if path in bases and isinstance(own[0].index, str):
+                names, basis = bases[path]
                 moments = np.array([next((e.value for e in own if e.index == m), 0.0) for m in MOMENTS])
                 values = np.linalg.lstsq(basis, moments, rcond=None)[0]
-                for name, column, value in zip(("m", "along", "Salong", "Sacross"), basis.T, values, strict=True):
+                for name, column, value in zip(names, basis.T, values, strict=True):
                     numbers.append(self._number(path, name, float(value)))
                     columns.append(self._column(place, path, column))
                 continue
@@ -413,7 +424,7 @@ class Naming:
         to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
         if not self.same_legs:
             return tuple(numbers), to_entries
-        return self._shared(numbers, to_entries, rods.keys())
+        return self._shared(numbers, to_entries)
 
     def _column(self, place: dict[tuple[str, Any], int], path: str, moments: Array) -> Array:
         column = np.zeros(len(self.entries))
@@ -428,7 +439,10 @@ class Naming:
         owner, _, field = path.rpartition(".")
         where = spoken(self.robot, path if moment else owner, "every leg" if self.same_legs else "")
         if moment:
-            return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
+            words = _WORDS[moment]
+            if moment in ("mA", "mB"):
+                words += f" {self._spinning[path][1 if moment == 'mA' else 2]}"
+            return LinearNumber(path, moment, f"{where} {words}", _UNITS[moment[0]], value)
         plain = field == "coulomb" and ".couplings." in owner  # a part of what the coupling passes on
         unit = "" if plain else _field_unit(self._kinds(owner), field)
         return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", unit, value)
@@ -464,14 +478,8 @@ class Naming:
             self._joints[leg] = get(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}
         return self._joints[leg].get(owner.rpartition(".")[2], set())
 
-    def _shared(
-        self, numbers: list[LinearNumber], to_entries: Array, rods: Container[str]
-    ) -> tuple[tuple[LinearNumber, ...], Array]:
-        """One number for the same number of every leg; legs drawn at home are turned into each other.
-
-        Moments of the rods at paths ``rods`` are about their own joints, which turn with the leg.
-        """
-        turns = turned_moments(self.robot)
+    def _shared(self, numbers: list[LinearNumber], to_entries: Array) -> tuple[tuple[LinearNumber, ...], Array]:
+        """One number for the same number of every leg: moments are in frames that turn with the leg."""
         kept: list[LinearNumber] = [n for n in numbers if not n.path.startswith("legs.")]
         columns = [to_entries[:, k] for k, n in enumerate(numbers) if not n.path.startswith("legs.")]
         first = [(k, n) for k, n in enumerate(numbers) if n.path.startswith("legs.0.")]
@@ -480,10 +488,6 @@ class Naming:
             column = to_entries[:, k].copy()
             for leg in range(1, len(self.robot.legs)):
                 path = f"legs.{leg}.{n.path.split('.', 2)[2]}"
-                if n.moment in MOMENTS and turns is not None and n.path not in rods:
-                    for moment, factor in zip(MOMENTS, turns[leg][:, MOMENTS.index(n.moment)], strict=True):
-                        column = column + factor * to_entries[:, by_key[f"{path}.{moment}"]]
-                    continue
                 twin = n._replace(path=path).key
                 if twin not in by_key:
                     raise InputError(f"same_legs: {twin} is missing: the legs of {self.robot.name!r} are not identical")
@@ -556,6 +560,8 @@ def _field_unit(kinds: set[str], field: str) -> str:
 # Moments of bodies as linear functions of fewer numbers: rods that spin freely, legs that are copies of each other.
 
 _ALIKE = 1e-6
+Frame = tuple[Array, Array]
+"""Axes R (3, 3) and origin t (3,) of a frame: x -> R x + t."""
 
 
 def ten_moments(mass: float, first: Array, second: Array) -> Array:
@@ -612,16 +618,30 @@ def _ends(robot: Any, number: int, *names: str) -> list[Array]:
     return [at[name] for name in names]
 
 
-def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
-    """For every body that spins freely about the line of its two spherical joints, by path: B (10, 4).
+class Rod(NamedTuple):
+    """A body that spins freely between two spherical joints: its length and its moments from four numbers (10, 4)."""
 
-    Its moments are B [m, s, a, b]: centre of mass s/m along the line from the first joint, second moments a along and b
-    across the line, all about that joint.
+    length: float
+    basis: Array
+
+
+def rod_numbers(length: float) -> Array:
+    """C (4, 4): m, m c, second moments along and across a rod's line, about its first joint A, from ``ROD_MOMENTS``.
+
+    The kinetic energy of a thin rod with ends at velocities vA and vB is (mA vA^2 + 2 mAB vA vB + mB vB^2)/2, with
+    mB = J/L^2, mAB = m c/L - mB and mA = m - 2 mAB - mB, J the moment of inertia about A: equivalent masses at its
+    ends, and their coupling.
     """
-    found: dict[str, Array] = {}
+    return np.array([[1, 2, 1, 0], [0, length, length, 0], [0, 0, length**2, -1], [0, 0, 0, 1]], dtype=float)
+
+
+def rods_of(mechanism: Mechanism) -> dict[str, Rod]:
+    """Every body that spins freely about the line of its two spherical joints, by path."""
+    found: dict[str, Rod] = {}
     for path, place in spinning_bodies(mechanism).items():
         start, end = _ends(mechanism.robot, *place)
-        line = (end - start) / np.linalg.norm(end - start)
+        length = float(np.linalg.norm(end - start))
+        line = (end - start) / length
         along = np.outer(line, line)
         local = [
             ten_moments(1.0, np.zeros(3), np.zeros((3, 3))),
@@ -629,7 +649,8 @@ def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
             ten_moments(0.0, np.zeros(3), along),
             ten_moments(0.0, np.zeros(3), np.eye(3) - along),
         ]
-        found[path] = moment_transform(np.eye(3), start) @ np.stack(local, axis=1)
+        about = moment_transform(np.eye(3), start) @ np.stack(local, axis=1)
+        found[path] = Rod(length, about @ rod_numbers(length))
     return found
 
 
@@ -657,8 +678,44 @@ def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array])
     return found
 
 
-def turned_moments(robot: Any) -> dict[int, Array] | None:
-    """Moments of a body of each leg from those of the first leg's (10, 10); None if frames turn with the legs.
+def joint_frames(robot: Any, copies: dict[int, Frame] | None = None) -> dict[str, Frame]:
+    """The joint frame of every body of legs that are drawn at home (``chain``), by path.
+
+    The origin is the body's first joint, z the axis of that joint, x towards the body's next joint; y completes them.
+    Moments about it are what a manual calls moments of a link. Legs that are ``copies`` of the first (rigid motions by
+    number) have its frames, moved.
+    """
+    found: dict[str, Frame] = {}
+    for number, leg in enumerate(robot.legs):
+        for body in leg.bodies if hasattr(leg, "joints") else ():
+            path = f"legs.{number}.bodies.{body}"
+            if copies and number in copies:
+                turn, origin = found[f"legs.0.bodies.{body}"]
+                found[path] = copies[number][0] @ turn, copies[number][0] @ origin + copies[number][1]
+            else:
+                found[path] = _joint_frame([j for j in leg.joints if body in j.between], body)
+    return found
+
+
+def _joint_frame(joints: list[Any], body: str) -> Frame:
+    first = next((j for j in joints if j.between[1] == body), joints[0])
+    origin = np.array(first.at, dtype=float)
+    axes = first.axes or ((first.axis,) if first.axis is not None else ())
+    towards = [np.array(j.at, dtype=float) - origin for j in joints if j is not first]
+    other = [np.array(axis, dtype=float) for j in joints if j is not first for axis in (j.axes or ())]
+    z = np.array(axes[0], dtype=float) if axes else next((d for d in towards if np.linalg.norm(d) > 0), np.eye(3)[2])
+    z = z / np.linalg.norm(z)
+    # x by the first direction that is not along z; the last ones always are there
+    for direction in (*towards, *other, *np.eye(3)):
+        x = direction - z * (z @ direction)
+        if np.linalg.norm(x) > _ALIKE * max(float(np.linalg.norm(direction)), 1e-300):
+            x = x / np.linalg.norm(x)
+            break
+    return np.stack([x, np.cross(z, x), z], axis=1), origin
+
+
+def rigid_copies(robot: Any) -> dict[int, Frame] | None:
+    """The rigid motion (R, t) from the first leg to every other; None if bodies have frames that turn with the legs.
 
     Legs that are drawn at home (``chain``) are turned into each other by their joints.
     """
@@ -684,7 +741,7 @@ def turned_moments(robot: Any) -> dict[int, Array] | None:
                 f"same_legs: {leg.name} is not a copy of {legs[0].name}, its joints differ by up to {off:.3g} m; "
                 "identify the legs one by one"
             )
-        result[number] = moment_transform(turn, shift)
+        result[number] = turn, shift
     return result
 
 

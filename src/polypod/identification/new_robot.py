@@ -122,8 +122,8 @@ def uncertainties(
 ) -> Array:
     """Standard uncertainty (k,) of every number: relative ones of ``given`` (by path pattern), of sources, or usual.
 
-    A moment's is that part of the body's own scale, m, m l, m l^2, with l its radius of gyration about the origin.
-    Friction that the file has as zero is not known at all: its scale is that of ``unknown``, by the law's name.
+    A moment's is that part of the body's own scale, m, m l, m l^2, with l its radius of gyration about their
+    origin. Friction that the file has as zero is not known at all: its scale is that of ``unknown``, by the law's name.
     """
     if isinstance(given, (int, float)):
         given = {"*": float(given)}
@@ -153,8 +153,8 @@ def uncertainties(
 def _of_source(linear: LinearModel, path: str, moment: str) -> float | None:
     """The relative uncertainty that the sources of a number state."""
     robot = linear.robot
-    fields = {"m": ("mass",), "s": ("com", "mass"), "a": ("com", "mass"), "S": ("inertia", "com", "mass")}
-    paths = [f"{path}.{f}" for f in fields[moment[0]]] if moment else [path]
+    fields = {"m": ("mass",), **dict.fromkeys(("sx", "sy", "sz"), ("com", "mass"))}
+    paths = [f"{path}.{f}" for f in fields.get(moment, ("inertia", "com", "mass"))] if moment else [path]
     parts = []
     for one in paths:
         found = stated_interval(robot.source_of(one))
@@ -173,7 +173,7 @@ def _scale(path: str, moment: str, value: float, linear: LinearModel, arms: dict
         drives = {"viscous": 1.0, "drag": 1.0}.get(path.rpartition(".")[2], 0.1)
         return abs(value) if value else drives
     mass, arm = arms[path] if path in arms else arms.setdefault(path, _arm(linear, path))
-    return mass * arm ** {"m": 0, "s": 1, "a": 1, "S": 2}[moment[0]]
+    return mass * arm ** {"m": 0, "s": 1, "S": 2}[moment[0]]
 
 
 def _element_scale(path: str, value: float, linear: LinearModel) -> float:
@@ -192,8 +192,10 @@ def _element_scale(path: str, value: float, linear: LinearModel) -> float:
 
 
 def _arm(linear: LinearModel, path: str) -> tuple[float, float]:
-    """A body's mass and its radius of gyration about the origin, at least a tenth of the robot's size."""
+    """A body's mass and radius of gyration about the origin of its moments, at least a tenth of the robot's size."""
     body: Any = get(linear.robot, path)
     assert isinstance(body, Body)
-    arm = np.sqrt(max(np.trace(body.second_moment) / body.mass, 0.0)) if body.mass else 0.0
+    own = {n.moment: n.value for n in linear.numbers if n.path == path}
+    second = sum(own.get(moment, 0.0) for moment in ("Sxx", "Syy", "Szz"))
+    arm = np.sqrt(max(second / body.mass, 0.0)) if body.mass else 0.0
     return float(body.mass), max(float(arm), 0.1 * linear.model.size)

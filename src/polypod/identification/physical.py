@@ -21,7 +21,7 @@ from ..files.suspected_unit_errors import densest_radius
 from ..parameters.vector import MOMENTS
 from ..symbols.inertia import SECOND_MOMENTS
 from .base import BaseParameters
-from .linear_model import LinearModel
+from .linear_model import ROD_MOMENTS, LinearModel, joint_frames, rod_numbers, rods_of
 
 BARRIERS = (1.0, 1e-2, 1e-4, 1e-6)
 """mu, in units of the objective, which is a log-likelihood, or as a part of it where it is large: the last one changes
@@ -249,6 +249,7 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
     """
     found = []
     place = {n.key: k for k, n in enumerate(linear.numbers)}
+    rods, frames = rods_of(linear.mechanism), joint_frames(linear.robot)
     bodies = dict.fromkeys(n.path for n in linear.numbers if n.moment)
     for path in bodies:
         body: Any = get(linear.robot, path)
@@ -259,18 +260,19 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
         if seen <= {"m"}:
             found.append(_scalar(place[f"{path}.m"]))
         elif f"{path}.Sacross" in place:
-            names = ("m", "along", "Salong")
-            parts = np.array([[[0, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [0, 0]]], dtype=float)
-            found.append(Cone(np.array([place[f"{path}.{n}"] for n in names]), parts, np.zeros(3)))
+            places = np.array([place[f"{path}.{n}"] for n in ROD_MOMENTS])
+            m, s, along, across = rod_numbers(rods[path].length)
+            parts = np.moveaxis(np.array([[along, s], [s, m]]), -1, 0)
+            spare = np.where([n in seen for n in ROD_MOMENTS], 0.0, sigma[places])
+            found.append(Cone(places, parts, spare))
             found.append(_scalar(place[f"{path}.Sacross"]))
-            places = np.append(found[-2].places, found[-1].places)
-            m, s, second = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2]])
-            found += _spread_out(linear, Cone(places, parts, np.zeros(4)), m, s[:, None], second, body.mass)
+            found += _spread_out(linear, found[-2], m, s[:, None], along + 2 * across, body.mass)
         else:
             used = [m for m in MOMENTS if f"{path}.{m}" in place]
             places = np.array([place[f"{path}.{m}"] for m in used])
             shift = np.eye(4)
-            shift[:3, 3] = -np.array(body.com)
+            turn, origin = frames.get(path, (np.eye(3), np.zeros(3)))
+            shift[:3, 3] = -turn.T @ (np.array(body.com) - origin)
             parts = shift @ _pseudo_inertia()[[MOMENTS.index(m) for m in used]] @ shift.T
             found.append(Cone(places, parts, np.where([m in seen | {"m"} for m in used], 0.0, sigma[places])))
             second = np.trace(parts[:, :3, :3], axis1=1, axis2=2)
