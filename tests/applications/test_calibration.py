@@ -352,3 +352,69 @@ def test_joints_in_line_may_leave_it(name: str) -> None:
     found = machine.forward_kinematics(reading + geometry.reading_offsets(truth), pose)
     # 1e-9 mm is 1e-12 m: rounding of poses a metre away is far below
     assert np.abs(found - pose).max() < 1e-13
+
+
+@pytest.mark.parametrize("kind", ["height", "gauge", "marks"])
+def test_what_a_workshop_measures_is_fitted(kind: Any) -> None:
+    """A bed that is touched, a dial gauge along a straight edge, distances between marks: values by hand.
+
+    Bed and edge lie 3 mm off and are inclined by 5 mrad, which is found with the geometry; the gauge has any zero.
+    """
+    model, count = robot("nominal"), 60
+    point = np.array([0.05, 0.02, 0.1])
+    pose, other = poses(count), poses(30, 1)
+
+    def place(pose: Any) -> Any:
+        return pose[:, :3, 3] + pose[:, :3, :3] @ point
+
+    turn = Rotation.from_rotvec([0.005, -0.004, 0.003]).as_matrix()
+    along = {"height": np.array([0, 0, 1.0]), "gauge": np.array([0.6, 0.0, 0.8])}.get(kind)
+
+    def seen(pose: Any) -> Any:
+        if along is None:
+            half = len(pose) // 2
+            return np.linalg.norm(place(pose)[:half] - place(pose)[half:], axis=1)[:, None]
+        return ((place(pose) @ turn.T + [0.001, 0.002, 0.003]) @ along)[:, None]
+
+    def data(pose: Any) -> Any:
+        q = readings(pose)
+        if along is None:
+            half = len(pose) // 2
+            return measurements(model, kind, q[:half], seen(pose), tool=point, second=q[half:])
+        return measurements(model, kind, q, seen(pose), tool=point, direction=along)
+
+    pose = poses(2 * count) if along is None else pose
+    found = calibrate(model, data(pose), parameters=PARAMETERS, validate=data(other))
+    assert found.geometry.frames == (along is not None)
+    assert np.abs(found.before).max() > 1e-3
+    # poses that were not measured: lengths of half a metre, rounding of Newton's method
+    assert np.abs(found.residuals).max() < 1e-9 * MM
+    assert np.abs(found.validation).max() < 1e-9 * MM
+
+
+def test_marks_are_read_from_a_table(tmp_path: Path) -> None:
+    model = robot("nominal")
+    pose = poses(12)
+    q, names = readings(pose), [a.name for a in model.actuators]
+    head = [f"{n}.q [mm]" for n in names] + [f"{n}.q2 [mm]" for n in names] + ["apart [mm]"]
+    apart = np.linalg.norm(pose[:6, :3, 3] - pose[6:, :3, 3], axis=1)
+    rows = np.c_[q[:6], q[6:], apart] / MM
+    (tmp_path / "marks.csv").write_text("\n".join([",".join(head), *(",".join(map(str, r)) for r in rows.tolist())]))
+    data = read_measurements(model, tmp_path / "marks.csv")
+    assert data.kind == "marks"
+    assert data.second == pytest.approx(q[6:], rel=1e-12)
+    (tmp_path / "half.csv").write_text((tmp_path / "marks.csv").read_text().replace(f"{names[2]}.q2", "other"))
+    with refused(InputError, f"{names[2]}.q2"):
+        read_measurements(model, tmp_path / "half.csv")
+    with refused(InputError, "second"):
+        measurements(model, "marks", q[:6], apart[:, None])
+    with refused(InputError, "kind"):
+        plan(model, 5, "marks")
+    with refused(InputError, "direction"):
+        measurements(model, "gauge", q, np.zeros((12, 1)), direction=[0, 0, 0])
+
+
+def test_the_lead_of_a_screw_is_no_geometry() -> None:
+    """Readings are lengths of legs: the lead between motor and leg was listed as geometry, '5 mm ± 39'."""
+    model = pp.Model(pp.load("hexapod", {"legs.*.lead": "5 mm", "legs.*.rotor_inertia": 1e-5}))
+    assert not [path for path in Geometry(model).paths if path.endswith("lead")]

@@ -18,20 +18,29 @@ from .terminal import working
 def calibrate(
     robot: RobotName,
     poses: Annotated[
-        Path | None, typer.Argument(help="CSV: NAME.q of every actuator, and x,y,z,a1,a2,a3, tilts or distances.")
+        Path | None,
+        typer.Argument(help="CSV: NAME.q of every actuator, and x,y,z,a1,a2,a3, tilts, distances, heights or a gauge."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Robot file, or poses of a plan; default: ROBOT-calibrated.yaml.")
     ] = None,
     plan_count: Annotated[int | None, typer.Option("--plan", help="Number of measurement poses to plan.")] = None,
-    kind: Annotated[str, typer.Option(help="Measurement to plan for: pose, position, tilt or distance.")] = "pose",
+    kind: Annotated[
+        str, typer.Option(help="Measurement to plan for: pose, position, tilt, distance, height or gauge.")
+    ] = "pose",
     sought: Annotated[
         list[str], typer.Option("--parameters", help="Parameters to identify (paths, * for any part).")
     ] = [],  # noqa: B006
     offsets: Annotated[bool, typer.Option(help="Identify offsets of the actuator readings.")] = True,
-    frames: Annotated[bool, typer.Option("--frames", help="Identify the frames of device and target.")] = False,
+    frames: Annotated[
+        bool | None,
+        typer.Option(help="Identify the frames of device and target; default: for heights and gauges."),
+    ] = None,
     tool: Annotated[str | None, typer.Option(help="Measured point, platform frame, such as '0, 0, 80 mm'.")] = None,
     anchor: Annotated[str | None, typer.Option(help="Fixed end of the ball bar, in the base frame.")] = None,
+    direction: Annotated[
+        str | None, typer.Option(help="Direction in which a gauge reads, base axes, such as '0, 0, 1'.")
+    ] = None,
     uncertainty: Annotated[
         float, typer.Option(help="Standard uncertainty of the file's geometry.", **measured("m", "rad"))
     ] = 0.02,
@@ -64,6 +73,8 @@ def calibrate(
     given: dict[str, Any] = {"parameters": sought, "offsets": offsets, "frames": frames}
     for name, text in (("tool", tool), ("anchor", anchor)):
         given |= {} if text is None else {name: numbers(f"--{name}", text, ["m"] * 3, "xyz")}
+    if direction is not None:
+        given["direction"] = numbers("--direction", direction, [""] * 3, "xyz")
     end = "calibrated.yaml" if plan_count is None else "poses.csv"
     target = Target(out or Path(f"{file_name(model.robot.name)}-{end}"), force)
     if plan_count is not None:

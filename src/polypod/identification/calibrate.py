@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..model import Model
 from .base import BaseParameters, base_of_rows
 from .geometry import Geometry
-from .measured import COLUMNS, MeasurementKind, Measurements, measurements, predicted, read_measurements
+from .measured import COLUMNS, FLOATING, MeasurementKind, Measurements, measurements, predicted, read_measurements
 from .new_robot import Z95, Change, file_value, with_changes
 from .sampling import nearest_poses, random_poses
 
@@ -47,9 +47,10 @@ def calibrate(
     *,
     parameters: Sequence[str] = (),
     offsets: bool = True,
-    frames: bool = False,
+    frames: bool | None = None,
     tool: Any = None,
     anchor: Any = None,
+    direction: Any = None,
     uncertainty: float = GEOMETRY_UNCERTAINTY,
     robust: bool = True,
     validate: str | Path | xr.Dataset | Measurements | None = None,
@@ -71,11 +72,14 @@ def calibrate(
     offsets : bool, optional
         Whether to find the offsets of the actuators.
     frames : bool, optional
-        Whether to find the frame of the measuring device and its target on the platform.
+        Whether to find the frame of the measuring device and its target on the platform. Default: for heights and
+        gauges, whose zero and direction are never known.
     tool : array_like, shape (3,), optional
         Measured point in the platform frame [m].
     anchor : array_like, shape (3,) or (n, 3), optional
         Fixed point in {B} from which distances are measured [m].
+    direction : array_like, shape (3,), optional
+        Direction in which a gauge reads, base axes.
     uncertainty : float, optional
         Standard uncertainty of the file's values [m, rad].
     robust : bool, optional
@@ -101,7 +105,8 @@ def calibrate(
     model = model if isinstance(model, Model) else Model(model)
     model.robot.refuse_internal("calibrate")
     if not isinstance(data, Measurements):
-        data = read_measurements(model, data, tool=tool, anchor=anchor)
+        data = read_measurements(model, data, tool=tool, anchor=anchor, direction=direction)
+    frames = data.kind in FLOATING if frames is None else frames
     check_uncertainty(model, uncertainty)
     if not frames and data.kind in ("pose", "position"):
         away = float(np.linalg.norm(data.values[:, :3] - model.robot.home.position, axis=1).min())
@@ -112,7 +117,7 @@ def calibrate(
             )
     geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
     if isinstance(validate, (str, Path)) or (validate is not None and not isinstance(validate, Measurements)):
-        validate = read_measurements(model, validate, tool=tool, anchor=anchor)
+        validate = read_measurements(model, validate, tool=tool, anchor=anchor, direction=direction)
     if validate is not None and validate.kind != data.kind:
         raise InputError(f"validate: measurements of {data.kind} are needed, got {validate.kind}")
     solver = _Solver(geometry, data, uncertainty, robust)
@@ -151,7 +156,7 @@ def _exchanged_readings(geometry: Geometry, data: Measurements, own: float) -> t
 
     ``own`` is the median of the residuals with the readings as they are.
     """
-    if geometry.frames:
+    if geometry.frames or data.second is not None:
         return None
     model, zero = geometry.model, np.zeros(geometry.count)
     sizes: dict[tuple[int, int], float] = {}
@@ -162,7 +167,7 @@ def _exchanged_readings(geometry: Geometry, data: Measurements, own: float) -> t
         there = np.isfinite(pose).all(axis=(1, 2))
         if there.mean() < 0.8:
             continue
-        tried = replace(data, readings=data.readings[there][:, order], values=data.values[there])
+        tried = replace(data.rows(there), readings=data.readings[there][:, order])
         left = tried.values - measurement_jacobian(geometry, tried, pose[there], zero, np.eye(4), np.eye(4))[0]
         sizes[i, j] = float(np.median(np.abs(left)))
     best, *others = sorted(sizes, key=lambda pair: sizes[pair]) or [(0, 0)]
@@ -209,26 +214,31 @@ class _Solver:
     def _possible(self) -> int:
         poses = random_poses(self.geometry.model, 3 * self.geometry.count, 0)
         rows = measurement_rows(
-            self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0]
+            self.geometry,
+            poses,
+            self.data.kind,
+            self.data.tool,
+            np.atleast_2d(self.data.anchor)[0],
+            self.data.direction,
         )
         return base_of_rows(rows, tuple(self.geometry.numbers)).count
 
     @staticmethod
     def _start_of(geometry: Geometry, data: Measurements) -> Array:
         """Poses with the readings, by the file's geometry."""
-        model, zero = geometry.model, np.zeros(geometry.count)
+        model, zero, readings = geometry.model, np.zeros(geometry.count), data.all_readings
         if data.kind == "pose" and not geometry.frames:
             guess = np.tile(np.eye(4), (len(data.values), 1, 1))
             guess[:, :3, 3] = data.values[:, :3]
             guess[:, :3, :3] = Rotation.from_rotvec(data.values[:, 3:]).as_matrix()
         else:
-            guess = np.tile(model.robot.home.matrix, (len(data.readings), 1, 1))
-        pose = geometry.poses(data.readings, zero, guess)
+            guess = np.tile(model.robot.home.matrix, (len(readings), 1, 1))
+        pose = geometry.poses(readings, zero, guess)
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
             more = geometry.equations > 6
-            pose[lost] = (nearest_poses(model, data.readings[lost], model.robot.home.matrix) if more else
-                          model.forward_kinematics(data.readings[lost], full_output=True).pose)  # fmt: skip
+            pose[lost] = (nearest_poses(model, readings[lost], model.robot.home.matrix) if more else
+                          model.forward_kinematics(readings[lost], full_output=True).pose)  # fmt: skip
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
             names = _exchanged_readings(geometry, data, model.robot.farthest)
@@ -240,7 +250,7 @@ class _Solver:
                 )
             raise InputError(
                 f"measurements: row {lost[0]}: the robot cannot reach the readings "
-                f"{np.round(data.readings[lost[0]], 6).tolist()}; at home they are "
+                f"{np.round(readings[lost[0]], 6).tolist()}; at home they are "
                 f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()}. Check the units",
                 code="unreachable",
             )
@@ -257,7 +267,7 @@ class _Solver:
         moved, weight = np.zeros(k), np.ones(data.values.shape)
         judged, before = not self.robust, (np.inf, np.inf)
         for turn in range(ITERATIONS):
-            pose = geometry.poses(data.readings, p, pose)
+            pose = geometry.poses(data.all_readings, p, pose)
             if not np.isfinite(pose).all():
                 raise InputError("measurements: the estimated geometry cannot reach all readings; are rows mixed up?")
             values, derivatives = measurement_jacobian(geometry, data, pose, p, base, tool)
@@ -341,7 +351,7 @@ class _Solver:
     def validated(self, data: Measurements, p: Array, base: Array, tool: Array) -> Array:
         """Residuals (n, c) of measurements that were kept for validation."""
         start = _Solver._start_of(self.geometry, data)
-        pose = self.geometry.poses(data.readings, p, start)
+        pose = self.geometry.poses(data.all_readings, p, start)
         if not np.isfinite(pose).all():
             raise InputError("validate: the calibrated robot cannot reach all readings; are rows mixed up?")
         return np.asarray(data.values - measurement_jacobian(self.geometry, data, pose, p, base, tool)[0])
@@ -543,9 +553,10 @@ def identifiable(
     *,
     parameters: Sequence[str] = (),
     offsets: bool = True,
-    frames: bool = False,
+    frames: bool | None = None,
     tool: Any = (0.0, 0.0, 0.0),
     anchor: Any = (0.0, 0.0, 0.0),
+    direction: Any = None,
 ) -> BaseParameters:
     """Which combinations of geometric parameters measurements at given poses will determine.
 
@@ -555,18 +566,21 @@ def identifiable(
         The robot: a model, a robot, a library name or a robot file.
     poses : ndarray, shape (n, 4, 4)
         Poses of {P} in {B}.
-    kind : {'pose', 'position', 'tilt', 'distance'}, optional
-        What is measured.
+    kind : str, optional
+        What is measured: a kind of ``Measurements``. Of marks, each pose is measured from the one before.
     parameters : sequence of str, optional
         Path patterns of the parameters to find. Default: all geometric parameters.
     offsets : bool, optional
         Whether to find the offsets of the actuators.
     frames : bool, optional
-        Whether to find the frame of the measuring device and its target on the platform.
+        Whether to find the frame of the measuring device and its target on the platform. Default: for heights and
+        gauges.
     tool : array_like, shape (3,), optional
         Measured point in the platform frame [m].
     anchor : array_like, shape (3,) or (n, 3), optional
         Fixed point in {B} from which distances are measured [m].
+    direction : array_like, shape (3,), optional
+        Direction in which a gauge reads, base axes.
 
     Returns
     -------
@@ -575,15 +589,27 @@ def identifiable(
     """
     model = model if isinstance(model, Model) else Model(model)
     model.robot.refuse_internal("identifiable")
+    frames = kind in FLOATING if frames is None else frames
     geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
-    return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
+    return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor, direction), tuple(geometry.numbers))
 
 
-def measurement_rows(geometry: Geometry, poses: Array, kind: MeasurementKind, tool: Any, anchor: Any) -> Array:
-    """Derivatives (n c, k) of what is measured at poses, by all numbers, at the file's values."""
+def measurement_rows(
+    geometry: Geometry, poses: Array, kind: MeasurementKind, tool: Any, anchor: Any, direction: Any = None
+) -> Array:
+    """Derivatives (n c, k) of what is measured at poses, by all numbers, at the file's values.
+
+    Marks are at all poses: each is measured from the one before.
+    """
     pose = np.asarray(poses, dtype=float)
     blank = np.zeros((len(pose), len(COLUMNS[kind]))) if kind in COLUMNS else np.zeros((len(pose), 0))
-    data = measurements(geometry.model, kind, np.zeros((len(pose), geometry.readings)), blank, tool=tool, anchor=anchor)
+    readings = np.zeros((len(pose), geometry.readings))
+    second = readings if kind == "marks" else None
+    data = measurements(
+        geometry.model, kind, readings, blank, tool=tool, anchor=anchor, direction=direction, second=second
+    )
+    if kind == "marks":
+        pose = np.concatenate([pose, np.roll(pose, 1, axis=0)])
     return measurement_jacobian(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(
         -1, geometry.count
     )
@@ -597,7 +623,8 @@ def measurement_jacobian(
     columns = [by_pose @ geometry.derivatives(pose, p)]
     if geometry.frames:
         columns += [by_base, by_tool]
-    return values, np.concatenate(columns, axis=2)
+    each = np.concatenate(columns, axis=2)
+    return values, each if data.second is None else each[: len(values)] + each[len(values) :]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -636,9 +663,10 @@ def plan(
     *,
     parameters: Sequence[str] = (),
     offsets: bool = True,
-    frames: bool = False,
+    frames: bool | None = None,
     tool: Any = (0.0, 0.0, 0.0),
     anchor: Any = (0.0, 0.0, 0.0),
+    direction: Any = None,
     noise: tuple[float, float] = (1e-5, 2e-5),
     candidates: int = 400,
     seed: int = 0,
@@ -653,8 +681,8 @@ def plan(
         The robot: a model, a robot, a library name or a robot file.
     count : int
         Number of poses.
-    kind : {'pose', 'position', 'tilt', 'distance'}, optional
-        What is measured.
+    kind : str, optional
+        What is measured: a kind of ``Measurements``. Of marks, each pose is measured from the one before.
     parameters : sequence of str, optional
         Path patterns of the parameters to find. Default: all geometric parameters.
     offsets : bool, optional
@@ -665,6 +693,8 @@ def plan(
         Measured point in the platform frame [m].
     anchor : array_like, shape (3,) or (n, 3), optional
         Fixed point in {B} from which distances are measured [m].
+    direction : array_like, shape (3,), optional
+        Direction in which a gauge reads, base axes.
     noise : (float, float), optional
         Noise of lengths [m] and angles [rad].
     candidates : int, optional
@@ -683,15 +713,23 @@ def plan(
         raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {kind!r}")
     if not 1 <= count <= candidates:
         raise InputError(f"count: must be 1 to {candidates} poses, got {count}")
+    if kind == "marks":
+        raise InputError(
+            "kind: a plan chooses single poses, a distance between marks belongs to two; plan for kind 'position' and "
+            "measure from each mark to the next"
+        )
+    frames = kind in FLOATING if frames is None else frames
     geometry = Geometry(model, tuple(parameters), offsets=offsets, frames=frames)
     poses = random_poses(model, candidates, seed)
-    rows = measurement_rows(geometry, poses, kind, tool, anchor)
+    rows = measurement_rows(geometry, poses, kind, tool, anchor, direction)
     each = np.array([noise[int(quantity == "angle")] for _, quantity in COLUMNS[kind]])
     blocks = rows.reshape(candidates, len(each), -1) / each[:, None] * GEOMETRY_UNCERTAINTY
     chosen = _exchanged(blocks, _greedy(blocks, count))
     information = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
     half = Z95 * GEOMETRY_UNCERTAINTY * np.sqrt(np.diag(np.linalg.inv(information)))
-    seen = base_of_rows(measurement_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
+    seen = base_of_rows(
+        measurement_rows(geometry, poses[chosen], kind, tool, anchor, direction), tuple(geometry.numbers)
+    )
     return Plan(poses[chosen], np.asarray(model.inverse_kinematics(poses[chosen])), seen, half,
                 float(np.linalg.slogdet(information)[1]))  # fmt: skip
 

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
+from ..description.drive import Drive
 from ..description.paths import get, spoken
 from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError
@@ -280,6 +281,8 @@ def _kind(robot: Any, path: str) -> str:
     fields = getattr(type(parent), "model_fields", {})
     if field not in fields or field in ("com", "range", "travel", "stroke", "guide_normal"):
         return ""
+    if field == "lead" and isinstance(parent, Drive):
+        return ""  # of the screw between motor and leg: readings are those of the leg
     value = getattr(parent, field)
     if field == "offset" and getattr(parent, "actuated", False):
         return "q"

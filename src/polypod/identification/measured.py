@@ -1,9 +1,9 @@
-"""What a measuring device sees of a pose: whole poses, positions, tilts, distances; and tables of such measurements."""
+"""What a measuring device sees of a pose (poses, positions, tilts, distances, heights, a gauge); tables of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -20,14 +20,20 @@ from ..motion.tables import check_unit, read_columns
 if TYPE_CHECKING:
     import xarray as xr
 
-MeasurementKind = Literal["pose", "position", "tilt", "distance"]
+MeasurementKind = Literal["pose", "position", "tilt", "distance", "height", "gauge", "marks"]
 COLUMNS: dict[MeasurementKind, tuple[tuple[str, str], ...]] = {
     "pose": tuple(zip(("x", "y", "z", "a1", "a2", "a3"), ("length",) * 3 + ("angle",) * 3, strict=True)),
     "position": tuple((a, "length") for a in "xyz"),
     "tilt": (("tilt_x", "angle"), ("tilt_y", "angle")),
     "distance": (("distance", "length"),),
+    "height": (("height", "length"),),
+    "gauge": (("gauge", "length"),),
+    "marks": (("apart", "length"),),
 }
-"""Columns of each kind and what they measure. Distances may come with the anchor's place in ``anchor_x`` and so on."""
+"""Columns of each kind and what they measure. Distances may come with the anchor's place in ``anchor_x`` and so on,
+distances between marks with the readings at the second mark in ``NAME.q2``."""
+FLOATING: tuple[MeasurementKind, ...] = ("height", "gauge")
+"""Kinds whose zero and direction are never known: a bed lies somewhere, a gauge is set to zero anywhere."""
 _ANCHOR = ("anchor_x", "anchor_y", "anchor_z")
 
 
@@ -39,7 +45,10 @@ class Measurements:
     ----------
     kind : str
         ``pose``: x, y, z and the rotation vector; ``position``: x, y, z; ``tilt``: inclination of the platform's x and
-        y axes against the horizontal; ``distance``: from the tool point to the anchor, as by a double ball-bar.
+        y axes against the horizontal; ``distance``: from the tool point to the anchor, as by a double ball-bar;
+        ``height``: of a bed that the tool point touches, above the base frame; ``gauge``: of a dial gauge at the tool
+        point that reads along ``direction`` while the platform moves along a straight edge; ``marks``: between two
+        marks that the tool point made or touches.
     readings : ndarray, shape (n, a)
         Actuated coordinates [m or rad].
     values : ndarray, shape (n, c)
@@ -50,6 +59,10 @@ class Measurements:
         Measured point in the platform frame [m].
     up : ndarray, shape (3,)
         The vertical, base axes.
+    direction : ndarray, shape (3,)
+        Direction of a gauge, base axes.
+    second : ndarray, shape (n, a), or None
+        Actuated coordinates at the second mark [m or rad].
     """
 
     kind: MeasurementKind
@@ -58,6 +71,8 @@ class Measurements:
     anchor: Array = field(default_factory=lambda: np.zeros(3))
     tool: Array = field(default_factory=lambda: np.zeros(3))
     up: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    direction: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+    second: Array | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in COLUMNS:
@@ -68,6 +83,28 @@ class Measurements:
                              f"{self.readings.shape} and {self.values.shape}")  # fmt: skip
         if not (np.isfinite(self.readings).all() and np.isfinite(self.values).all()):
             raise InputError("measurements: readings and values must be finite")
+        if (self.second is not None) != (self.kind == "marks"):
+            raise InputError(
+                f"second: readings at the second mark belong to measurements of marks, and only to these; got "
+                f"{'none' if self.second is None else 'some'} with {self.kind}"
+            )
+        if self.second is not None and (self.second.shape != self.readings.shape or not np.isfinite(self.second).all()):
+            raise InputError(
+                f"second: finite readings {self.readings.shape} at the second mark are needed, got {self.second.shape}"
+            )
+        if self.direction.shape != (3,) or not np.linalg.norm(self.direction) > 0:
+            raise InputError(f"direction: a vector of three numbers, not all zero, is needed, got {self.direction}")
+
+    @property
+    def all_readings(self) -> Array:
+        """Readings of all poses that are measured, those at second marks last."""
+        return self.readings if self.second is None else np.concatenate([self.readings, self.second])
+
+    def rows(self, chosen: Any) -> Measurements:
+        """Some of the measurements."""
+        second = None if self.second is None else self.second[chosen]
+        anchor = self.anchor[chosen] if self.anchor.ndim == 2 else self.anchor
+        return replace(self, readings=self.readings[chosen], values=self.values[chosen], second=second, anchor=anchor)
 
     @property
     def groups(self) -> NDArray[np.int64]:
@@ -77,7 +114,7 @@ class Measurements:
 
 def predicted(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Array, Array, Array, Array]:
     """What the device would see of poses (n, 4, 4), and its derivatives by pose, base frame and tool frame (n, c, 6)
-    each.
+    each; of marks poses and derivatives are those of the first marks, then those of the second (2 n).
 
     The device sees B T G: its own frame ``base`` B, the platform's pose T, its point and axes ``tool`` G (4, 4 each).
     """
@@ -119,6 +156,18 @@ def _values(data: Measurements, place: Array, axes: Array) -> tuple[Array, Array
             values[:, k] = np.arcsin(np.clip(rise, -1, 1))
             rows[:, k, 3:] = np.cross(axis, data.up) / np.sqrt(np.maximum(1 - rise**2, 1e-12))[:, None]
         return values, rows
+    if data.kind in ("height", "gauge"):
+        along = data.up if data.kind == "height" else data.direction / np.linalg.norm(data.direction)
+        rows = np.zeros((n, 1, 6))
+        rows[:, 0, :3] = along
+        return (place @ along)[:, None], rows
+    if data.kind == "marks":
+        first, second = place[: n // 2], place[n // 2 :]
+        apart = np.concatenate([first - second, second - first])
+        length = np.linalg.norm(apart, axis=1)
+        rows = np.zeros((n, 1, 6))
+        rows[:, 0, :3] = apart / length[:, None]
+        return length[: n // 2, None], rows
     apart = place - data.anchor
     length = np.linalg.norm(apart, axis=1)
     rows = np.zeros((n, 1, 6))
@@ -137,7 +186,7 @@ def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: 
         CSV file with ``NAME.q`` of every actuator and the columns of a kind, with units in brackets; or labelled
         dataset with ``q`` (n, a), and ``pose`` (n, 4, 4) or the columns of a kind (n,), in SI units.
     **options
-        ``tool`` and ``anchor`` of ``Measurements``.
+        ``tool``, ``anchor`` and ``direction`` of ``Measurements``.
 
     Returns
     -------
@@ -166,6 +215,14 @@ def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: 
     if all(c in names for c in _ANCHOR):
         options["anchor"] = np.stack([taken(c, "length") for c in _ANCHOR], axis=1)
     readings = np.stack([taken(*column) for column in wanted], axis=1)
+    if kind == "marks":
+        missing = [f"{name}2" for name, _ in wanted if f"{name}2" not in names]
+        if missing:
+            raise InputError(
+                f"measurements: {path.name}: column {missing[0]!r} is missing: the reading at the second mark; got "
+                f"{', '.join(names)}"
+            )
+        options["second"] = np.stack([taken(f"{name}2", quantity) for name, quantity in wanted], axis=1)
     return measurements(model, kind, readings, found, **options)
 
 
@@ -189,7 +246,11 @@ def _of_dataset(model: Model, data: Any, options: dict[str, Any]) -> Measurement
     if sorted(given) != sorted(names):
         raise InputError(f"measurements: the actuators must be {', '.join(names)}, got {', '.join(given)}")
     readings = data["q"].transpose(..., "actuator").values if "actuator" in data["q"].dims else data["q"].values
-    readings = np.asarray(readings, dtype=float)[:, [given.index(n) for n in names]]
+    order = [given.index(n) for n in names]
+    readings = np.asarray(readings, dtype=float)[:, order]
+    if "q2" in data.variables:
+        second = data["q2"].transpose(..., "actuator").values if "actuator" in data["q2"].dims else data["q2"].values
+        options = options | {"second": np.asarray(second, dtype=float)[:, order]}
     if "pose" in data.variables:
         pose = np.asarray(data["pose"].values, dtype=float)
         turn = Rotation.from_matrix(pose[:, :3, :3]).as_rotvec()
@@ -211,13 +272,13 @@ def measurements(model: Model, kind: MeasurementKind, readings: Array, values: A
     model : Model
         Model of the robot.
     kind : str
-        What was measured: ``pose``, ``position``, ``tilt`` or ``distance``.
+        What was measured: ``pose``, ``position``, ``tilt``, ``distance``, ``height``, ``gauge`` or ``marks``.
     readings : ndarray, shape (n, a)
         Actuated coordinates [m or rad].
     values : ndarray, shape (n, c)
         Measured values [m, rad].
     **options
-        ``tool`` and ``anchor`` of ``Measurements``.
+        ``tool``, ``anchor``, ``direction`` and ``second`` of ``Measurements``.
 
     Returns
     -------
