@@ -100,7 +100,7 @@ class Excitation:
     @property
     def period(self) -> float:
         """Period of the motion [s]."""
-        return float(self.motion.trajectory.path.duration)  # type: ignore[union-attr]
+        return float(self.motion.trajectory.duration)
 
     def to_dataset(self) -> xr.Dataset:
         """Standard deviations of the base parameters as labelled arrays.
