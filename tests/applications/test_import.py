@@ -775,8 +775,9 @@ _KLINGON = '<?xml version="1.0" encoding="klingon"?>'
 def test_hostile_xml_is_refused_with_its_element(name: str, text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text)
-    with refused(InputError, message):
+    with refused(InputError, message) as error:
         import_robot(path)
+    assert ("UTF-8" in str(error.value)) == (message == "UTF-8")
 
 
 def test_the_platform_proposed_is_the_end_of_all_joints(tmp_path: Path) -> None:

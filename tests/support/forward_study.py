@@ -235,7 +235,8 @@ def routes(model: pp.Model, name: str, count: int, compiled: int = 0) -> dict[st
     """Counts by route of up to ``count`` states of a machine."""
     space = workspace(model, name, count)
     near = pose_of(model, 0.97 * space.x)
-    same = side_of(model, near) == space.side  # a way may leave home's side and come back between two looks
+    # a way may leave home's side and come back between two looks
+    same = np.isfinite(near).all(axis=(1, 2)) & (side_of(model, np.nan_to_num(near)) == space.side)
     space, near = space.at(same), near[same]
     exported, home = Exported(model), model.robot.home.matrix
     counts = {
@@ -273,7 +274,7 @@ def machines(count: int = COMPOSED) -> Iterator[tuple[str, int, Callable[[], pp.
         if path.stem not in pp.library():
             yield path.stem, 3, lambda path=path: pp.load(path)  # type: ignore[misc]
     random = [
-        (f"{name} {seed}", lambda make=make, seed=seed: pp.Robot.model_validate(make(seed)))  # type: ignore[misc]
+        (f"{name} {seed}", lambda make=make, seed=seed: pp.loads(json.dumps(make(seed))))  # type: ignore[misc]
         for seed in (1, 2)
         for name, make in GENERATED.items()
     ]

@@ -23,6 +23,8 @@ def read_xml(path: Path) -> ET.Element:
                     "damaged?"
                 )
             root = element
+    except InputError:  # which is a ValueError
+        raise
     except ET.ParseError as error:
         raise InputError(f"{path}: is not XML: {error}; export it again, or correct that line") from error
     except (LookupError, ValueError) as error:  # a name of an encoding that is none, or one that expat cannot map

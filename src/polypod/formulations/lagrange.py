@@ -157,7 +157,7 @@ class LegEnergies:
         """
         leg, u = self.leg, self.leg.unknowns
         assert u is not None
-        _, _, factor = leg.newton_step
+        factor = leg.newton_step[2]
         size, still = self.t.numel(), ca.SX.zeros(u.move.numel())
         by_t = ca.substitute(ca.jacobian(u.equations, leg.inputs), u.move, still)
         derivatives = ca.densify(ca.horzcat(*[-factor.solve(by_t[:, k]) for k in range(size)]))

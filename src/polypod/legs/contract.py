@@ -265,6 +265,8 @@ class Unknowns:
         Size of the leg [m], relative to which a gap is small.
     turns : tuple of bool
         Which of the equations are angles or cosines [1]; none of them, if empty: they are lengths [m].
+    lengths : tuple of bool
+        Which of the unknowns are lengths [m]; none of them, if empty: they are angles [rad].
     """
 
     place: ca.SX
@@ -274,6 +276,24 @@ class Unknowns:
     equations: ca.SX
     size: Any = 1.0
     turns: tuple[bool, ...] = ()
+    lengths: tuple[bool, ...] = ()
+
+    def step2(self, move: ca.SX) -> ca.SX:
+        """Squared size of a displacement of the unknowns, lengths relative to the leg's size.
+
+        Parameters
+        ----------
+        move : casadi.SX, shape (n,)
+            The displacement.
+
+        Returns
+        -------
+        casadi.SX
+            Its squared size [1].
+        """
+        if not any(self.lengths):
+            return ca.sumsqr(move)
+        return ca.sumsqr(move / ca.vertcat(*[self.size if length else ca.SX(1) for length in self.lengths]))
 
     def gap2(self, residual: ca.SX, size: Any) -> ca.SX:
         """Squared values of the equations, angles as arcs at a ``size`` [m^2].

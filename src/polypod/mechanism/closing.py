@@ -16,7 +16,7 @@ from ..platforms import PlatformState
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit_function import Equations
-from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation, sharpness
+from ..symbols.iterations import NEWTON_TOLERANCE, NewtonStep, continuation
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
 from .leg_at_state import LegAtState
@@ -117,19 +117,19 @@ class LegClosing:
     def step_of(self, legs: list[LegAtState]) -> NewtonStep:
         """The step that takes legs from where they start to their places."""
         own = [leg for leg in legs if leg.model.unknowns is not None]
-        gap2, quality = ca.SX(0), ca.SX(1)
+        gap2, step2 = ca.SX(0), ca.SX(0)
         for leg in own:
             gap2 = ca.fmax(gap2, leg.model.gap2(leg.start_residual))
-            quality = ca.fmin(quality, leg.start_quality)
+            step2 = ca.fmax(step2, leg.start_step2)
         determinants = [d for leg in own for d in leg.start_determinants]
-        return self._judged(ca.vertcat(*[leg.place for leg in own]), gap2, determinants, quality)
+        return self._judged(ca.vertcat(*[leg.place for leg in own]), gap2, determinants, step2)
 
-    def _judged(self, moved: ca.SX, gap2: ca.SX, determinants: list[ca.SX], quality: ca.SX) -> NewtonStep:
+    def _judged(self, moved: ca.SX, gap2: ca.SX, determinants: list[ca.SX], step2: ca.SX) -> NewtonStep:
         same = ca.SX(1)
         for now, then in zip(determinants, self._drawn, strict=True):
             same = ca.logic_and(same, now * then > 0)
-        sharp = 1.0 if self._mechanism.single else sharpness(quality)  # single precision is rounding there
-        return NewtonStep(moved, gap2, same, self._mechanism.tolerance(NEWTON_TOLERANCE), sharp)
+        step2 = ca.SX(0) if self._mechanism.single else step2  # single precision is rounding there
+        return NewtonStep(moved, gap2, same, self._mechanism.tolerance(NEWTON_TOLERANCE), step2)
 
     @property
     def places(self) -> ca.SX:
@@ -149,19 +149,19 @@ class LegClosing:
         x.on_the_way(t)
         x.elastic = self._inputs.get("elastic", x.elastic)
         platform = self._mechanism.platform.rest(x)
-        moved, gap2, determinants, quality, at = [], ca.SX(0), [], ca.SX(1), 0
+        moved, gap2, determinants, step2, at = [], ca.SX(0), [], ca.SX(0), 0
         for number in self._mechanism.implicit_legs:
             leg = self._mechanism.legs[number]
             assert leg.unknowns is not None
             count = leg.unknowns.place.numel()
             tip = platform.tip(number, leg.arm)
             here = ca.vertcat(tip.here, places[at : at + count])
-            after, residual, own_quality, *own = _at(leg, here)
+            after, residual, own_step2, *own = _at(leg, here)
             moved.append(after)
-            gap2, quality = ca.fmax(gap2, leg.gap2(residual)), ca.fmin(quality, own_quality)
+            gap2, step2 = ca.fmax(gap2, leg.gap2(residual)), ca.fmax(step2, own_step2)
             determinants += own
             at += count
-        return ca.vertcat(*moved), gap2, determinants, quality
+        return ca.vertcat(*moved), gap2, determinants, step2
 
     def place(self, t: ca.SX) -> ca.SX:
         """Pose and internal coordinates (16 + k): home for t = 0, those of the inputs for t = 1.
@@ -196,8 +196,8 @@ def moved_places(mechanism: Mechanism, platform: PlatformState, places: ca.SX) -
 
 
 def _at(leg: LegModel, here: ca.SX) -> list[ca.SX]:
-    """Place after a step of Newton; residual, quality and determinants before it, at inputs and a place."""
+    """Place after a step of Newton; residual before it, its squared size, determinants, at inputs and a place."""
     assert leg.unknowns is not None
-    moved, residual, factor = leg.newton_step
+    moved, residual, factor, step2 = leg.newton_step
     symbols = ca.vertcat(leg.all_inputs, leg.unknowns.place)
-    return list(ca.substitute([moved, residual, factor.quality, *factor.determinants], [symbols], [ca.densify(here)]))
+    return list(ca.substitute([moved, residual, step2, *factor.determinants], [symbols], [ca.densify(here)]))

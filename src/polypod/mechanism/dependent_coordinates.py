@@ -73,12 +73,17 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
         gaps = [leg.start_residual for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
+        shift = others @ step
+        step2 = ca.sumsqr(shift[:3]) / size**2 + ca.sumsqr(shift[3:])
         quality = factor.quality
         for leg in legs:
-            quality = quality if leg.model.unknowns is None else ca.fmin(quality, leg.start_quality)
-        sharp = 1.0 if mechanism.single else sharpness(quality)
+            if leg.model.unknowns is not None:
+                step2, quality = ca.fmax(step2, leg.start_step2), ca.fmin(quality, leg.start_quality)
+        if mechanism.single:  # single precision is rounding there
+            step2, quality = ca.SX(0), ca.SX(1)
+        gap2 = gap2 / sharpness(quality) ** 2
         moved = ca.vertcat(now[:n] + step, *places)
-        return NewtonStep(moved, gap2, same, mechanism.tolerance(NEWTON_TOLERANCE), sharp)
+        return NewtonStep(moved, gap2, same, mechanism.tolerance(NEWTON_TOLERANCE), step2)
 
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton, strict=False)
     # one step more, and then derivatives
@@ -93,7 +98,7 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
             "quality",
             ca.fmin(
                 mechanism.quality(legs),
-                ca.fmin(last.same_branch, _constraints_hold(mechanism, legs, x.symbols[joints, 0], size)),
+                ca.fmin(last.solved, _constraints_hold(mechanism, legs, x.symbols[joints, 0], size)),
             ),
             (),
         ),

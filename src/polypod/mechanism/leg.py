@@ -140,7 +140,7 @@ class LegModel:
     def _closure_conditions(self) -> tuple[Condition, ...]:
         """What must hold for the unknowns to have been found: part of every state's quality by other means."""
         assert self.unknowns is not None
-        _, residual, factor = self.newton_step
+        _, residual, factor, _ = self.newton_step
         gap = ca.sqrt(ca.dot(residual, residual))
         near = ca.if_else(self.is_closed(residual, ca.SX(1)), 1, 0)
         return (
@@ -173,8 +173,9 @@ class LegModel:
         return self.gap2(residual) <= (self._largest_gap * sharp) ** 2
 
     @lazy
-    def newton_step(self) -> tuple[ca.SX, ca.SX, BlockFactor]:
-        """One step of Newton for the unknowns: their place after it, the residual before it, and its factored Jacobian.
+    def newton_step(self) -> tuple[ca.SX, ca.SX, BlockFactor, ca.SX]:
+        """One step of Newton for the unknowns: their place after it, the residual before it, its factored Jacobian, and
+        its squared size.
 
         Functions of ``all_inputs`` and the unknowns' place.
         """
@@ -183,7 +184,8 @@ class LegModel:
         still = ca.SX.zeros(u.move.numel())
         derivatives, residual = ca.substitute([ca.jacobian(u.equations, u.move), u.equations], [u.move], [still])
         factor = BlockFactor(derivatives)
-        return ca.substitute(u.moved, u.move, -factor.solve(residual)), residual, factor
+        move = -factor.solve(residual)
+        return ca.substitute(u.moved, u.move, move), residual, factor, u.step2(move)
 
     def at(self, x: ca.SX) -> AnyReplay:
         """Values at the tip, for first derivatives."""

@@ -166,6 +166,11 @@ class LegAtState:
         return self._at_start(self.model.newton_step[2].quality)
 
     @lazy
+    def start_step2(self) -> ca.SX:
+        """Squared size of the step of Newton from ``start`` to its place."""
+        return self._at_start(self.model.newton_step[3])
+
+    @lazy
     def constraint_values(self) -> ca.SX:
         """What the leg constrains, zero where the platform keeps to it."""
         return self.at_tip(ca.vertcat(*[c.value for c in self.model.placement.constraints], ca.SX(0, 1)))

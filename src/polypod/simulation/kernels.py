@@ -7,7 +7,6 @@ import casadi as ca
 from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
 from ..symbols.integration import MAX_ITERATIONS, Outcome, Stage, StageDerivative, runge_kutta
-from ..symbols.iterations import NEWTON_TOLERANCE
 from .chart import Layout, cayley_rate, pose_of
 from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
@@ -192,7 +191,7 @@ class _Inner:
             return derivative
         state = self._layout.state_of(base, stage.y)
         newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
-        near = ca.logic_and(newton.gap2 <= NEWTON_TOLERANCE**2, newton.same_branch)
+        near = newton.solved
         found = ca.vertcat(
             ca.if_else(near, derivative.inner, self.friction(stage)),
             ca.if_else(near, self._dynamics.mechanism.places, newton.moved),

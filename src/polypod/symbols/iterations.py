@@ -130,15 +130,15 @@ _MAX_ITERATIONS = 400
 class NewtonStep(NamedTuple):
     """The unknowns after a step of Newton, the squared relative gap before it, whether they are on the same branch.
 
-    A gap up to ``tolerance`` is one that another step closes to rounding, and a part ``sharpness`` of it where the
-    equations are nearly singular.
+    A gap up to ``tolerance`` is one that the step closes to rounding if its own squared size, ``step2``, is small too:
+    a step d leaves an error of about d^2 over the smallest singular value of the equations, which no gap tells.
     """
 
     moved: ca.SX
     gap2: ca.SX
     same_branch: ca.SX
     tolerance: float = NEWTON_TOLERANCE
-    sharpness: ca.SX | float = 1.0
+    step2: ca.SX | float = 0.0
 
     @property
     def solved(self) -> ca.SX:
@@ -146,8 +146,9 @@ class NewtonStep(NamedTuple):
         return self.within(self.tolerance)
 
     def within(self, tolerance: float) -> ca.SX:
-        """Whether the unknowns are on the same branch, with a gap of at most ``tolerance``."""
-        return ca.logic_and(self.gap2 <= (tolerance * self.sharpness) ** 2, self.same_branch)
+        """Whether the unknowns are on the same branch, with a gap of at most ``tolerance`` and a small step."""
+        small = ca.logic_and(self.gap2 <= tolerance**2, self.step2 <= self.tolerance**2)
+        return ca.logic_and(small, self.same_branch)
 
 
 def sharpness(quality: ca.SX) -> ca.SX:

@@ -335,6 +335,7 @@ class PlacedChain:
                 ca.vertcat(*[rows[k] for k in solving], ca.SX(0, 1)),
                 self._size(),
                 tuple(_turns(names[k]) for k in solving),
+                tuple(length for _, length in parts.labels),
             )
         )
         held = [k for k in range(len(rows)) if k not in solving]
