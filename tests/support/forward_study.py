@@ -72,7 +72,8 @@ class Workspace(NamedTuple):
 
 def side_of(model: pp.Model, pose: Array) -> Array:
     """Sign of det J; 0 out of reach; 1 for a robot with more actuators than degrees of freedom, which has no sides."""
-    matrix = np.nan_to_num(model.jacobian(pose, errors="nan"))
+    there = np.isfinite(pose).all(axis=(-2, -1))[..., None, None]
+    matrix = np.nan_to_num(model.jacobian(np.where(there, pose, model.robot.home.matrix), errors="nan")) * there
     if matrix.shape[-2] != matrix.shape[-1]:
         return matrix.any(axis=(-2, -1)).astype(float)
     return np.sign(np.linalg.det(matrix))
@@ -236,7 +237,7 @@ def routes(model: pp.Model, name: str, count: int, compiled: int = 0) -> dict[st
     space = workspace(model, name, count)
     near = pose_of(model, 0.97 * space.x)
     # a way may leave home's side and come back between two looks
-    same = np.isfinite(near).all(axis=(1, 2)) & (side_of(model, np.nan_to_num(near)) == space.side)
+    same = side_of(model, near) == space.side
     space, near = space.at(same), near[same]
     exported, home = Exported(model), model.robot.home.matrix
     counts = {
@@ -258,7 +259,7 @@ def along(model: pp.Model, x: Array, side: float) -> Counts:
     """Logs of ways from home to x (n, m): every row is asked for the one pose that the robot has passed."""
     ways = np.linspace(0, 1, ROWS)[:, None] * x[:, None]
     pose = pose_of(model, ways.reshape(-1, x.shape[1])).reshape(-1, ROWS, 4, 4)
-    good = (side_of(model, np.nan_to_num(pose)) == side).all(axis=1) if len(x) else np.zeros(0, dtype=bool)
+    good = (side_of(model, pose) == side).all(axis=1) if len(x) else np.zeros(0, dtype=bool)
     pose = pose[good]
     q = model.inverse_kinematics(pose)
     found = model.forward_kinematics(q, along=True, full_output=True).pose
