@@ -525,6 +525,7 @@ def choices() -> dict[str, dict[str, str]]:
         "papers": dict.fromkeys(MODULES, ""),
         "robot kinds": dict.fromkeys(DEFAULTS, ""),
         "robot exports": {name: export.about for name, export in ROBOT_EXPORTS.items()},
+        "robot export options": {name: " ".join(export.options) for name, export in ROBOT_EXPORTS.items()},
     }
 
 

@@ -6,16 +6,17 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.errors import InputError
+from polypod.errors import InputError, PolypodError
 from polypod.exchange import import_robot, linkage_of
 from polypod.exchange.embedded import embedded_robot, left_out
-from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
+from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, mjcf_positions, urdf_files
 from polypod.files import dumps
 from support.command_line import polypod
 from support.refusals import failed, refused
@@ -25,6 +26,7 @@ from support.same_robot import assert_same
 # loops by welds of halves and by hinges; in the long run all robots that MuJoCo takes with every number
 REFUSED = {"pedrammehr", "staicu", "long"}  # inertias and masses that MuJoCo does not take
 REFUSED |= {"cable-camera", "cogiro", "ipanema", "planar-4-cable"}  # cables
+REFUSED |= {"flexure-hexapod"}  # springs whose matrix couples axes
 # kim-ryu: dry friction by reaction; lopes: moments of zero; linear-delta: largest speeds. MuJoCo has no place for them.
 OTHERS = sorted({*pp.library()} - {"hexapod", "five-bar", "kim-ryu", "lopes", "linear-delta"} - REFUSED)
 ROBOTS = [
@@ -246,25 +248,144 @@ def test_mujoco_converges_as_loops_stiffen(name: str) -> None:
     assert errors[4] < 5e-6
 
 
-@pytest.mark.parametrize("name", ["delta", "hexapod"])
-def test_pinocchio_reads_the_robot_with_its_loops(name: str, tmp_path: Path) -> None:
-    """One body holds all legs: of several in the world Pinocchio's reader took the first and refused the rest."""
+class Free(NamedTuple):
+    """What an engine finds at home: along each free motion (k) the rates (k, n) of the drives, the platform's twist
+    (k, 6) and the work (k,) against gravity and springs."""
+
+    rates: np.ndarray
+    twists: np.ndarray
+    work: np.ndarray
+
+
+def free_motions(loops: np.ndarray, drives: np.ndarray, platform: np.ndarray, forces: np.ndarray) -> Free:
+    """From Jacobians of the loops, the drives and the platform by an engine's velocities."""
+    _, values, vectors = np.linalg.svd(loops)
+    free = vectors[int((values > 1e-9 * values.max(initial=0.0)).sum()) :]
+    return Free(free @ drives.T, free @ platform.T, free @ forces)
+
+
+def in_mujoco(text: str, path: Path, one: pp.Model) -> Free:
+    m = mujoco.MjModel.from_xml_string(text)
+    m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    d = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, d, m.key("home").id)
+    mujoco.mj_forward(m, d)
+    linear, angular = np.zeros((3, m.nv)), np.zeros((3, m.nv))
+    mujoco.mj_jacBody(m, d, linear, angular, m.body("platform").id)
+    drives = np.array(
+        [m.actuator_gear[k, 0] * np.eye(m.nv)[m.joint(m.actuator(k).name).dofadr[0]] for k in range(m.nu)]
+    )
+    loops = d.efc_J.reshape(-1, m.nv)[: d.ne]
+    return free_motions(loops, drives, np.vstack([linear, angular]), d.qfrc_bias - d.qfrc_passive)
+
+
+def in_pinocchio(text: str, path: Path, one: pp.Model) -> Free:
+    """Pinocchio does not read gravity and gears of motors, which are given to it here, nor springs and couplings."""
     pin = pytest.importorskip("pinocchio")
-    (tmp_path / "robot.xml").write_text(export_mjcf(model(name)))
-    tree, *constraints = pin.buildModelAndConstraintsFromMJCF(str(tmp_path / "robot.xml"))
+    path.write_text(text)
+    tree, *constraints = pin.buildModelAndConstraintsFromMJCF(str(path))
+    tree.gravity.linear = np.array(one.robot.gravity)
     data, home, still = tree.createData(), tree.referenceConfigurations["home"], np.zeros(tree.nv)
     pin.computeJointJacobians(tree, data, home)
-    rows = []
-    for constraint in (one for kind in constraints for one in kind):
+    pin.updateFramePlacements(tree, data)
+    rows = [np.zeros((0, tree.nv))]
+    for constraint in (each for kind in constraints for each in kind):
         own = constraint.createData()
         constraint.calc(tree, data, own)
         rows.append(constraint.jacobian(tree, data, own))
-    _, values, vectors = np.linalg.svd(np.vstack(rows))
-    free = vectors[int((values > 1e-9 * values[0]).sum()) :].T
-    driven = [tree.joints[tree.getJointId(f"{one.leg}-{one.joint}")].idx_v for one in model(name).actuators]
-    wanted = free.T @ pin.rnea(tree, data, home, still, still)
-    force = model(name).inverse_dynamics(model(name).robot.home.matrix, np.zeros(6), np.zeros(6), friction=False)
-    assert np.abs(free[driven].T @ force - wanted).max() < 1e-12 * np.abs(wanted).max()
+    motors = ET.fromstring(text).findall("actuator/*")
+    drives = np.array([
+        float(motor.get("gear").split()[0]) * np.eye(tree.nv)[tree.joints[tree.getJointId(motor.get("joint"))].idx_v]
+        for motor in motors
+    ])  # fmt: skip
+    frame = tree.getFrameId("platform")
+    platform = pin.getFrameJacobian(tree, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    return free_motions(np.vstack(rows), drives, platform, pin.rnea(tree, data, home, still, still))
+
+
+WAYS = {
+    "plain": {},
+    "hinges": {"hinges": True},
+    "connect": {"loops": "connect"},
+    "weld": {"loops": "weld"},
+    "servos": {"actuators": "position"},
+}
+
+
+# One robot for each way by default; the long tests have all of both.
+CHEAP = [("ankle", "plain"), ("ankle", "weld"), ("delta", "hinges"), ("hexapod", "connect")]
+BOTH = [(name, way) for name in sorted({*pp.library()} - REFUSED) for way in WAYS]
+
+
+@pytest.mark.parametrize(
+    ("name", "way"), [pytest.param(*case, marks=() if case in CHEAP else pytest.mark.long) for case in BOTH]
+)
+def test_engines_find_our_jacobian_and_the_forces_at_rest(name: str, way: str, tmp_path: Path) -> None:
+    """Every motion that MuJoCo's and Pinocchio's loops leave free: rates of the drives, and the work of the forces that
+    hold the robot, whichever way the file is written. One body holds all, of which Pinocchio reads the first only."""
+    one, text = model(name), export_mjcf(model(name), **WAYS[way])
+    home, still = one.robot.home.matrix, np.zeros(6 + len(one.internal))
+    force = one.inverse_dynamics(home, still, still, friction=False)
+    unread = "stiffness=" in text or "<joint name" in text.partition("<equality>")[2]
+    for engine in (in_mujoco, *(() if unread else (in_pinocchio,))):
+        found = engine(text, tmp_path / "robot.xml", one)
+        assert np.linalg.matrix_rank(found.rates, tol=1e-9) == len(one.dof) + len(one.internal)
+        if not one.internal:
+            rates = np.array([one.rates(home, twist) for twist in found.twists])
+            assert np.abs(rates - found.rates).max() < 1e-10 * np.abs(rates).max()
+        size = max(np.abs(found.work).max(), np.abs(force).max() * np.abs(found.rates).max(), 1e-9)
+        assert np.abs(found.rates @ force - found.work).max() < 1e-11 * size
+
+
+def test_ball_joints_as_hinges_are_where_the_poses_are() -> None:
+    """Angles of the hinges at other poses: MuJoCo puts the platform there, and every loop closes."""
+    one = model("ankle")
+    m = mujoco.MjModel.from_xml_string(export_mjcf(one, hinges=True, loops="weld"))
+    assert 'type="ball"' in export_mjcf(one, loops="weld")
+    assert set(m.jnt_type) == {int(mujoco.mjtJoint.mjJNT_HINGE)}
+    d = mujoco.MjData(m)
+    for x in np.random.default_rng(3).uniform(-0.2, 0.2, (3, len(one.dof))):
+        pose = one.motion(x).pose
+        d.qpos[:] = mjcf_positions(one, pose, hinges=True, loops="weld")
+        mujoco.mj_forward(m, d)
+        np.testing.assert_allclose(d.body("platform").xpos, pose[:3, 3], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(d.body("platform").xmat.reshape(3, 3), pose[:3, :3], rtol=0, atol=1e-12)
+        assert np.abs(d.efc_pos[: d.ne]).max() < 1e-12
+
+
+def test_servos_move_and_hold_the_robot() -> None:
+    """Positions are the actuated coordinates: a servo told those of another pose takes the platform there."""
+    one = model("planar-3-rrr")
+    m = mujoco.MjModel.from_xml_string(export_mjcf(one, actuators="position", bandwidth=20.0))
+    d = mujoco.MjData(m)
+    mujoco.mj_resetDataKeyframe(m, d, m.key("home").id)
+    pose = one.robot.home.matrix @ pp.pose(0.01, -0.02, 0.0, 0.0, 0.0, 0.05)
+    held = one.inverse_dynamics(pose, np.zeros(6), np.zeros(6), friction=False)
+    d.ctrl[:] = one.inverse_kinematics(pose) + held / m.actuator_gainprm[:, 0]
+    mujoco.mj_step(m, d, nstep=int(0.6 / m.opt.timestep))
+    np.testing.assert_allclose(d.body("platform").xpos, pose[:3, 3], rtol=0, atol=1e-5)
+    rated = mujoco.MjModel.from_xml_string(export_mjcf(one, actuators="velocity"))
+    assert (rated.actuator_biasprm[:, 2] == -rated.actuator_gainprm[:, 0]).all()
+    assert mujoco.MjModel.from_xml_string(export_mjcf(one, actuators="none")).nu == 0
+
+
+def test_ways_to_write_a_file_that_there_are_not() -> None:
+    for wrong, words in (
+        ({"actuators": "servo"}, "position"),
+        ({"loops": "pin"}, "weld"),
+        ({"bandwidth": 0}, "bandwidth"),
+    ):
+        with refused(PolypodError, words):
+            export_mjcf(model("five-bar"), **wrong)
+
+
+@pytest.mark.parametrize("way", ["hinges", *(pytest.param(way, marks=pytest.mark.long) for way in ("connect", "weld"))])
+def test_files_of_every_way_come_back(way: str, tmp_path: Path) -> None:
+    """From their elements alone: balls of three hinges, fixed joints of three points, whole joints."""
+    path = tmp_path / "robot.xml"
+    path.write_text(export_mjcf(model("hexapod"), **WAYS[way]))
+    assert import_robot(path).robot == model("hexapod").robot
+    assert_same(model("hexapod").robot, import_robot(path, "platform").robot)
 
 
 def test_a_simulated_robot_stays_together_and_at_home() -> None:

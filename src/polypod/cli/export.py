@@ -61,22 +61,45 @@ def _export_function(kind: str, options: list[str]) -> None:
         return _written(texts, folder, force, EXPORTS[kind].hint)
 
 
-def _export_robot(kind: str) -> None:
-    @command(f"export {kind}", f"export {kind} hexapod --out models", about=CHOICES["robot exports"][kind], json=False)
+def _export_robot(kind: str, options: list[str]) -> None:
+    names = ("hinges", "actuators", "loops")
+
+    @command(
+        f"export {kind}",
+        f"export {kind} hexapod --out models",
+        about=CHOICES["robot exports"][kind],
+        json=False,
+        without=[name for name in names if name not in options],
+    )
     def export(
-        robot: RobotName, folder: Folder = Path("."), force: Replace = False, settings: Settings = None
+        robot: RobotName,
+        folder: Folder = Path("."),
+        hinges: Annotated[
+            bool, typer.Option("--hinges", help="Three hinges for every ball joint (mjlab, Isaac, Genesis).")
+        ] = False,
+        actuators: Annotated[
+            str, typer.Option(help="What controls are: motor (forces), position, velocity, none.")
+        ] = "motor",
+        loops: Annotated[
+            str,
+            typer.Option(help="Loops by connect and weld (joint), by connect alone (Drake) or by weld alone."),
+        ] = "joint",
+        force: Replace = False,
+        settings: Settings = None,
     ) -> Answer:
         from ..export import ROBOT_EXPORTS
 
+        given = {"hinges": hinges, "actuators": actuators, "loops": loops}
         with working("exporting"):
-            texts = ROBOT_EXPORTS[kind].files(load_model(robot, settings))
+            chosen = {name: given[name] for name in ROBOT_EXPORTS[kind].options}
+            texts = ROBOT_EXPORTS[kind].files(load_model(robot, settings), **chosen)
         return _written(texts, folder, force, ROBOT_EXPORTS[kind].hint)
 
 
 for _kind, _options in CHOICES["export options"].items():
     _export_function(_kind, _options.split())
-for _kind in CHOICES["robot exports"]:
-    _export_robot(_kind)
+for _kind, _options in CHOICES["robot export options"].items():
+    _export_robot(_kind, _options.split())
 
 
 @command(

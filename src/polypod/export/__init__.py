@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..model import Model
 from .c import c_files, export_c
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
@@ -80,11 +79,14 @@ class RobotExport(NamedTuple):
         What they are.
     hint : str
         What to do with them.
+    options : tuple of str
+        Further arguments that ``files`` takes: ``hinges``, ``actuators``, ``loops``.
     """
 
-    files: Callable[[Model], dict[str, str]]
+    files: Callable[..., dict[str, str]]
     about: str
     hint: str
+    options: tuple[str, ...] = ()
 
 
 ROBOT_EXPORTS = {
@@ -92,6 +94,7 @@ ROBOT_EXPORTS = {
         mjcf_files,
         "The robot as MJCF: bodies, joints, motors, loops by connect, limits, friction, home.",
         "Look at it: python3 -m mujoco.viewer --mjcf={source}",
+        ("hinges", "actuators", "loops"),
     ),
     "urdf": RobotExport(
         urdf_files,

@@ -11,14 +11,14 @@ MuJoCo takes no notice and from which import restores it; the robot file itself 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
 from ..arrays import Array
 from ..description import Friction
-from ..errors import InputError
+from ..errors import InputError, UnknownNameError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
 from ..exchange.linkage import BASE, massless, with_shapes
@@ -29,16 +29,51 @@ from ..legs.chain import ChainJoint
 from ..model import Model
 from ..model.arguments import PoseLike
 from .header import LEAST
-from .joint_states import JointPlace, positions_of
+from .joint_states import AXES, JointPlace, positions_of
 from .mjcf_elements import Law, MjcfElements, same_motion
 from .text import add, document, file_name, numbers
 from .tree import Node, elementary_joints, prism, shapes_in, tree_of
 
+ACTUATORS = ("motor", "position", "velocity", "none")
+LOOPS = ("joint", "connect", "weld")
+"""What controls of a file may be, and how its loops may close; the first is the default."""
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
 
 
-def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0.9999) -> str:
+class MjcfOptions(NamedTuple):
+    """How a file says what MJCF has several ways to say; see ``export_mjcf``."""
+
+    hinges: bool = False
+    actuators: str = ACTUATORS[0]
+    loops: str = LOOPS[0]
+    bandwidth: float = 10.0
+    time_constant: float = 0.002
+    impedance: float = 0.9999
+
+    def checked(self) -> MjcfOptions:
+        """Raise for values that there are not."""
+        if not 0.0 < self.impedance < 1.0:
+            raise InputError(f"impedance: must be between 0 and 1, got {self.impedance}")
+        for field in ("time_constant", "bandwidth"):
+            if not getattr(self, field) > 0.0:
+                raise InputError(f"{field}: must be positive, got {getattr(self, field)}")
+        for what, value, known in (("actuators", self.actuators, ACTUATORS), ("loops", self.loops, LOOPS)):
+            if value not in known:
+                raise UnknownNameError(what, value, known)
+        return self
+
+
+def export_mjcf(
+    model: Model,
+    time_constant: float = 0.002,
+    impedance: float = 0.9999,
+    *,
+    hinges: bool = False,
+    actuators: str = "motor",
+    loops: str = "joint",
+    bandwidth: float = 10.0,
+) -> str:
     """A rigid robot as MJCF text for MuJoCo.
 
     Steps of MuJoCo must be shorter than half the time constant.
@@ -52,20 +87,31 @@ def export_mjcf(model: Model, time_constant: float = 0.002, impedance: float = 0
     impedance : float, optional
         Share of a disturbance that loops take up, between 0 and 1: the closer to 1, the more exact MuJoCo's
         accelerations.
+    hinges : bool, optional
+        Whether every spherical joint is three hinges about x, y and z, for programs that have no ball joints (mjlab,
+        Isaac, Genesis). Their angles are singular where the second is a right angle.
+    actuators : {'motor', 'position', 'velocity', 'none'}, optional
+        What controls are: forces; actuated coordinates or their rates, by servos whose force is limited as the drive
+        is; or nothing. Forces of drives before their gear, coordinates as polypod has them.
+    loops : {'joint', 'connect', 'weld'}, optional
+        How loops close. ``joint``: spherical joints and hinges by ``connect``, others whole, on a body in two halves
+        that ``weld`` holds. ``connect``: the same with three ``connect`` for a weld, for programs without it (Drake).
+        ``weld``: every joint whole, all loops by ``weld``.
+    bandwidth : float, optional
+        Natural frequency [Hz] of servos with the inertia that each drive feels at home, others held; critically
+        damped.
 
     Returns
     -------
     str
         MJCF text.
     """
-    if not 0.0 < impedance < 1.0:
-        raise InputError(f"impedance: must be between 0 and 1, got {impedance}")
-    if not time_constant > 0.0:
-        raise InputError(f"time_constant: must be positive, got {time_constant}")
-    return _Writer(model, time_constant, impedance).text()
+    return _Writer(model, MjcfOptions(hinges, actuators, loops, bandwidth, time_constant, impedance)).text()
 
 
-def mjcf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> Array:
+def mjcf_positions(
+    model: Model, pose: PoseLike, unwrap: int | None = None, *, hinges: bool = False, loops: str = "joint"
+) -> Array:
     """Positions of all joints of the exported MJCF file, in its order: ``qpos`` of MuJoCo at a pose of the platform.
 
     Parameters
@@ -76,6 +122,10 @@ def mjcf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> A
         Pose of the platform frame {P} in the base frame {B}.
     unwrap : int, optional
         Batch axis along which the poses are those of a motion: angles do not jump by whole turns there.
+    hinges : bool, optional
+        Whether the file has hinges for spherical joints, as ``export_mjcf`` says.
+    loops : {'joint', 'connect', 'weld'}, optional
+        How its loops close.
 
     Returns
     -------
@@ -88,7 +138,7 @@ def mjcf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> A
     >>> mjcf_positions(model, model.robot.home.matrix).shape
     (31,)
     """
-    writer = _Writer(model)
+    writer = _Writer(model, MjcfOptions(hinges, loops=loops))
     writer.text()
     return positions_of(writer.tree, model, writer.places, pose, unwrap)
 
@@ -96,20 +146,24 @@ def mjcf_positions(model: Model, pose: PoseLike, unwrap: int | None = None) -> A
 class _Writer:
     """Elements of one robot."""
 
-    def __init__(self, model: Model, time_constant: float = 0.002, impedance: float = 0.9999) -> None:
+    def __init__(self, model: Model, options: MjcfOptions) -> None:
+        self.options = options.checked()
         self.model, self.elements = model, (elements := MjcfElements.of(model))
         self.linkage = linkage_of(model.robot)
-        self.tree = tree = tree_of(with_shapes(self.linkage, model.robot), acting=elements.joints)
+        whole = {joint.name for joint in self.linkage.joints} if options.loops == "weld" else set()
+        self.tree = tree = tree_of(with_shapes(self.linkage, model.robot), acting={*elements.joints, *whole})
         self.remarks = [*left_out(model, ("stiffness", "elements")), *elements.remarks]
         self.written = {BASE}
         self.places: list[JointPlace] = []
         self.armatures: dict[str, float] = {}
+        self.gains: list[tuple[float, float]] = []
         self.assets: ET.Element | None = None
         self.root = ET.Element("mujoco", model=tree.name)
-        self._options(time_constant, impedance)
+        self._options()
 
-    def _options(self, time_constant: float, impedance: float) -> None:
+    def _options(self) -> None:
         root, tree = self.root, self.tree
+        time_constant, impedance = self.options.time_constant, self.options.impedance
         add(root, "compiler", angle="radian", autolimits="true")
         step = 0.25 * time_constant
         solver = {"solver": "Newton", "iterations": "100", "tolerance": "1e-12", "integrator": "implicitfast"}
@@ -244,13 +298,16 @@ class _Writer:
 
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
         where = self.tree.point_in_body(name, joint.at)
-        if joint.kind == "spherical":
+        ball = joint.kind == "spherical"
+        if ball and not self.options.hinges:
             own = self.elements.joints.get(joint.name, {}).get("x", Law())
             add(element, "joint", name=joint.name, type="ball", pos=where, **_passive(joint.friction, own))
             self._dry(joint.friction, joint.name)
             self.places.append(JointPlace(joint, "", name))
             return
-        for part in elementary_joints(joint):
+        if ball and (joint.friction != Friction() or joint.name in self.elements.joints):
+            self.remarks.append(f"{joint.name}: friction and springs of its three hinges are those of the ball at home")
+        for part, axis in zip(elementary_joints(joint), AXES, strict=False):
             kind = "slide" if part.kind == "prismatic" else "hinge"
             data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.direction_in_body(name, part.axis)}
             driven = part.has_coordinate and bool(joint.actuated)
@@ -259,11 +316,11 @@ class _Writer:
             data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
-            motion = same_motion(self.linkage, joint, part.motion)
+            motion = axis if ball else same_motion(self.linkage, joint, part.motion)
             own = self.elements.joints.get(joint.name, {}).get(motion, Law())
             add(element, "joint", name=part.name, **data, **_passive(part.friction, own, reference))
             self._dry(part.friction, part.name)
-            self.places.append(JointPlace(joint, part.motion, name, reference))
+            self.places.append(JointPlace(joint, axis if ball else part.motion, name, reference))
 
     def _dry(self, friction: Friction, label: str) -> None:
         """Friction that MuJoCo's joints do not have."""
@@ -298,27 +355,60 @@ class _Writer:
             for name, point in places:
                 add(element, "connect", name=name, **ends, anchor=tree.point_in_body(first, point))
         for one, two in tree.welds:
-            add(element, "weld", name=f"{one} and {two}", body1=one, body2=two)
+            name, bodies = f"{one} and {two}", {"body1": one, "body2": two}
+            if self.options.loops != "connect":
+                add(element, "weld", name=name, **bodies)
+                continue
+            for number, point in enumerate(0.1 * tree.size * np.eye(3), 1):
+                anchor = tree.point_in_body(one, tree.frames[two][:3, 3]) + point
+                add(element, "connect", name=f"{name} {number}", **bodies, anchor=anchor)
 
     def _motors(self) -> None:
-        if not self.tree.driven:
+        kind = self.options.actuators
+        if not self.tree.driven or kind == "none":
             return
         element = add(self.root, "actuator")
-        for joint in self.tree.driven:
+        for joint, inertia in zip(self.tree.driven, self._felt(), strict=True):
             data: dict[str, Any] = {"joint": joint.name, "gear": joint.ratio}
+            rate = 2.0 * np.pi * self.options.bandwidth
+            if kind == "position":
+                data |= {"kp": rate**2 * inertia, "kv": 2.0 * rate * inertia}
+                if joint.range is not None:
+                    data["ctrlrange"] = joint.range
+            elif kind == "velocity":
+                data["kv"] = 2.0 * rate * inertia
+                if joint.max_speed is not None:
+                    data["ctrlrange"] = [-joint.max_speed, joint.max_speed]
             if joint.max_force is not None:
-                data["ctrlrange"] = [-joint.max_force, joint.max_force]
+                data["ctrlrange" if kind == "motor" else "forcerange"] = [-joint.max_force, joint.max_force]
             if joint.max_speed is not None:
                 self.remarks.append(f"left out: largest speed {joint.max_speed:g} of {joint.name}")
             for field in BEYOND_DRIVE:
                 if getattr(joint, field) is not None:
                     self._beyond(field, joint.name, getattr(joint, field))
-            add(element, "motor", name=joint.name, **data)
+            add(element, kind, name=joint.name, **data)
+            self.gains.append((data.get("kp", 0.0), data.get("kv", 0.0)))
+
+    def _felt(self) -> Array:
+        """Inertia (n,) [kg or kg m^2] that each drive feels at home when the others are held; zeros for motors."""
+        if self.options.actuators == "motor":
+            return np.zeros(len(self.tree.driven))
+        home = self.model.robot.home.matrix
+        inverse = np.linalg.pinv(self.model.jacobian(home))
+        return np.asarray(np.diag(inverse.T @ self.model.mass_matrix(home) @ inverse))
 
     def _home(self) -> None:
         keys = add(self.root, "keyframe")
         home = " ".join(repr(place.home) if place.motion else "1 0 0 0" for place in self.places)
-        add(keys, "key", name="home", qpos=home, ctrl=_holding(self.model))
+        data: dict[str, Any] = {}
+        if self.options.actuators != "none":
+            control = _holding(self.model)
+            if self.options.actuators != "motor":  # where a servo's force is the one that holds
+                control = control / np.array([kp or kv for kp, kv in self.gains])
+            if self.options.actuators == "position":
+                control = control + np.array([joint.offset for joint in self.tree.driven])
+            data["ctrl"] = control
+        add(keys, "key", name="home", qpos=home, **data)
 
 
 def _holding(model: Model) -> Array:
@@ -349,17 +439,23 @@ def _six(tensor: Array) -> list[float]:
     return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
 
 
-def mjcf_files(model: Model) -> dict[str, str]:
+def mjcf_files(model: Model, hinges: bool = False, actuators: str = "motor", loops: str = "joint") -> dict[str, str]:
     """MJCF file of a robot.
 
     Parameters
     ----------
     model : Model
         Model of the robot.
+    hinges : bool, optional
+        Whether spherical joints are three hinges.
+    actuators : {'motor', 'position', 'velocity', 'none'}, optional
+        What controls are.
+    loops : {'joint', 'connect', 'weld'}, optional
+        How loops close; ``export_mjcf`` says more of these.
 
     Returns
     -------
     dict of str to str
         Texts by file name.
     """
-    return {f"{file_name(model)}.xml": export_mjcf(model)}
+    return {f"{file_name(model)}.xml": export_mjcf(model, hinges=hinges, actuators=actuators, loops=loops)}
