@@ -101,7 +101,18 @@ class Measurements:
         return self.readings if self.second is None else np.concatenate([self.readings, self.second])
 
     def rows(self, chosen: Any) -> Measurements:
-        """Some of the measurements."""
+        """The measurements of some poses.
+
+        Parameters
+        ----------
+        chosen : array_like of int or bool, or slice
+            Which poses: indices, a mask (n,) or a slice.
+
+        Returns
+        -------
+        Measurements
+            The chosen readings and values, in the order chosen.
+        """
         second = None if self.second is None else self.second[chosen]
         anchor = self.anchor[chosen] if self.anchor.ndim == 2 else self.anchor
         return replace(self, readings=self.readings[chosen], values=self.values[chosen], second=second, anchor=anchor)
