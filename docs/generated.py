@@ -446,7 +446,7 @@ REFERENCE: dict[str, tuple[str, tuple[str, ...]]] = {
     "simulation": ("Simulation and control", ("simulation", "control")),
     "studies": (
         "Studies and design",
-        ("results", "results.figures", "design", "fastest", "viewer", "tables", "datasets"),
+        ("results", "results.figures", "design", "fastest", "online", "viewer", "tables", "datasets"),
     ),
     "identification": ("Identification and calibration", ("identification",)),
     "exchange": ("Export and import", ("export", "exchange")),

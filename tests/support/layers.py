@@ -42,6 +42,7 @@ ORDER = (
     "analysis",
     "exchange",
     "fastest",
+    "online",
     "identification",
     "export",
     "viewer",

@@ -20,6 +20,7 @@ from ..parameters.chosen import Choice, ChosenNumbers
 from ..symbols.expression import Iteration
 from .code import Dialect, body, identifier, literal, named_expression, ports
 from .header import Target, comment, main_file
+from .motions import MOTIONS, motion_expression
 from .status import Judge, Threshold, enum
 from .steps import STEPS, Step
 
@@ -106,9 +107,13 @@ def function_code(
         step = STEPS[function](model, friction, numbers, single)
         name = identifier(f"{model.robot.name}_{function}{'' if friction else '_without_friction'}{end[1]}")
         parts, expression = step.parts, step.expression
+    elif function in MOTIONS:
+        expression = motion_expression(model, function, single, numbers is not None)
+        name = identifier(f"{model.robot.name}_{function}{end[isinstance(expression, Iteration)]}")
+        parts = {"compute": expression}
     else:
         name, expression = named_expression(
-            model, function, friction, numbers or False, single=single, further=tuple(STEPS)
+            model, function, friction, numbers or False, single=single, further=(*STEPS, *MOTIONS)
         )
         name += end[isinstance(expression, Iteration)]
         parts = {"compute": expression}
@@ -161,8 +166,8 @@ def export_c(
 
     The C function takes a pointer to each input and output of one state, arrays by rows, SI units. Parameters that are
     inputs are members of a struct, to which it takes a pointer. Every function of ``polypod.model.kernels.FUNCTIONS``
-    that the robot has can be exported, and ``control_step``, which chains four of them. A function without friction
-    says so in its name.
+    that the robot has can be exported, steps of a controller (``control_step``, ``safe_step``), which chain several of
+    them, and steps of online motion (``online_step``). A function without friction says so in its name.
 
     Parameters
     ----------

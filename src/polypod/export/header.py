@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..datasets import units
+from ..fastest import Limits
 from ..legs.contract import SMALLEST_MARGIN
 from ..limits import left_out_text
 from ..limits.symbols import state_limits
@@ -19,6 +20,7 @@ from ..mechanism.forward_kinematics import largest_residual
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..model.joints import component_names
+from ..online.targets import actuator_ranges
 from ..symbols.expression import Expression, Iteration, Port
 from .code import identifier, namespace, ports, takes_friction
 
@@ -164,6 +166,13 @@ def home_value(model: Model, port: Port) -> Array:
     if port.name in ("low", "high"):
         low, high = model.robot_limits.force_range_at_rest
         return np.asarray(np.clip(low if port.name == "low" else high, -_WIDE, _WIDE))
+    if port.name == "target":
+        return np.asarray(model.inverse_kinematics(home))
+    if port.name in ("lowest", "highest"):
+        return np.clip(actuator_ranges(model)[port.name == "highest"], -_WIDE, _WIDE)
+    if port.name in _LIMITS:
+        found = Limits().of(model).get(_LIMITS[port.name], np.ones(port.shape))
+        return np.where(np.isfinite(found), found, 1.0)
     return np.ones(port.shape) if port.name == "weights" else np.zeros(port.shape)
 
 
@@ -172,7 +181,9 @@ def home_value(model: Model, port: Port) -> Array:
 
 _WIDTH = 110
 _WIDE = 1e6
-"""Bound of a force in an example where the robot file has none."""
+"""Bound of a force or a coordinate in an example where the robot file has none."""
+_LIMITS = {"max_speed": "speed", "max_acceleration": "acceleration", "max_jerk": "jerk"}
+"""Limits of online motion by their names in ``polypod.fastest``; in an example 1 where the robot file has none."""
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
@@ -215,6 +226,8 @@ ABOUT = {
     "a singularity and those between bodies; forces are written only if all of them hold",
     "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
+    "online_step": "the state of all actuated coordinates some time after another, on the shortest jerk-limited motion "
+    "to a target that may change every cycle; all come to it at the same time",
     "stiffness": "stiffness of the platform from those of drives, legs and joints, without preload",
     "steady_shape": "quasi-static deflection of the platform along a motion (no vibration), and its actuator forces",
 }
@@ -229,6 +242,14 @@ INPUTS = {
     "q": "actuated coordinates [{q}]",
     "qdot": "rates of the actuated coordinates [{q}/s]",
     "qddot": "accelerations of the actuated coordinates [{q}/s^2]",
+    "target": "where the coordinates are to come to rest [{q}]",
+    "target_velocity": "rates at which the target moves [{q}/s], slower than max_speed; zeros for a target at rest",
+    "max_speed": "largest rates [{q}/s], greater than 0",
+    "max_acceleration": "largest accelerations [{q}/s^2], greater than 0",
+    "max_jerk": "largest jerks [{q}/s^3], greater than 0",
+    "lowest": "lowest targets [{q}], may be -INFINITY; those of the robot file are in the example",
+    "highest": "highest targets [{q}], may be INFINITY",
+    "time": "time [s] after the state that goes in: the controller's period, not negative",
     "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal weights",
     "preload": "preload forces p [{f}]; zeros for none",
     "low": "lowest forces [{f}] of the actuators",
@@ -294,6 +315,9 @@ OUTPUTS = {
     "joint_rates": "derivatives in time of the positions of the joints [m/s or rad/s]. In turn: {positions}",
     "displacement": "displacements of the elements one after another [m or rad]: {elements}",
     "rate": "rates of these displacements [m/s or rad/s]",
+    "duration": "time [s] in which all coordinates come to the target, from the state that goes in",
+    "durations": "shortest time [s] of each coordinate alone",
+    "outside": "by how much the target is outside its range [{q}]; then the nearest inside is taken. Zero inside",
     "loss": "power that each element takes [W]",
     "internal": INPUTS["internal"],
     "elastic": INPUTS["elastic"],
@@ -308,6 +332,7 @@ _FLEXIBLE = {
     "bias": "b in M udot + b = J^T force, u = (twist, elastic rates), stiffness and damping in it "
     "[N, N m, units of the modes]",
 }
+_ITERATED = {"steady_shape": "the deflection", "online_step": "the search for the shortest time"}
 _CONVERGED = "The output converged refers to the dry friction in the joints; without friction it is absent."
 
 """Residual of forward kinematics, over the robot's size, above which there is no answer."""
@@ -349,7 +374,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     function = expression.name
     inputs, outputs = ports(expression)
     known = _facts(model, target.precision) | {
-        "iterated": "the deflection" if function == "steady_shape" else "the joint loads that dry friction depends on"
+        "iterated": _ITERATED.get(function, "the joint loads that dry friction depends on")
     }
     has_friction = takes_friction(function) or function in ("control_step", "safe_step")
     with_friction = f", {'with' if friction else 'without'} friction in its joints" if has_friction else ""
@@ -372,7 +397,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
         lines += ["", "Returns a status; unless it is POLYPOD_OK the outputs are not an answer:"]
         lines += (line for text in target.returned for line in _hanging(text))
     for note in (
-        *([_CONVERGED] if "converged" in dict(outputs) and function != "steady_shape" else []),
+        *([_CONVERGED] if "converged" in dict(outputs) and function not in _ITERATED else []),
         f"{target.arrays}{target.apart} SI units and radians. Actuators: {known['actuators']}.",
         f"{target.checked} {target.input}",
         *target.notes,

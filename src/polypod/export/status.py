@@ -20,8 +20,8 @@ from .code import BOUNDED, Dialect, literal, ports
 
 STATUS = {
     "OK": "the outputs are the answer",
-    "INVALID_INPUT": "an input is not a finite number, or a pose is not a rotation and a position; outputs were not "
-    "written",
+    "INVALID_INPUT": "an input is not a finite number, a limit not greater than zero, or a pose not a rotation and a "
+    "position; outputs were not written",
     "NO_SOLUTION": "no solution was found: coordinates that no pose has, a guess too far away, too few iterations, or "
     "no forces within their bounds",
     "NOT_CONVERGED": "an iteration did not converge",
@@ -31,7 +31,8 @@ STATUS = {
 }
 """Statuses by name, in the order of their numbers."""
 SINGLE_ROTATION_TOLERANCE = 1e-5
-_MAY_BE_INFINITE = ("drive", "low", "high")
+_MAY_BE_INFINITE = ("drive", "low", "high", "lowest", "highest")
+_POSITIVE = ("max_speed", "max_acceleration", "max_jerk")
 MAY_BE_UNKNOWN = ("wrenches", "condition", "use")
 _BITS = {"double": ("uint64_t", "UINT64_C(0x7ff0000000000000)"), "float": ("uint32_t", "UINT32_C(0x7f800000)")}
 _INPUTS = {
@@ -79,6 +80,18 @@ static int is_pose(const NUMBER *pose, NUMBER tolerance)
         + (r[1] * ((r[6] * r[8]) - (r[4] * r[10])))
         + (r[2] * ((r[4] * r[9]) - (r[5] * r[8])));
     return ((worst <= tolerance) && (side > ZERO)) ? 1 : 0;
+}
+""",
+    "all_positive": """/* Whether all numbers are greater than zero. */
+static int all_positive(const NUMBER *x, int count)
+{
+    int good = 1;
+    for (int k = 0; k < count; k++) {
+        if (!(x[k] > ZERO)) {
+            good = 0;
+        }
+    }
+    return good;
 }
 """,
     "all_within": """/* Whether all numbers are finite and at most some bound. */
@@ -217,6 +230,8 @@ class Judge:
             if port.length:
                 test = "no_nan" if port.name in _MAY_BE_INFINITE else "all_finite"
                 yield f"({test}({label}, {port.length}) == 0)"
+            if port.name in _POSITIVE:
+                yield f"(all_positive({label}, {port.length}) == 0)"
             if port.name == "pose":
                 yield f"(is_pose({label}, {self._macro('ROTATION_TOLERANCE')}) == 0)"
 

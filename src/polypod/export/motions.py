@@ -1,0 +1,28 @@
+"""Functions of motion in C, each a step of bounded time, that know of a robot the number of its axes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..errors import InputError
+from ..kernels import Expression
+from ..model import Model
+from ..online.planner import online_step
+from ..symbols.expression import Iteration
+
+ONLINE = "online_step"
+
+
+def _online(model: Model, single: bool) -> Iteration:
+    return online_step(len(model.actuators), single)
+
+
+MOTIONS: dict[str, Callable[[Model, bool], Expression | Iteration]] = {ONLINE: _online}
+"""Functions of motion by name."""
+
+
+def motion_expression(model: Model, function: str, single: bool, parameters: bool) -> Expression | Iteration:
+    """A function of motion; parameters of the robot are no part of it."""
+    if parameters:
+        raise InputError(f"parameters: {function} has none of the robot's; its limits are inputs")
+    return MOTIONS[function](model, single)
