@@ -8,12 +8,13 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
 from bench.states import states
 from bench.timing import best_time
-from polypod.design import loads_study
+from polypod.design import Evaluator, loads_study
 from polypod.design.prepared import Prepared, prepare
 from polypod.design.sweep import run
 from polypod.fastest import Limits, fastest, prepare_grid
@@ -31,24 +32,35 @@ vary:
   - {{parameters: platform.mass, range: [10, 60]}}
 sample: {{method: latin, count: {count}}}
 report: [peak force, rms force]
+robot_limits: {judged}
 """
+_RATED = {
+    "legs.*.rms_force": 500.0, "legs.*.max_acceleration": 10.0, "legs.*.max_power": 100.0, "legs.*.max_stroke": 0.15,
+    "legs.*.force_speed": [[0, 1000], [0.1, 1000], [0.25, 500]], "legs.*.lead": 0.005, "legs.*.rotor_inertia": 1e-5,
+    "legs.*.max_motor_torque": 2.0, "legs.*.rms_motor_torque": 1.0, "legs.*.max_motor_speed": 400.0,
+    "legs.*.efficiency": 0.9,
+}  # fmt: skip
+"""Every rating that a drive may have."""
 
 
-def _study(designs: int, states_: int) -> tuple[Prepared, object]:
+def _study(
+    designs: int, states_: int, judged: bool = True, settings: dict[str, Any] | None = None
+) -> tuple[Prepared, Evaluator]:
     # the tour lasts 4 s: the rate gives the states
-    return prepare(loads_study(_STUDY.format(rate=(states_ - 1) / 4.0, count=designs)))
+    text = _STUDY.format(rate=(states_ - 1) / 4.0, count=designs, judged=str(judged).lower())
+    return prepare(loads_study(text), settings)
 
 
 def sweeps(designs: int, count: int) -> None:
     """Designs x states of inverse dynamics with peak and rms, against the bare kernel on as many threads."""
     prepared, evaluator = _study(designs, count)
-    run(*_study(4, count))  # type: ignore[arg-type]  # compiled
+    run(*_study(4, count))  # compiled
     start, used = time.perf_counter(), time.process_time()
-    run(prepared, evaluator)  # type: ignore[arg-type]
+    run(prepared, evaluator)
     taken, used = time.perf_counter() - start, (time.process_time() - used) / cores()
-    case = evaluator.load_cases[0]  # type: ignore[attr-defined]
+    case = evaluator.load_cases[0]
     some = min(designs, 200)
-    kernel = evaluator.designs(prepared.values).kernel("inverse_dynamics", False, 0, some)  # type: ignore[attr-defined]
+    kernel = evaluator.designs(prepared.values).kernel("inverse_dynamics", False, 0, some)
     rows = case.rows(kernel)
     out = [np.empty((some, len(rows[0]), *signature.shape)) for signature in kernel.outputs]
     # by the processor's time of each core, which other programs do not change much
@@ -60,6 +72,22 @@ def sweeps(designs: int, count: int) -> None:
         f"{1e9 * each:.1f} ns a state; "
         f"bare kernel {1e9 * bare:.1f} ns: {bare / each:.2f} of its speed; at most {peak:.0f} MB"
     )
+
+
+def judged(designs: int, count: int) -> None:
+    """What judging limits costs in a sweep, in processor time of one thread: of the file's own, and of every kind."""
+    cases: dict[str, tuple[bool, dict[str, Any]]] = {
+        "none": (False, {}), "of the file": (True, {}), "of every kind": (True, _RATED),
+    }  # fmt: skip
+    made = {name: _study(designs, count, *case) for name, case in cases.items()}
+    for case in cases.values():
+        run(*_study(4, count, *case), threads=1)  # compiled
+    taken = {name: best_time(lambda s=one: run(*s, threads=1), 3, time.process_time) for name, one in made.items()}  # type: ignore[misc]
+    for name, (_, evaluator) in made.items():
+        print(
+            f"{designs} designs x {count} states, limits judged {name} ({len(evaluator.judged)} quantities): "
+            f"{taken[name]:.2f} s, {taken[name] / taken['none']:.2f} times without"
+        )
 
 
 def one_call(designs: int = 10_000, count: int = 1_000) -> None:
@@ -103,9 +131,9 @@ def clusters(designs: int = 2000, count: int = 2000) -> None:
     for workers in (1, 2):
         with LocalCluster(n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
             address = cluster.scheduler_address
-            run(prepared, evaluator, scheduler=address)  # type: ignore[arg-type]  # every worker has its kernels
+            run(prepared, evaluator, scheduler=address)  # every worker has its kernels
             start = time.perf_counter()
-            run(prepared, evaluator, scheduler=address)  # type: ignore[arg-type]
+            run(prepared, evaluator, scheduler=address)
             taken.append(time.perf_counter() - start)
     gain = taken[0] / taken[1]
     print(f"{designs} designs x {count} states: one worker {taken[0]:.2f} s, two {taken[1]:.2f} s: {gain:.2f}")
@@ -114,6 +142,7 @@ def clusters(designs: int = 2000, count: int = 2000) -> None:
 if __name__ == "__main__":
     fastest_motions()
     one_call()
+    judged(1_000, 10_000)
     sweeps(*((1_000, 10_000) if "--quick" in sys.argv else (10_000, 10_000)))
     if "--cluster" in sys.argv:
         clusters()

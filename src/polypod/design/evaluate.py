@@ -761,6 +761,11 @@ class Folding:
             for name, q in asked.items()
             if isinstance(q, LimitQuantity) and q.folded_as in folded
         }
+        for name, q in asked.items():  # limits that fold the same
+            if isinstance(q, LimitQuantity) and name not in self._shared:
+                first = next(n for n, o in asked.items() if isinstance(o, LimitQuantity) and o.folds == q.folds)
+                if first != name:
+                    self._shared[name] = self._shared.get(first, first)
         self._ratings = {name: rows for q in asked.values() for name, rows in q.inputs.items()}
         kernels, mechanism = functions.kernels.kernels, functions.kernels.mechanism
         verdict = mechanism.platform.is_constrained
@@ -782,11 +787,11 @@ class Folding:
                 for number, (fold, of) in enumerate(_REDUCED[quantity.reduce].folds):
                     outputs.append(port(f"{name} {number}", ca.densify(of(value))))
                     folds.append(fold)
-            for p in function.outputs:
-                fold_ = _ABOUT.get(p.name.rpartition(".")[2])
-                if fold_ is not None:
+            about = [p for p in function.outputs if p.name.rpartition(".")[2] in _ABOUT]
+            for k, p in enumerate(about):
+                if not any(ca.is_equal(p.symbols, other.symbols) for other in about[:k]):
                     outputs.append(p)
-                    folds.append(fold_)
+                    folds.append(_ABOUT[p.name.rpartition(".")[2]])
             inputs = (*function.inputs, *given.values())
             return Folds(replace(function, inputs=inputs, outputs=tuple(outputs)), tuple(folds))
 
@@ -808,7 +813,7 @@ class Folding:
             own = self._shared.get(name, name)
             parts = [found[f"{own} {number}"] for number in range(len(reduced.folds))]
             folded = reduced.finish(*parts)
-            if own != name and isinstance(quantity, LimitQuantity):
+            if own != name and isinstance(quantity, LimitQuantity) and isinstance(self._asked[own], Quantity):
                 folded = folded[:, np.array([one.index for one in quantity.limits])]
             cones = isinstance(quantity, LimitQuantity) and quantity.kind == "cone" and not quantity.alike
             result[name] = _worst(quantity, folded, self._ranges(values) if cones else None)

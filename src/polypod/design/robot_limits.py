@@ -40,14 +40,17 @@ class LimitQuantity:
     own : RobotLimits
         All limits of the robot.
     alike : bool
-        Whether all these cones have the same half angle, in every design.
+        Whether all these limits have the same bound, in every design: the largest of their values is then folded alone.
+    same_motors : bool
+        Whether motors have the same ratios in every design: their speeds are then those of the actuators, times a
+        number.
     """
 
     name: str
     limits: tuple[Limit, ...]
     own: RobotLimits
     alike: bool = False
-    """Whether all these cones have one half angle, in every design."""
+    same_motors: bool = False
 
     @property
     def kind(self) -> str:
@@ -97,7 +100,17 @@ class LimitQuantity:
     @property
     def folded_as(self) -> tuple[str, str] | None:
         """Source and reduction of a quantity of studies that folds the same numbers, of all actuators."""
-        return _SAME.get(self.kind)
+        return _SAME["speed"] if self._of_speeds else _SAME.get(self.kind)
+
+    @property
+    def folds(self) -> tuple[str, bool, tuple[int, ...]]:
+        """What is folded; quantities that fold the same do it once."""
+        return "speed" if self._of_speeds else self.kind, self.alike, tuple(one.index for one in self.limits)
+
+    @property
+    def _of_speeds(self) -> bool:
+        """Whether these are speeds of motors that follow from the largest of the actuators."""
+        return self.kind == "motor speed" and self.same_motors
 
     @property
     def inputs(self) -> dict[str, Array]:
@@ -113,7 +126,8 @@ class LimitQuantity:
     def key(self) -> str:
         """What determines its expression."""
         index = [one.index for one in self.limits]
-        return repr((self.name, self.kind, self.alike, index, {name: rows.shape for name, rows in self.inputs.items()}))
+        shapes = {name: rows.shape for name, rows in self.inputs.items()}
+        return repr((self.name, self.kind, self.alike, self.same_motors, index, shapes))
 
     def expression(self, known: Mapping[str, ca.SX], mechanism: Mechanism, given: Mapping[str, Port]) -> ca.SX:
         """Values that are compared with the bounds: largest uses of ranges, cosines of cones.
@@ -139,7 +153,7 @@ class LimitQuantity:
         if self.kind == "range":
             uses = range_uses(mechanism, known["limited.values"][1:])
             return ca.mmax(uses[index])
-        entry = KINDS[self.kind]
+        entry = KINDS["speed" if self._of_speeds else self.kind]
         own: dict[str, Any] = {name: known[OUTPUTS[name]][index] for name in entry.needs}
         own |= {name: numbers[index] for name, numbers in motor_numbers(mechanism).items()}
         ports = [given[name] for name in self.inputs]
@@ -153,10 +167,12 @@ class LimitQuantity:
             ]
         elif self.kind == "tension":
             ends = ca.reshape(ports[0].symbols, 2, len(self.limits)).T
-            return ca.fabs(entry.value(own) - 0.5 * (ends[:, 0] + ends[:, 1])) / (0.5 * (ends[:, 1] - ends[:, 0]))
+            uses = ca.fabs(entry.value(own) - 0.5 * (ends[:, 0] + ends[:, 1])) / (0.5 * (ends[:, 1] - ends[:, 0]))
+            return ca.mmax(uses)
         elif ports:
             own["efficiency"] = ports[0].symbols
-        return entry.value(own)
+        value = entry.value(own)
+        return ca.mmax(ca.fabs(value)) if self.alike else value
 
     def loads(self, outputs: Mapping[str, Array]) -> Array:
         """Loads of joints from reactions, raised to the exponent of the rating life where their mean is needed.
@@ -233,6 +249,8 @@ class LimitQuantity:
             values = values ** (
                 1.0 / np.array([self.own.joints[one.index].bearing.life_exponent for one in self.limits])
             )
+        if self._of_speeds:
+            values = values * self.own.numbers["ratio"][[one.index for one in self.limits]]
         return values / np.array([one.high for one in self.limits])
 
 
@@ -248,12 +266,19 @@ _AXES = {"spherical": 0, "fixed": 0, "universal": 2}
 
 def limit_quantities(limits: RobotLimits, varied: Sequence[str] = ()) -> dict[str, LimitQuantity]:
     """The uses that a study computes, by name, in the order of the verdict; ``varied`` are paths of its numbers."""
-    fixed = not any("cone" in path for path in varied)
+    cones_vary = any("cone" in path for path in varied)
+    motors_vary = any(path.rpartition(".")[2] in ("lead", "gear") for path in varied)
     found = {}
     for quantity in limits.quantities:
         chosen = tuple(one for one in limits.limits if one.quantity == quantity)
-        alike = fixed and chosen[0].kind == "cone" and len({one.high for one in chosen}) == 1
-        found[f"{PREFIX}{quantity}"] = LimitQuantity(f"{PREFIX}{quantity}", chosen, limits, alike)
+        kind, name = chosen[0].kind, f"{PREFIX}{quantity}"
+        ratios = limits.numbers["ratio"][[one.index for one in chosen]] if kind == "motor speed" else ()
+        alike = len({one.high for one in chosen}) == 1 and len({*ratios}) <= 1
+        if kind == "cone":
+            alike = alike and not cones_vary
+        elif KINDS[kind].of != "actuator" or KINDS[kind].over != "instant":
+            alike = False
+        found[name] = LimitQuantity(name, chosen, limits, alike, kind == "motor speed" and not motors_vary)
     return found
 
 
