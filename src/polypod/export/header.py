@@ -20,7 +20,8 @@ from ..mechanism.forward_kinematics import largest_residual
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..model.joints import component_names
-from ..online.targets import actuator_ranges
+from ..online import Washout, actuator_ranges
+from ..online.washout import COEFFICIENTS
 from ..symbols.expression import Expression, Iteration, Port
 from .code import identifier, namespace, ports, takes_friction
 
@@ -159,13 +160,17 @@ def _lines(texts: list[str]) -> Iterator[str]:
 def home_value(model: Model, port: Port) -> Array:
     """An input at home and at rest."""
     home = model.robot.home.matrix
-    if port.name == "pose":
+    if port.name in ("pose", "neutral"):
         return np.broadcast_to(home, port.shape)
     if port.name == "q":
         return np.asarray(model.inverse_kinematics(home))
     if port.name in ("low", "high"):
         low, high = model.robot_limits.force_range_at_rest
         return np.asarray(np.clip(low if port.name == "low" else high, -_WIDE, _WIDE))
+    if port.name == "specific_force":
+        return np.array([0.0, 0.0, 9.81])
+    if port.name == "coefficients":
+        return Washout(home).coefficients
     if port.name == "target":
         return np.asarray(model.inverse_kinematics(home))
     if port.name in ("lowest", "highest"):
@@ -228,6 +233,8 @@ ABOUT = {
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
     "online_step": "the state of all actuated coordinates some time after another, on the shortest jerk-limited motion "
     "to a target that may change every cycle; all come to it at the same time",
+    "washout_step": "the platform of a motion simulator one period later, by the classical washout filter, from "
+    "specific force and angular velocity of a vehicle",
     "stiffness": "stiffness of the platform from those of drives, legs and joints, without preload",
     "steady_shape": "quasi-static deflection of the platform along a motion (no vibration), and its actuator forces",
 }
@@ -249,6 +256,13 @@ INPUTS = {
     "max_jerk": "largest jerks [{q}/s^3], greater than 0",
     "lowest": "lowest targets [{q}], may be -INFINITY; those of the robot file are in the example",
     "highest": "highest targets [{q}], may be INFINITY",
+    "memory": "memory of the filter: zeros at first, then what the period before gave",
+    "specific_force": "acceleration of the vehicle minus gravity, in its axes, z upward: 0, 0, 9.81 at rest [m/s^2]",
+    "angular_velocity": "angular velocity of the vehicle in its axes [rad/s]",
+    "neutral": "pose to which the platform returns, laid out as a pose: rotation in columns 0 to 2 of rows 0 to 2, "
+    "position [m] in column 3, last row 0 0 0 1",
+    "coefficients": "coefficients of the filter one after another, {coefficients}; those of polypod.online.Washout are "
+    "in the example",
     "time": "time [s] after the state that goes in: the controller's period, not negative",
     "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal weights",
     "preload": "preload forces p [{f}]; zeros for none",
@@ -318,6 +332,7 @@ OUTPUTS = {
     "duration": "time [s] in which all coordinates come to the target, from the state that goes in",
     "durations": "shortest time [s] of each coordinate alone",
     "outside": "by how much the target is outside its range [{q}]; then the nearest inside is taken. Zero inside",
+    "next_memory": "memory of the filter for the next period",
     "loss": "power that each element takes [W]",
     "internal": INPUTS["internal"],
     "elastic": INPUTS["elastic"],
@@ -476,6 +491,7 @@ def _facts(model: Model, precision: str) -> dict[str, str]:
         "u": _u_text(model),
         "internal": ", ".join(model.internal),
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),
+        "coefficients": ", ".join(f"{name} ({size})" for name, size in COEFFICIENTS.items()),
         "bodies": ", ".join(body_names(mechanism)),
         "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),
         "positions": ", ".join(component_names(model.joints)),

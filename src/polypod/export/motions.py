@@ -8,16 +8,20 @@ from ..errors import InputError
 from ..kernels import Expression
 from ..model import Model
 from ..online.planner import online_step
+from ..online.washout import washout_step
 from ..symbols.expression import Iteration
 
-ONLINE = "online_step"
+ONLINE, WASHOUT = "online_step", "washout_step"
 
 
 def _online(model: Model, single: bool) -> Iteration:
     return online_step(len(model.actuators), single)
 
 
-MOTIONS: dict[str, Callable[[Model, bool], Expression | Iteration]] = {ONLINE: _online}
+MOTIONS: dict[str, Callable[[Model, bool], Expression | Iteration]] = {
+    ONLINE: _online,
+    WASHOUT: lambda model, single: washout_step(),
+}
 """Functions of motion by name."""
 
 

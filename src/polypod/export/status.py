@@ -32,6 +32,7 @@ STATUS = {
 """Statuses by name, in the order of their numbers."""
 SINGLE_ROTATION_TOLERANCE = 1e-5
 _MAY_BE_INFINITE = ("drive", "low", "high", "lowest", "highest")
+_POSES = ("pose", "neutral")
 _POSITIVE = ("max_speed", "max_acceleration", "max_jerk")
 MAY_BE_UNKNOWN = ("wrenches", "condition", "use")
 _BITS = {"double": ("uint64_t", "UINT64_C(0x7ff0000000000000)"), "float": ("uint32_t", "UINT32_C(0x7f800000)")}
@@ -148,7 +149,7 @@ class Judge:
         inputs, outputs = map(dict, ports(self.expression))
         single = bool(self.dialect.suffix)
         number = self._number
-        if any(port.name == "pose" for port in inputs.values()):
+        if any(port.name in _POSES for port in inputs.values()):
             tolerance = SINGLE_ROTATION_TOLERANCE if single else ROTATION_TOLERANCE
             yield Threshold(
                 self._macro("ROTATION_TOLERANCE"),
@@ -232,7 +233,7 @@ class Judge:
                 yield f"({test}({label}, {port.length}) == 0)"
             if port.name in _POSITIVE:
                 yield f"(all_positive({label}, {port.length}) == 0)"
-            if port.name == "pose":
+            if port.name in _POSES:
                 yield f"(is_pose({label}, {self._macro('ROTATION_TOLERANCE')}) == 0)"
 
     def _tests(self, outputs: Sequence[tuple[str, Port]]) -> Iterator[tuple[str, str]]:

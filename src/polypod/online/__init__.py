@@ -5,8 +5,9 @@ Each is a step of bounded time, in Python and as exported C: ``polypod export c 
 """
 
 from .targets import OnlineMotion, OnlinePlan, OnlineState, actuator_ranges
+from .washout import Washout, WashoutState
 
-__all__ = ["OnlineMotion", "OnlinePlan", "OnlineState", "actuator_ranges"]
+__all__ = ["OnlineMotion", "OnlinePlan", "OnlineState", "Washout", "WashoutState", "actuator_ranges"]
 
 
 def __dir__() -> list[str]:
