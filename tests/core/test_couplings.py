@@ -637,3 +637,14 @@ def test_a_flexible_platform_refuses_couplings() -> None:
     robot = loads(LIFT.replace("dof: [z]\n", ""))
     with refused(InputError, "all lift", code="couplings"):
         robot.on_modes(hexagon_modes(3))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_linkage_is_not_wound_up_by_a_long_step(seed: int) -> None:
+    """Some steps of Newton led by whole turns of the crank to another working mode: 15 of 1,039 positions of one."""
+    m = pp.Model(pp.Robot.model_validate(COUPLED["geared five-bar"](seed)))
+    x = np.sort(np.random.default_rng(5).uniform(0.0, 0.35, 2000))[:, None]
+    q = m.inverse_kinematics(m.motion(x).pose)[:, 0]
+    # the crank turns one way, faster near its dead point behind home
+    assert (np.diff(q) > 0).all()
+    assert np.abs(q).max() < 2.0

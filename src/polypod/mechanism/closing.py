@@ -128,8 +128,8 @@ class LegClosing:
         same = ca.SX(1)
         for now, then in zip(determinants, self._drawn, strict=True):
             same = ca.logic_and(same, now * then > 0)
-        step2 = ca.SX(0) if self._mechanism.single else step2  # single precision is rounding there
-        return NewtonStep(moved, gap2, same, self._mechanism.tolerance(NEWTON_TOLERANCE), step2)
+        tolerance, exact = self._mechanism.tolerance(NEWTON_TOLERANCE), not self._mechanism.single
+        return NewtonStep(moved, gap2, same, tolerance, step2, exact)
 
     @property
     def places(self) -> ca.SX:

@@ -79,11 +79,11 @@ def motion(mechanism: Mechanism) -> Expression | Iteration:
         for leg in legs:
             if leg.model.unknowns is not None:
                 step2, quality = ca.fmax(step2, leg.start_step2), ca.fmin(quality, leg.start_quality)
-        if mechanism.single:  # single precision is rounding there
-            step2, quality = ca.SX(0), ca.SX(1)
-        gap2 = gap2 / sharpness(quality) ** 2
+        if not mechanism.single:  # single precision is rounding there
+            gap2 = gap2 / sharpness(quality) ** 2
         moved = ca.vertcat(now[:n] + step, *places)
-        return NewtonStep(moved, gap2, same, mechanism.tolerance(NEWTON_TOLERANCE), step2)
+        tolerance, exact = mechanism.tolerance(NEWTON_TOLERANCE), not mechanism.single
+        return NewtonStep(moved, gap2, same, tolerance, step2, exact)
 
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton, strict=False)
     # one step more, and then derivatives

@@ -122,6 +122,9 @@ _MAX_NEWTON_STEPS = 8
 _CONTRACTION = 0.25
 """Largest part of the gap that a step of Newton may leave: with more it may lead to another solution (Kantorovich: of
 a quadratic equation it leads to the near one if the first step leaves at most a quarter)."""
+_LONGEST_STEP = 2.0
+"""Of Newton, in radians or sizes of the leg: a longer one may lead by whole turns to another working mode, whose gap and
+signs are as good."""
 _MIN_STEP = 2.0**-20
 """Step in t below which continuation gives up."""
 _MAX_ITERATIONS = 400
@@ -131,7 +134,8 @@ class NewtonStep(NamedTuple):
     """The unknowns after a step of Newton, the squared relative gap before it, whether they are on the same branch.
 
     A gap up to ``tolerance`` is one that the step closes to rounding if its own squared size, ``step2``, is small too:
-    a step d leaves an error of about d^2 over the smallest singular value of the equations, which no gap tells.
+    a step d leaves an error of about d^2 over the smallest singular value of the equations, which no gap tells. In
+    single precision (not ``exact``) that is rounding.
     """
 
     moved: ca.SX
@@ -139,6 +143,7 @@ class NewtonStep(NamedTuple):
     same_branch: ca.SX
     tolerance: float = NEWTON_TOLERANCE
     step2: ca.SX | float = 0.0
+    exact: bool = True
 
     @property
     def solved(self) -> ca.SX:
@@ -147,7 +152,9 @@ class NewtonStep(NamedTuple):
 
     def within(self, tolerance: float) -> ca.SX:
         """Whether the unknowns are on the same branch, with a gap of at most ``tolerance`` and a small step."""
-        small = ca.logic_and(self.gap2 <= tolerance**2, self.step2 <= self.tolerance**2)
+        small = self.gap2 <= tolerance**2
+        if self.exact:
+            small = ca.logic_and(small, self.step2 <= self.tolerance**2)
         return ca.logic_and(small, self.same_branch)
 
 
@@ -183,7 +190,8 @@ def continuation(
     t, t_kept, dt, iterations, before, total, _ = (rest[k] for k in range(7))
     newton_step = newton(t, unknowns)
     moved, gap2, solved = newton_step.moved, newton_step.gap2, newton_step.solved
-    failed = ca.logic_and(ca.logic_not(solved), is_lost(gap2, before if strict else ca.SX(ca.inf), iterations))
+    lost = is_lost(gap2, before if strict else ca.SX(ca.inf), iterations)
+    failed = ca.logic_and(ca.logic_not(solved), ca.logic_or(lost, newton_step.step2 > _LONGEST_STEP**2))
     next_dt = ca.if_else(solved, 2 * dt, ca.if_else(failed, 0.25 * dt, dt))
     base = ca.if_else(solved, t, t_kept)
     step = ca.vertcat(
