@@ -60,7 +60,7 @@ def near_names(name: str, known: Sequence[str]) -> list[str]:
     """Up to three known names that a misspelt one may stand for, the nearest first; none if none is really near.
 
     A name is near if its letters agree to 65 % (twice the common ones over both lengths), or if one contains the
-    other; and only if it is nearly as near as the nearest.
+    other; and only if it is nearly as near as the nearest. Words for degrees of freedom stand for ``dof``.
 
     Examples
     --------
@@ -68,7 +68,11 @@ def near_names(name: str, known: Sequence[str]) -> list[str]:
     (['mass'], [])
     >>> near_names("tour", ["kim-ryu-circle", "hexapod-tour"])
     ['hexapod-tour']
+    >>> near_names("degrees_of_freedom", ["mass", "dof"])
+    ['dof']
     """
+    if "freedom" in name.lower() and "dof" in known:
+        return ["dof"]
     wanted, alike = name.lower(), {}
     for k in known:
         other = k.lower()

@@ -123,8 +123,8 @@ _CONTRACTION = 0.25
 """Largest part of the gap that a step of Newton may leave: with more it may lead to another solution (Kantorovich: of
 a quadratic equation it leads to the near one if the first step leaves at most a quarter)."""
 _LONGEST_STEP = 2.0
-"""Of Newton, in radians or sizes of the leg: a longer one may lead by whole turns to another working mode, whose gap and
-signs are as good."""
+"""Of Newton, in radians or sizes of the leg: a longer one may lead by whole turns to another working mode, whose gap
+and signs are as good."""
 _MIN_STEP = 2.0**-20
 """Step in t below which continuation gives up."""
 _MAX_ITERATIONS = 400
