@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -25,6 +25,7 @@ from .options import (
 )
 from .terminal import INTERRUPTED, working
 
+_COMPENSATION: dict[str, Any] = {"measured": True, "reference": "reference", "none": False}
 _KNOWN = {"known": "that the controller knows", "unknown": "that the controller does not know"}
 
 
@@ -38,7 +39,19 @@ def simulate(
     delay: Delay = 0.0,
     saturation: Saturation = None,
     friction: Annotated[bool, typer.Option(help="Include friction in the robot.")] = True,
-    compensation: Annotated[bool, typer.Option(help="Compensate friction in the controller.")] = True,
+    compensation: Annotated[
+        str,
+        typer.Option(help="Friction in the controller: at the measured speed, at that of the reference, or none."),
+    ] = "measured",
+    encoder: Annotated[float, typer.Option(help="Step of the encoders [m or rad].", **measured("m", "rad"))] = 0.0,
+    lag: Annotated[float, typer.Option(help="Time constant of drives and current loops.", **measured("s"))] = 0.0,
+    jitter: Annotated[float, typer.Option(help="Standard deviation of sampling instants.", **measured("s"))] = 0.0,
+    ripple: Annotated[
+        float, typer.Option(help="Amplitude of the force ripple of the drives.", **measured("N", "N m"))
+    ] = 0.0,
+    ripple_pitch: Annotated[
+        float | None, typer.Option(help="Way in which the ripple repeats.", **measured("m", "rad"))
+    ] = None,
     base_known: Annotated[
         bool,
         typer.Option("--base-known/--base-unknown", help="Tell the controller how a base that moves does so."),
@@ -60,13 +73,17 @@ def simulate(
         tracking_text,
         write_simulation,
     )
-    from ..simulation import SimulationError, simulate_tracking
+    from ..simulation import Machine, SimulationError, simulate_tracking
 
     check_rate(rate)
+    machine = {"encoder": encoder, "lag": lag, "jitter": jitter, "ripple": ripple, "ripple_pitch": ripple_pitch}
+    if compensation not in _COMPENSATION:
+        raise InputError(f"--compensation: must be {', '.join(_COMPENSATION)}, got {compensation!r}")
     inputs = {
         "robot": provenance(robot), "motion": provenance(motion), "controller": controller, "rate": rate, "mass": mass,
         "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,
         **({} if base_known else {"base_known": False}),
+        **{name: value for name, value in machine.items() if value},
         **({"set": list(settings)} if settings else {}),
     }  # fmt: skip
     film = "mp4" if mp4 else "gif" if animation else None
@@ -87,8 +104,9 @@ def simulate(
             delay,  # type: ignore[arg-type]
             most,
             friction,
-            compensation,
+            _COMPENSATION[compensation],
             base_known=base_known,
+            machine=Machine(**machine) if any(machine.values()) else None,  # type: ignore[arg-type]
         )
     except SimulationError as error:
         if error.result is None:

@@ -3,8 +3,11 @@
 A controller of one's own is a plain function ``(time, measurement) -> forces``; see ``Measurement``.
 """
 
+from .admittance import Admittance
 from .computed_torque import ComputedTorque
 from .contract import Controller, ControllerWithMemory, Measurement
+from .disturbance_observer import DisturbanceObserver
+from .integral import Integral
 from .joint_computed_torque import JointComputedTorque
 from .joint_pd import JointPD, sampled_gains
 from .mismatch import scaled_masses
@@ -14,9 +17,12 @@ from .springs import Springs
 
 __all__ = [
     "CONTROLLERS",
+    "Admittance",
     "ComputedTorque",
     "Controller",
     "ControllerWithMemory",
+    "DisturbanceObserver",
+    "Integral",
     "JointComputedTorque",
     "JointPD",
     "Measurement",

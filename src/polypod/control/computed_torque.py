@@ -10,8 +10,8 @@ from ..arrays import Array
 from ..model.results import Distribution
 from ..motion import Trajectory
 from .contract import Measurement
-from .law import ComputedTorqueLaw, PlatformMeasured
-from .reference import Reference, reference_of
+from .law import Compensation, ComputedTorqueLaw, PlatformMeasured
+from .reference import Followed, reference_of
 
 
 class ComputedTorque:
@@ -25,14 +25,15 @@ class ComputedTorque:
     ----------
     model : Model
         Model of the robot that the controller uses.
-    reference : Reference or Trajectory
-        Desired motion.
+    reference : Reference, Trajectory, MotionFile, Task, str or Path
+        Desired motion, as ``polypod.simulate`` takes it: its name, its file, a trajectory.
     kp : array_like, optional
         Gain of the pose error [1/s^2], one number or (6,).
     kd : array_like, optional
         Gain of the twist error [1/s], one number or (6,).
-    friction : bool, optional
-        Whether friction is compensated.
+    friction : bool or 'reference', optional
+        Whether friction is compensated: at the measured speed, at that of the reference, which moves while a joint
+        still sticks, or not.
     wrench : array_like, shape (6,), optional
         External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
     distribution : Distribution, optional
@@ -48,11 +49,11 @@ class ComputedTorque:
     def __init__(
         self,
         model: Any,
-        reference: Reference | Trajectory,
+        reference: Followed,
         kp: ArrayLike = 2500.0,
         kd: ArrayLike = 100.0,
         *,
-        friction: bool = True,
+        friction: Compensation = True,
         wrench: ArrayLike | None = None,
         distribution: Distribution | None = None,
         rate: float = 1000.0,
@@ -63,9 +64,9 @@ class ComputedTorque:
         ``friction`` says whether the model's friction is compensated, ``wrench`` (6,) is the external wrench it
         expects, ``rate`` the rate of control (see ``Reference``).
         """
-        self.reference = reference_of(reference, rate)
+        self.reference = reference_of(reference, rate, model)
         self._law = ComputedTorqueLaw(
-            model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench, distribution, base
+            model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench, distribution, base, self.reference
         )
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
@@ -74,7 +75,7 @@ class ComputedTorque:
 
 
 def follow(
-    model: Any, trajectory: Trajectory, rate: float, friction: bool, base: Trajectory | None = None
+    model: Any, trajectory: Trajectory, rate: float, friction: Compensation, base: Trajectory | None = None
 ) -> ComputedTorque:
     """The controller that follows a trajectory at a rate, with its usual gains."""
     return ComputedTorque(model, trajectory, friction=friction, rate=rate, base=base)

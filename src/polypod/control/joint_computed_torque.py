@@ -10,8 +10,8 @@ from ..arrays import Array
 from ..model.results import Distribution
 from ..motion import Trajectory
 from .contract import Measurement
-from .law import ActuatorMemory, ActuatorsMeasured, ComputedTorqueLaw
-from .reference import Reference, reference_of
+from .law import ActuatorMemory, ActuatorsMeasured, Compensation, ComputedTorqueLaw
+from .reference import Followed, reference_of
 
 
 class JointComputedTorque:
@@ -24,16 +24,17 @@ class JointComputedTorque:
     ----------
     model : Model
         Model of the robot that the controller uses.
-    reference : Reference or Trajectory
-        Desired motion.
+    reference : Reference, Trajectory, MotionFile, Task, str or Path
+        Desired motion, as ``polypod.simulate`` takes it: its name, its file, a trajectory.
     kp : array_like, optional
         Gain of the coordinate error [1/s^2], one number or (n,).
     kd : array_like, optional
         Gain of the rate error [1/s], one number or (n,).
     velocity : {'measured', 'differences'}, optional
         Where rates come from: measured, or differences of coordinates between samples.
-    friction : bool, optional
-        Whether friction is compensated.
+    friction : bool or 'reference', optional
+        Whether friction is compensated: at the measured speed, at that of the reference, which moves while a joint
+        still sticks, or not.
     wrench : array_like, shape (6,), optional
         External wrench that the controller expects, at the origin of {P}, base axes [N, N m]. Default: zero.
     distribution : Distribution, optional
@@ -51,12 +52,12 @@ class JointComputedTorque:
     def __init__(
         self,
         model: Any,
-        reference: Reference | Trajectory,
+        reference: Followed,
         kp: ArrayLike = 2500.0,
         kd: ArrayLike = 100.0,
         *,
         velocity: Literal["measured", "differences"] = "measured",
-        friction: bool = True,
+        friction: Compensation = True,
         wrench: ArrayLike | None = None,
         distribution: Distribution | None = None,
         guess: ArrayLike | None = None,
@@ -68,9 +69,9 @@ class JointComputedTorque:
         ``velocity`` and ``guess`` as in ``.measured.ActuatorsMeasured``, the rest as in
         ``polypod.control.ComputedTorque``.
         """
-        self.reference = reference_of(reference, rate)
+        self.reference = reference_of(reference, rate, model)
         measured = ActuatorsMeasured(model, self.reference, kp, kd, velocity, guess)
-        self._law = ComputedTorqueLaw(model, measured, friction, wrench, distribution, base)
+        self._law = ComputedTorqueLaw(model, measured, friction, wrench, distribution, base, self.reference)
 
     def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
         """Memory before the first sample.
@@ -113,7 +114,7 @@ class JointComputedTorque:
 
 
 def follow(
-    model: Any, trajectory: Trajectory, rate: float, friction: bool, base: Trajectory | None = None
+    model: Any, trajectory: Trajectory, rate: float, friction: Compensation, base: Trajectory | None = None
 ) -> JointComputedTorque:
     """The controller that follows a trajectory at a rate, with its usual gains."""
     return JointComputedTorque(model, trajectory, friction=friction, rate=rate, base=base)

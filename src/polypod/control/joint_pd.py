@@ -13,7 +13,7 @@ from ..model import Model
 from ..motion import Trajectory
 from .checked import check_rigid
 from .contract import Measurement, gain
-from .reference import Reference, Tabulated, reference_of
+from .reference import Followed, Tabulated, reference_of
 
 
 def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, float]:
@@ -55,8 +55,8 @@ class JointPD:
     ----------
     model : Model
         Model of the robot that the controller uses.
-    reference : Reference or Trajectory
-        Desired motion.
+    reference : Reference, Trajectory, MotionFile, Task, str or Path
+        Desired motion, as ``polypod.simulate`` takes it: its name, its file, a trajectory.
     kp : array_like
         Proportional gain [N/m or N m/rad], one number or (n,).
     kd : array_like
@@ -70,7 +70,7 @@ class JointPD:
     def __init__(
         self,
         model: Model,
-        reference: Reference | Trajectory,
+        reference: Followed,
         kp: ArrayLike,
         kd: ArrayLike,
         *,
@@ -79,7 +79,7 @@ class JointPD:
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [N/m] and ``kd`` [N s/m] are numbers or (n,)."""
         check_rigid(model)
-        self.reference = reference_of(reference, rate)
+        self.reference = reference_of(reference, rate, model)
         count = len(model.actuators)
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)
         still = np.zeros(6)

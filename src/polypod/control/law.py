@@ -29,6 +29,9 @@ from .checked import CheckedFunction, batch_results, check_rigid
 from .contract import Measurement, gain
 from .reference import Reference, Tabulated
 
+Compensation = bool | Literal["reference"]
+"""Whether friction is compensated: at the measured speed (True), at that of the reference, or not."""
+
 
 class ComputedTorqueLaw:
     """Forces from a measurement through a measurement map, and the map's memory for the next sample."""
@@ -37,15 +40,19 @@ class ComputedTorqueLaw:
         self,
         model: Any,
         measured: MeasurementMap,
-        friction: bool = True,
+        friction: Compensation = True,
         wrench: ArrayLike | None = None,
         distribution: Distribution | None = None,
         base: Trajectory | None = None,
+        reference: Reference | None = None,
     ) -> None:
-        """``friction`` says whether the model's is compensated, ``wrench`` (6,) is the external wrench expected,
+        """``friction`` says whether the model's is compensated, at the measured speed or at that of the ``reference``
+        (a joint that sticks has no speed by which to compensate), ``wrench`` (6,) is the external wrench expected,
         ``distribution`` how redundant actuators share their work (within the limits of their drives unless given),
         ``base`` how the base moves in space."""
         self.measured = measured
+        self._along = _friction_along(model, friction, reference)
+        friction = friction is True
         self._wrench: Array = np.zeros(6) if wrench is None else np.array(wrench, dtype=np.float64)
         if self._wrench.shape != (6,) or not np.isfinite(self._wrench).all():
             raise InputError(f"wrench: 6 finite numbers are needed, got {self._wrench.tolist()}")
@@ -73,10 +80,25 @@ class ComputedTorqueLaw:
             state, acceleration, memory = self.measured.read(memory, time, measurement)
             carried = () if self._base is None else self._base.at(time)
             given = (*state, acceleration, self._wrench, *carried, *self._shares)
-            return self._dynamics(*[given[k] for k in self._order])[0].copy(), memory
+            force = self._dynamics(*[given[k] for k in self._order])[0].copy()
+            return force if self._along is None else force + self._along.at(time)[0], memory
         except StateError as error:
             error.time = time
             raise
+
+
+def _friction_along(model: Any, friction: Compensation, reference: Reference | None) -> Tabulated | None:
+    """Forces of friction along the reference; None where friction is compensated otherwise, or not."""
+    if friction not in (True, False, "reference"):
+        raise InputError(f"friction: must be True, False or 'reference', got {friction!r}")
+    if friction != "reference" or reference is None:
+        return None
+
+    def forces(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
+        state = {"pose": pose, "twist": twist, "acceleration": acceleration, "errors": "raise"}
+        return (model.inverse_dynamics(**state) - model.inverse_dynamics(**state, friction=False),)
+
+    return Tabulated(reference, forces)
 
 
 def _one_state(port: Port, value: ArrayLike) -> Array:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..motion import Motion, Trajectory
+from ..motion import Motion, MotionFile, Task, Trajectory, make_task
 from ..motion.sampling import MAX_SAMPLES
 
 
@@ -129,6 +130,17 @@ class Tabulated:
         return tuple(part[0] for part in self._function(*(part[None] for part in self._reference.at(time))))
 
 
-def reference_of(motion: Reference | Trajectory, rate: float = 1000.0) -> Reference:
-    """A reference from a trajectory, or the reference itself."""
-    return motion if isinstance(motion, Reference) else Reference(motion, rate)
+Followed = Reference | Trajectory | MotionFile | Task | str | Path
+"""What a controller follows: a reference, or what ``polypod.simulate`` takes as a motion."""
+
+
+def reference_of(motion: Followed, rate: float = 1000.0, model: Any = None) -> Reference:
+    """A reference from a motion, or the reference itself; the ``model`` puts a motion where its robot is."""
+    if isinstance(motion, Reference):
+        return motion
+    if model is not None:
+        motion = motion if isinstance(motion, Task) else make_task(model, motion)
+    trajectory = motion.trajectory if isinstance(motion, Task) else motion
+    if not isinstance(trajectory, Trajectory):
+        raise InputError("motion: a motion that is known between its samples is needed: a file, a name or a trajectory")
+    return Reference(trajectory, rate)

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 from ..errors import InputError, UnknownNameError
 from ..motion import Trajectory
 from . import computed_torque, joint_computed_torque, joint_pd
+from .law import Compensation
 
 Follow = Callable[..., Any]
 """(model, trajectory, rate [1/s], friction compensated) -> controller; with ``base`` if its kind says so."""
 
 
 class ControllerKind(NamedTuple):
-    """How a controller is made, whether it measures the elastic state of a flexible platform, and whether it can know
-    the motion of a base.
+    """How a controller is made, whether it measures the elastic state of a flexible platform, whether it can know
+    the motion of a base, and whether encoders are all that it measures by.
 
     The others take a flexible platform as rigid, and the base to stand still. ``follow`` of those that can know it
     takes ``base``, the trajectory of the base in space.
@@ -24,12 +25,13 @@ class ControllerKind(NamedTuple):
     follow: Follow
     elastic: bool = False
     base: bool = False
+    encoders: bool = False
 
 
 CONTROLLERS: dict[str, ControllerKind] = {
     "computed-torque": ControllerKind(computed_torque.follow, base=True),
-    "joint-computed-torque": ControllerKind(joint_computed_torque.follow, base=True),
-    "joint-pd": ControllerKind(joint_pd.follow),
+    "joint-computed-torque": ControllerKind(joint_computed_torque.follow, base=True, encoders=True),
+    "joint-pd": ControllerKind(joint_pd.follow, encoders=True),
     "elastic-computed-torque": ControllerKind(computed_torque.follow, elastic=True),
 }
 
@@ -58,7 +60,7 @@ def controller(
     model: Any,
     trajectory: Trajectory,
     rate: float = 1000.0,
-    friction: bool = True,
+    friction: Compensation = True,
     base: Trajectory | None = None,
 ) -> Any:
     """A controller by name that follows a trajectory.
@@ -73,8 +75,8 @@ def controller(
         Desired motion.
     rate : float, optional
         Sampling rate of the controller [Hz].
-    friction : bool, optional
-        Whether friction is compensated.
+    friction : bool or 'reference', optional
+        Whether friction is compensated: at the measured speed, at that of the reference, or not; ``joint-pd`` does not.
     base : Trajectory, optional
         Motion of the base in space that the controller knows; ``joint-pd`` does not use it. Default: the base stands
         still.

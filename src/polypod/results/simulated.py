@@ -70,6 +70,8 @@ def tracking_summary(result: xr.Dataset, saturation: float | None = None) -> dic
         "controller": result.attrs["controller"],
         "rate": result.attrs["rate"],
         "friction": result.attrs["friction"] == "yes",
+        "compensation": result.attrs.get("compensation", "none"),
+        "reversals": sum(event.kind == "reversal" for event in events(result)),
         "wrench": result.attrs["wrench"] != "none",
         "moving_base": result.attrs.get("moving_base", ""),
         "duration_s": result.attrs["duration"],
@@ -99,6 +101,11 @@ def _advice(facts: dict[str, Any], flexible: bool, saturation: float | None) -> 
         most = max(needed.values())
         if saturation is not None and most > saturation:
             return f"The motion needs {most:.4g} {unit}: raise saturation=, or slow the motion."
+    if facts["friction"] and facts["compensation"] == "measured" and facts["reversals"]:
+        return (
+            f"Friction changes sign {facts['reversals']} times and is compensated at the measured speed, which is zero "
+            "while a joint sticks: try compensation='reference'."
+        )
     if facts["shakes"]:  # gains grow with the rate, and a flexible platform or a delay bears only so much of them
         return f"Try {other}, or a rate= other than {facts['rate']:g}: feedback gains increase with it."
     return f"Try {other}, or a higher rate= than {facts['rate']:g}."

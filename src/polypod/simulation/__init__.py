@@ -5,6 +5,7 @@ from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Event
 from .follow import FlexiblePath, follow
 from .integrators import METHODS
+from .machine import Machine
 from .result import Sample, events
 from .simulate import simulate, simulate_tracking
 
@@ -14,6 +15,7 @@ __all__ = [
     "Event",
     "FlexiblePath",
     "InterruptedWarning",
+    "Machine",
     "Sample",
     "SimulationError",
     "events",

@@ -16,6 +16,7 @@ from ..arrays import Array
 from ..control import CONTROLLERS, default_controller, scaled_masses
 from ..control import controller as controller_of
 from ..control.contract import Controller, ControllerWithMemory
+from ..control.law import Compensation
 from ..control.reference import Reference
 from ..datasets import COMPONENTS
 from ..description import Robot
@@ -31,6 +32,7 @@ from .chart import Snapshot, numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Action, Event, EventDetector, Watch, make_watches, start_fault, watched_limits
 from .integrators import FIXED, Integrator, Step, no_answer
+from .machine import Machine, MachineRun
 from .result import Record, Sample, annotate, energy_fault, external_wrench, needed_force, result_dataset
 from .signals import (
     Actuators,
@@ -70,6 +72,7 @@ def simulate(
     singularity: float = 1e-3,
     breaks: Sequence[float] = (),
     brakes: Brakes | None = None,
+    machine: Machine | None = None,
     output: float | None = None,
     reference: Reference | Trajectory | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
@@ -132,6 +135,8 @@ def simulate(
         Times [s] at which brakes of the robot file (elements of kind ``brake``) are switched, by their name: engaged
         first, unless the file says ``engaged: true``; then released, and so on. Each is an event ``brake``, as is an
         actuated joint with an engaged brake that comes to rest.
+    machine : simulation.Machine, optional
+        Encoder steps, lag and ripple of the drives, jitter of the controller's clock; needs a rate.
     output : float, optional
         Interval [s] of the rows of the result. Default: every sample, or every accepted step.
     reference : Reference or Trajectory, optional
@@ -181,6 +186,7 @@ def simulate(
             "wrench": wrench, "method": method, "step": step, "rtol": rtol, "atol": atol, "events": events,
             "singularity": singularity, "breaks": breaks, "output": output, "reference": reference, "observe": observe,
             "parameters": parameters, "base": base, "brakes": brakes,
+            "machine": machine,
         }  # fmt: skip
         return simulate_tracking(
             model,
@@ -198,7 +204,8 @@ def simulate(
     states = dict(zip(numbers, (pose, twist, force, wrench, elastic, elastic_rate), strict=True))
     if parameters is not None or any(_axes(states[name]) > axes for name, axes in numbers.items()):
         single = {"observe": observe is not None, "breaks": len(breaks) > 0, "base": base is not None}
-        refused = [name for name, given in {**single, "brakes": bool(brakes)}.items() if given]
+        alone = {**single, "brakes": bool(brakes), "machine": machine is not None}
+        refused = [name for name, given in alone.items() if given]
         return simulate_batch(
             model, states, parameters, duration=duration, rate=rate, method=method, step=step, friction=friction,
             saturation=saturation, delay=delay, events=events, singularity=singularity, output=output,
@@ -221,6 +228,8 @@ def simulate(
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     check_sampling(forces, wrenches, rate, delay)
+    if machine is not None and rate is None:
+        raise InputError("machine: encoders, clock and drives are those of a sampled controller; give its rate")
     size = model.robot.platform_size
     watches = make_watches(events, system, friction, singularity, start)
     fault = start_fault(watches, start)
@@ -250,9 +259,14 @@ def simulate(
             schedule, lambda system, at: make_watches(events, system, friction, singularity, at)
         )
         run.switch_brakes()
-        if delay:
+        if machine is not None and rate is not None:
+            run.machine = MachineRun(machine, len(system.actuators), float(rate))
+        if delay or machine is not None:
             moving = None if carrier is None else carrier.arguments(0.0)
-            actuators.start_from(system.static_equilibrium(start.pose, base=moving)[1])
+            held = system.static_equilibrium(start.pose, base=moving)[1]
+            actuators.start_from(held)
+            if run.machine is not None:
+                run.machine.start_from(held)
         else:
             actuators.start_from(np.zeros(len(system.actuators)))
         try:
@@ -306,7 +320,7 @@ def simulate_tracking(
     delay: float = 0.0,
     saturation: float | str | None = None,
     friction: bool = True,
-    compensation: bool = True,
+    compensation: Compensation = True,
     progress: bool | None = None,
     stream: Stream | None = None,
     base_known: bool = True,
@@ -333,8 +347,9 @@ def simulate_tracking(
         Largest actuator force [N or N m]; ``drives`` takes the limits of the robot file. Default: no limit.
     friction : bool, optional
         Whether friction in the joints is included.
-    compensation : bool, optional
-        Whether the controller compensates friction.
+    compensation : bool or 'reference', optional
+        Whether the controller compensates friction: at the measured speed, at that of the reference, which moves while
+        a joint still sticks, or not.
     progress : bool, optional
         Whether to show a progress bar. Default: on a terminal only.
     stream : Stream, optional
@@ -378,9 +393,16 @@ def simulate_tracking(
             "milliseconds are meant"
         )
     assumed = model if mass == 1.0 else Model(scaled_masses(model.robot, mass, mass))
-    law = controller or default_controller(model.robot.flexible)
+    stepped = options.get("machine") is not None and bool(np.any(options["machine"].encoder))
+    law = controller or default_controller(model.robot.flexible or stepped)
     about = {"motion": task.name, "controller": law, "duration": trajectory.duration}
     about["wrench"] = "none" if wrench is None else "of the motion"
+    about["compensation"] = "reference" if compensation == "reference" else "measured" if compensation else "none"
+    if stepped and law in CONTROLLERS and not CONTROLLERS[law].encoders:
+        raise InputError(
+            f"machine: {law} measures the platform itself, which an encoder's step does not reach; use a controller "
+            f"of encoders: {', '.join(name for name, kind in CONTROLLERS.items() if kind.encoders)}"
+        )
     carrier = None
     if base is not None:
         carrier = make_carrier(model, base, min(trajectory.duration, options.get("duration", np.inf)))
@@ -543,6 +565,7 @@ class SimulationRun:
     time: float = 0.0
     base: BaseTrajectory | None = None
     brakes: BrakeSwitching | None = None
+    machine: MachineRun | None = None
 
     def __post_init__(self) -> None:
         self._continuous = False
@@ -578,25 +601,38 @@ class SimulationRun:
         """The controller is asked ``rate`` times a second; its answer is held until the next."""
         count = int(np.ceil(duration * rate * (1 - 1e-12)))
         force, wrench = self.force.constant, self.wrench.constant
+        even = self.machine is None
+        instants = None if self.machine is None else self.machine.instants(count, duration)
         for k in range(count):
             start, end = k / rate, min((k + 1) / rate, duration)
+            if instants is not None:
+                start, end = float(instants[k]), float(instants[k + 1])
             if force is not None and wrench is not None:  # nobody measures
                 self._commanded, self._wrench_acting = force, wrench
             else:
                 seen = self.snapshot.measurement()
-                self._commanded, self._wrench_acting = self.force.at(start, seen), self.wrench.at(start, seen)
+                shown = seen if self.machine is None else self.machine.measured(seen)
+                told = start if even else k / rate  # a controller takes its samples to be even
+                self._commanded, self._wrench_acting = self.force.at(told, shown), self.wrench.at(start, seen)
             self.actuators.command(start, self._commanded, self.snapshot["qdot"])
             pieces = self.actuators.pieces(start, end)
-            self._force_acting = pieces[0][2]
+            if self.machine is not None:
+                pieces = list(self.machine.applied(pieces))
+            self._force_acting = self._rippled(pieces[0][2])
             if k % every == 0:
                 self.record.add(start, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
             for a, b, applied in pieces if self.brakes is None else self.brakes.cut(pieces):
+                applied = self._rippled(applied)
                 self._force_acting = applied
                 self.switch_brakes()
                 inputs = AppliedForces(ConstantSignal(applied), self.wrench, base=self.base)
                 for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot, whole=True):
                     self._accept(step, None)
         self._record_end()
+
+    def _rippled(self, force: Array) -> Array:
+        """A force with the ripple of its drive where it is."""
+        return force if self.machine is None else force + self.machine.ripples(self.snapshot["q"])
 
     def run_continuous(self, ends: list[float], output: float | None) -> None:
         """Force and wrench act as functions of time and state, from each of ``ends`` to the next."""
