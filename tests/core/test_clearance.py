@@ -190,6 +190,19 @@ def test_points_are_on_the_cores_and_as_far_apart(model_of):
         assert gaps.min(axis=1).max() < 1e-12
 
 
+@pytest.mark.parametrize("thick", [{}, {"legs.0.lower.radius": 0.06, "legs.1.upper.radius": 0.03}])
+def test_least_distances_of_groups_are_those_of_their_pairs(thick):
+    """One root a group, of the pair that is nearest: which one is decided without roots."""
+    robot = pp.load("hexapod", thick)
+    model = pp.Model(robot)
+    poses = np.stack(around_home(robot, 500, 0.5, seed=2))
+    every, function = model.clearance(poses).distance, model.clearances.function
+    wanted = np.stack([every[:, list(own)].min(axis=1) for _, own in function.groups], axis=1)
+    nearest = [every[:, list(own)].argmin(axis=1) for _, own in function.groups]
+    assert sum(len(set(one.tolist())) > 1 for one in nearest) >= 6  # now this half of a leg is nearest, now that one
+    np.testing.assert_allclose(model.clearances.least(poses), wanted, rtol=0, atol=1e-13)
+
+
 def test_neighbours_are_left_out_and_the_rest_is_compared():
     """A hexapod: 4 pairs of halves for each of 15 pairs of legs, tubes and the platform, rods and the base, both
     plates."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import reduce
+from itertools import product
 from typing import Any
 
 import casadi as ca
@@ -26,6 +28,8 @@ from .distances import (
     Nearest,
     Segment,
     TwoLines,
+    least,
+    nearer,
     nearest,
     point_point,
     point_polygon,
@@ -100,6 +104,7 @@ class ClearanceFunction:
         self._free = ~np.isin(every, (0.0, 1.0, -1.0))
         self._every = every
         self.values: Array = every[self._free]
+        self._ranks: tuple[tuple[tuple[tuple[int, int], ...], ...], ...] | None = self._by_radii()
 
     @property
     def of_a_design(self) -> ClearanceFunction:
@@ -110,6 +115,7 @@ class ClearanceFunction:
         other = copy(self)
         other._free = np.ones(len(self._every), dtype=bool)
         other.values = self._every
+        other._ranks = None
         return other
 
     @property
@@ -122,7 +128,7 @@ class ClearanceFunction:
         """All that determines the graph beside the robot's topology."""
         constants = np.where(self._free, np.nan, self._every).tolist()
         kinds = [(len(shape.points), shape.body) for shape in self.shapes]
-        return repr((kinds, self._lines, constants, self.pairs, self.groups))
+        return repr((kinds, self._lines, constants, self.pairs, self.groups, self._ranks))
 
     def expression(self, mechanism: Mechanism, points: bool, verdict: bool = True) -> Expression | Iteration:
         """(pose) -> distances (P) of all pairs with their ``points`` (P, 2, 3), or the least (G) of every group.
@@ -133,13 +139,14 @@ class ClearanceFunction:
         legs = mechanism.resting(x)[1]
         frames = _frames(x.pose.symbols, legs)
         values = ca.SX.sym("shapes", len(self.values))
-        found = self._distances(values, frames)
-        outputs = [
-            port("distance", ca.vertcat(*[gap for gap, _ in found])),
-            port("points", ca.vertcat(*[where for _, where in found]), (len(found), 2, 3)),
-        ]
-        if not points:
-            outputs = [port("clearance", self._least([gap for gap, _ in found]))]
+        if points:
+            found = self._distances(values, frames)
+            outputs = [
+                port("distance", ca.vertcat(*[gap for gap, _ in found])),
+                port("points", ca.vertcat(*[where for _, where in found]), (len(found), 2, 3)),
+            ]
+        else:
+            outputs = [port("clearance", self._least(values, frames))]
         outputs.append(port("quality", mechanism.quality(legs), ()))
         own = ca.vertcat(*([] if mechanism.port is None else [mechanism.port.symbols]), values)
         parameters = Port("parameters", own, (own.numel(),)) if own.numel() else None
@@ -150,26 +157,57 @@ class ClearanceFunction:
         """(pose) -> least distances (G) of every group, the numbers of the shapes as constants; legs are not closed."""
         x = mechanism.inputs()
         legs = mechanism.resting(x)[1]
-        found = self._distances(ca.SX(ca.DM(self.values)), _frames(x.pose.symbols, legs))
-        least = self._least([gap for gap, _ in found])
-        outputs = (port("clearance", least), port("quality", mechanism.quality(legs), ()))
+        found = self._least(ca.SX(ca.DM(self.values)), _frames(x.pose.symbols, legs))
+        outputs = (port("clearance", found), port("quality", mechanism.quality(legs), ()))
         return Expression("clearance", x.place, outputs, mechanism.port)
 
     def at_pose(self, pose: ca.SX, legs: Sequence[Any]) -> ca.SX:
         """Least distances (G) of every group at a pose (16) in symbols and legs there, numbers as constants."""
-        found = self._distances(ca.SX(ca.DM(self.values)), _frames(pose, legs))
-        return self._least([gap for gap, _ in found])
+        return self._least(ca.SX(ca.DM(self.values)), _frames(pose, legs))
 
-    def _least(self, gaps: Sequence[ca.SX]) -> ca.SX:
-        return ca.vertcat(*[_smallest([gaps[k] for k in own]) for _, own in self.groups])
+    def _by_radii(self) -> tuple[tuple[tuple[tuple[int, int], ...], ...], ...]:
+        """Pairs of shapes of every group by the sum of their radii, the largest first."""
+        found = []
+        for _, own in self.groups:
+            sums: dict[float, list[tuple[int, int]]] = {}
+            for pair in (self.pairs[k] for k in own):
+                for a, b in product(*pair.shapes):
+                    sums.setdefault(self.shapes[a].radius + self.shapes[b].radius, []).append((a, b))
+            found.append(tuple(tuple(sums[key]) for key in sorted(sums, reverse=True)))
+        return tuple(found)
+
+    def _least(self, values: ca.SX, frames: Callable[[int], ca.SX | None]) -> ca.SX:
+        """Least distances (G) of every group; one root each where the order of the radii is known."""
+        if self._ranks is None:
+            gaps = [gap for gap, _ in self._distances(values, frames)]
+            return ca.vertcat(*[_smallest([gaps[k] for k in own]) for _, own in self.groups])
+        shapes, floor = self._cores(values, frames)
+        lines: dict[tuple[int, int], TwoLines] = {}
+        result = []
+        for (_, own), ranks in zip(self.groups, self._ranks, strict=True):
+            gaps = [
+                _above(shapes[a], floor)[0] for k in own if self.pairs[k].second < 0 for a in self.pairs[k].shapes[0]
+            ]
+            squares = [
+                (
+                    _smallest([_cores(shapes[a], shapes[b], lines).square for a, b in same]),
+                    shapes[same[0][0]].radius + shapes[same[0][1]].radius,
+                )
+                for same in ranks
+            ]
+            if squares:
+                square, radius = reduce(nearer, squares)
+                gaps.append(ca.sqrt(square) - radius)
+            result.append(_smallest(gaps))
+        return ca.vertcat(*result)
 
     def least(self, distance: Array) -> Array:
         """The least distances (..., G) of every group from those of all pairs (..., P)."""
         columns = [distance[..., list(own)].min(axis=-1) for _, own in self.groups]
         return np.stack(columns, axis=-1) if columns else np.zeros((*distance.shape[:-1], 0))
 
-    def _distances(self, values: ca.SX, frames: Callable[[int], ca.SX | None]) -> list[tuple[ca.SX, ca.SX]]:
-        """Distance and nearest points (6) of every pair."""
+    def _cores(self, values: ca.SX, frames: Callable[[int], ca.SX | None]) -> tuple[list[_Core], ca.SX]:
+        """All shapes in the base frame, and the floor: a point and its normal (6)."""
         numbers: list[ca.SX] = [ca.SX(float(value)) for value in self._every]
         for k, place in enumerate(np.flatnonzero(self._free).tolist()):
             numbers[place] = values[k]
@@ -182,7 +220,11 @@ class ClearanceFunction:
             shared = self._lines.get(number)
             line = None if shared is None else (shapes[shared[0]], shared[1])
             shapes.append(_core(len(shape.points), own, frames(shape.body), line, shape.stretches))
-        floor = ca.vertcat(*numbers[at : at + 6])
+        return shapes, ca.vertcat(*numbers[at : at + 6])
+
+    def _distances(self, values: ca.SX, frames: Callable[[int], ca.SX | None]) -> list[tuple[ca.SX, ca.SX]]:
+        """Distance and nearest points (6) of every pair."""
+        shapes, floor = self._cores(values, frames)
         lines: dict[tuple[int, int], TwoLines] = {}
         found = []
         for pair in self.pairs:
@@ -193,16 +235,16 @@ class ClearanceFunction:
             best_gap, best = gaps[0]
             for gap, where in gaps[1:]:
                 best = ca.if_else(gap < best_gap, where, best)
-                best_gap = ca.fmin(gap, best_gap)
+                best_gap = least(best_gap, gap)
             found.append((best_gap, best))
         return found
 
 
 def _smallest(gaps: Sequence[ca.SX]) -> ca.SX:
-    least = gaps[0]
+    found = gaps[0]
     for gap in gaps[1:]:
-        least = ca.fmin(least, gap)
-    return least
+        found = least(found, gap)
+    return found
 
 
 def _frames(pose: ca.SX, legs: Sequence[Any]) -> Callable[[int], ca.SX | None]:
@@ -426,5 +468,5 @@ def _above(shape: _Core, floor: ca.SX) -> tuple[ca.SX, ca.SX]:
     for point in points[1:]:
         height = ca.dot(point - at, normal)
         best = ca.if_else(height < best_height, point, best)
-        best_height = ca.fmin(height, best_height)
+        best_height = least(best_height, height)
     return best_height - shape.radius, ca.vertcat(best, best - best_height * normal)

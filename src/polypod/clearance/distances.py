@@ -17,6 +17,32 @@ _FAR = 1e300
 """Square of the distance of a candidate that is none."""
 
 
+def least(a: ca.SX, b: ca.SX) -> ca.SX:
+    """The smaller of two numbers, in one machine instruction; one of them if the other is not a number.
+
+    ``fmin`` takes three: it is not a number if either is not. Here poses without distances are known by the quality of
+    their legs.
+    """
+    return ca.if_else(b < a, b, a)
+
+
+def most(a: ca.SX, b: ca.SX) -> ca.SX:
+    """The larger of two numbers, in one or two machine instructions; one of them if the other is not a number."""
+    return ca.if_else(b < a, a, b)
+
+
+def nearer(one: tuple[ca.SX, ca.SX], other: tuple[ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX]:
+    """Of two squared distances of cores with their sums of radii, that of the smaller distance sqrt(q) - r.
+
+    ``one`` has the larger radii, by d: sqrt(p) - d < sqrt(q) where p - q - d^2 < 2 d sqrt(q), without a root.
+    """
+    (p, r), (q, s) = one, other
+    d = r - s
+    more = p - q - d * d
+    first = ca.logic_or(more < 0, more * more < 4 * d * d * q)
+    return ca.if_else(first, p, q), ca.if_else(first, r, s)
+
+
 class Nearest(NamedTuple):
     """A point (3) of each of two shapes, and the square of their distance [m^2]."""
 
@@ -49,7 +75,7 @@ class Segment(NamedTuple):
 
     def clamped(self, s: ca.SX) -> ca.SX:
         """The distance along the line that is nearest to s and on the segment."""
-        return ca.fmin(ca.fmax(s, self.start), self.end)
+        return least(most(s, self.start), self.end)
 
 
 def nearest(candidates: Sequence[Nearest]) -> Nearest:
@@ -58,7 +84,7 @@ def nearest(candidates: Sequence[Nearest]) -> Nearest:
     for other in candidates[1:]:
         closer = other.square < best.square
         best = Nearest(
-            ca.fmin(best.square, other.square),
+            ca.if_else(closer, other.square, best.square),
             ca.if_else(closer, other.first, best.first),
             ca.if_else(closer, other.second, best.second),
         )
@@ -89,7 +115,7 @@ class TwoLines:
         self._w = first.at - second.at
         self._uv = ca.dot(first.along, second.along)
         self._uw, self._vw = ca.dot(first.along, self._w), ca.dot(second.along, self._w)
-        self._s = (self._uv * self._vw - self._uw) / ca.fmax(1 - self._uv * self._uv, _TINY)
+        self._s = (self._uv * self._vw - self._uw) / most(1 - self._uv * self._uv, ca.SX(_TINY))
 
     def between(self, one: Segment, other: Segment) -> Nearest:
         """Of a segment of each line."""
@@ -122,7 +148,7 @@ class Edge(NamedTuple):
 
     def clamped(self, t: ca.SX) -> ca.SX:
         """The distance from its start that is nearest to t and on the edge."""
-        return ca.fmin(ca.fmax(t, 0), self.length)
+        return least(most(t, ca.SX(0)), self.length)
 
 
 Polygon = Sequence[Edge]
@@ -137,7 +163,7 @@ def point_polygon(p: ca.SX, polygon: Polygon) -> Nearest:
         along, across = along - edge.begins, across - edge.offset
         t = edge.clamped(along)
         found.append(Nearest((along - t) ** 2 + across**2 + p[2] ** 2, p, edge.point(t)))
-        inside = across if inside is None else ca.fmin(inside, across)
+        inside = across if inside is None else least(inside, across)
     assert inside is not None
     foot = Nearest(ca.if_else(inside >= 0, p[2] ** 2, _FAR), p, ca.vertcat(p[0], p[1], 0))
     return nearest([foot, *found])
@@ -162,15 +188,15 @@ def segment_polygon(segment: Segment, polygon: Polygon, edges: bool = True) -> N
         along, across = along - edge.begins, across - edge.offset
         u_along, u_across = edge.coordinates(u)
         above = across + lowest * u_across
-        inside = above if inside is None else ca.fmin(inside, above)
+        inside = above if inside is None else least(inside, above)
         if not edges:
             continue
         away = across * u_across + rise
-        s = segment.clamped(-away / ca.fmax(u_across * u_across + steep, _TINY))
-        t = edge.clamped(along + s * u_along)
-        s = segment.clamped((t - along) * u_along - away)
-        x, y, z = along + s * u_along - t, across + s * u_across, p[2] + s * u[2]
-        found.append(Nearest(x * x + y * y + z * z, segment.line.point(s), edge.point(t)))
+        s = segment.clamped(-away / most(u_across * u_across + steep, ca.SX(_TINY)))
+        back = least(most(s * u_along, -along), edge.length - along)  # how far along the edge from below p
+        s = segment.clamped(back * u_along - away)
+        x, y, z = s * u_along - back, across + s * u_across, p[2] + s * u[2]
+        found.append(Nearest(x * x + y * y + z * z, segment.line.point(s), edge.point(along + back)))
     assert inside is not None
     point = segment.line.point(lowest)
     foot = Nearest(ca.if_else(inside >= 0, height * height, _FAR), point, ca.vertcat(point[0], point[1], 0))
