@@ -9,6 +9,7 @@ import polypod as pp
 from polypod.control import Admittance, ComputedTorque, DisturbanceObserver, Integral, JointComputedTorque, JointPD
 from polypod.errors import InputError
 from polypod.simulation import Machine, simulate_tracking
+from support.refusals import refused
 
 RATE = 1000.0
 
@@ -84,13 +85,13 @@ def test_ripple_is_a_force_along_the_coordinate(hexapod: pp.Model) -> None:
 
 
 def test_machines_that_cannot_be_are_refused(hexapod: pp.Model) -> None:
-    with pytest.raises(InputError, match="ripple_pitch: the way in which a ripple repeats"):
+    with refused(InputError, "ripple_pitch"):
         Machine(ripple=1.0)
-    with pytest.raises(InputError, match="lag: must be finite and at least 0"):
+    with refused(InputError, "lag -1"):
         Machine(lag=-1.0)
-    with pytest.raises(InputError, match="machine: encoders, clock and drives"):
+    with refused(InputError, "machine"):
         pp.simulate(hexapod, duration=0.1, machine=Machine(lag=1e-3))
-    with pytest.raises(InputError, match="computed-torque measures the platform itself"):
+    with refused(InputError, "computed-torque"):
         simulate_tracking(hexapod, None, "computed-torque", machine=Machine(encoder=1e-6))
     found = simulate_tracking(hexapod, None, machine=Machine(encoder=1e-6), duration=0.05, progress=False)
     assert found.attrs["controller"] == "joint-computed-torque"
@@ -159,7 +160,7 @@ def test_friction_by_the_speed_of_the_reference_frees_joints_that_stick() -> Non
         for how in (True, "reference")
     }
     assert error["reference"] < 0.02 * error[True]
-    with pytest.raises(InputError, match="friction: must be True, False or 'reference'"):
+    with refused(InputError, "friction reference"):
         ComputedTorque(model, "reachy-mini-look", friction="desired")  # type: ignore[arg-type]
 
 

@@ -12,6 +12,7 @@ import polypod as pp
 from polypod.errors import InputError
 from polypod.fastest import Limits
 from polypod.online import OnlineMotion, actuator_ranges
+from support.refusals import refused
 from test_export_status import INVALID_INPUT, NOT_CONVERGED, OK, Exported
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
@@ -129,7 +130,7 @@ def test_a_target_that_moves_is_followed() -> None:
     assert later.q == pytest.approx([0.5 + 0.3 * (plan.duration + 0.7)], rel=1e-14)
     assert later.qdot == pytest.approx([0.3])
     assert np.abs(plan.at(np.linspace(0, plan.duration, 1001)).qdot).max() <= 1.0 + 1e-12
-    with pytest.raises(InputError, match="slower than max_speed"):
+    with refused(InputError, "max_speed"):
         motion.plan(([0.0], [0.0], [0.0]), [0.5], [1.2])
 
 
@@ -172,18 +173,18 @@ def test_ranges_are_those_of_actuated_coordinates(name: str) -> None:
 
 
 def test_bad_limits_and_states_are_refused() -> None:
-    with pytest.raises(InputError, match="max_jerk: must be finite and greater than 0"):
+    with refused(InputError, "max_jerk 0"):
         OnlineMotion([1.0], [1.0], [0.0])
-    with pytest.raises(InputError, match="limits: one number for each axis"):
+    with refused(InputError, "limits"):
         OnlineMotion([1.0, 1.0], [1.0, 1.0, 1.0], [1.0])
-    with pytest.raises(InputError, match="lowest: must not be above highest"):
+    with refused(InputError, "lowest highest"):
         OnlineMotion([1.0], [1.0], [1.0], [2.0], [1.0])
-    with pytest.raises(InputError, match="no acceleration of leg1"):
+    with refused(InputError, "leg1"):
         OnlineMotion.of_actuators(pp.Model("hexapod"), Limits(jerk=50.0))
     axis = OnlineMotion([1.0], [1.0], [1.0])
-    with pytest.raises(InputError, match="qdot: finite numbers are needed"):
+    with refused(InputError, "qdot"):
         axis.step(([0.0], [np.nan], [0.0]), [1.0], 1e-3)
-    with pytest.raises(InputError, match="time: must not be negative"):
+    with refused(InputError, "time"):
         axis.step(([0.0], [0.0], [0.0]), [1.0], -1e-3)
 
 

@@ -12,6 +12,7 @@ from scipy import signal
 import polypod as pp
 from polypod.errors import InputError
 from polypod.online import Washout
+from support.refusals import refused
 from test_export_status import INVALID_INPUT, OK, Exported
 
 G = 9.81
@@ -81,13 +82,13 @@ def test_it_returns_to_neutral() -> None:
 
 
 def test_bad_coefficients_and_periods_are_refused() -> None:
-    with pytest.raises(InputError, match="tilt_frequency: must be greater than 0"):
+    with refused(InputError, "tilt_frequency 0"):
         Washout(NEUTRAL, tilt_frequency=0.0)
-    with pytest.raises(InputError, match="force_scale: a number of at least 0, or 3"):
+    with refused(InputError, "force_scale"):
         Washout(NEUTRAL, force_scale=[1.0, 2.0])
-    with pytest.raises(InputError, match=r"period: must be above 0 and below 0\.1 s"):
+    with refused(InputError, "period 0.1"):
         Washout(NEUTRAL).step(np.zeros(21), REST, [0, 0, 0], 0.2)
-    with pytest.raises(InputError, match="specific_force: finite numbers"):
+    with refused(InputError, "specific_force"):
         Washout(NEUTRAL).step(np.zeros(21), [np.nan, 0, 0], [0, 0, 0], H)
 
 

@@ -20,8 +20,8 @@ from .code import BOUNDED, Dialect, literal, ports
 
 STATUS = {
     "OK": "the outputs are the answer",
-    "INVALID_INPUT": "an input is not a finite number, a limit not greater than zero, or a pose not a rotation and a "
-    "position; outputs were not written",
+    "INVALID_INPUT": "an input is not finite, a limit not positive, or a pose no rotation and position; "
+    "outputs were not written",
     "NO_SOLUTION": "no solution was found: coordinates that no pose has, a guess too far away, too few iterations, or "
     "no forces within their bounds",
     "NOT_CONVERGED": "an iteration did not converge",
