@@ -185,6 +185,7 @@ def test_derivatives_are_those_of_differences() -> None:
         assert np.abs(slope - exact[:, :, k]).max() < 1e-8 * np.abs(exact[:, :, k]).max() + 1e-9
 
 
+@pytest.mark.long
 def test_fewer_dof_are_calibrated() -> None:
     """A Delta whose rods' joints are off tilts a little; its poses are those of a robot file with these numbers."""
     model = pp.Model("delta")
@@ -247,6 +248,7 @@ def test_every_robot_has_exact_derivatives(name: str) -> None:
     assert np.abs(slope - exact).max() < 1e-9 * np.abs(exact).max()
 
 
+@pytest.mark.long
 def test_measurements_that_stand_out_do_not_count() -> None:
     model, pose = robot("nominal"), poses(40)
     values = whole(pose, 3)

@@ -115,6 +115,7 @@ def test_a_matrix_is_called_regular_only_if_all_between_are():
         assert (least[ranked] > 0.0).all()
 
 
+@pytest.mark.long
 def test_boxes_that_are_decided_hold_only_such_poses(model):
     enclosure = Enclosure(PoseCoordinates(model))
     rng = np.random.default_rng(4)
@@ -131,6 +132,7 @@ def test_boxes_that_are_decided_hold_only_such_poses(model):
         assert not good[verdict.outside].any()
 
 
+@pytest.mark.long
 def test_the_volume_lies_between_its_bounds(model):
     exact = ref.constant_orientation_volume()
     found = certified_volume(model, ["x", "y", "z"], gap=0.35, seconds=60)

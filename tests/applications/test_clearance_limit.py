@@ -52,6 +52,7 @@ def of_clearance(result):
     return [one for one in verdict(result).uses if one.quantity == "clearance"]
 
 
+@pytest.mark.long
 def test_the_verdict_names_who_comes_near_and_when(model):
     task = make_task(model, "hexapod-tour", 20.0)
     result = study(model, task, certify=False)
@@ -102,6 +103,7 @@ def test_workspaces_end_where_bodies_come_too_near():
     assert any("against" in name for name in shares)
 
 
+@pytest.mark.long
 def test_a_sweep_judges_each_design_with_its_own_shapes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, motions: hexapod-tour, rate: 10, report: [peak force], "
@@ -238,6 +240,7 @@ def test_a_study_says_that_its_volumes_leave_clearances_out(tmp_path, monkeypatc
         assert ("clearance in workspace volume" in limits_text(evaluator)) == bool(settings)
 
 
+@pytest.mark.long
 def test_assembly_modes_are_judged_by_clearances_too():
     """Of all modes only that at home is on the robot's own branch and far enough from the ceiling, or none is."""
     for bound, kept in ((0.02, True), (0.089, False)):
@@ -267,6 +270,7 @@ def test_the_compiled_count_is_that_of_the_poses_one_by_one():
 SCALES = (1.0, 1.03, 1.07)
 
 
+@pytest.mark.long
 def test_all_designs_of_a_sweep_share_one_compiled_function():
     """Rounding moves numbers of shapes off 0 in some designs; a kernel for each took a minute of compiling apiece."""
     model = pp.Model("hexapod")

@@ -119,6 +119,7 @@ def test_every_quantity_is_that_of_the_robot_alone(prepared, swept):
             assert worst(swept, name)[k] == pytest.approx(value, rel=1e-9), name
 
 
+@pytest.mark.long
 def test_reactions_and_wrenches_count(tmp_path):
     wrench = "wrench: [10, 0, -200, 0, 0, 0]"
     motion = f"name: push\nrate: 20\ntrajectory: {{kind: published, name: hexapod-tour}}\n{wrench}\n"
@@ -411,6 +412,7 @@ minimise: [stroke], vary: [{parameters: home.position, pattern: z, range: [0.4, 
   {parameters: legs.*.base, pattern: radius, range: [0.28, 0.34], name: radius}]}"""
 
 
+@pytest.mark.long
 @needs_browser
 def test_the_robot_beside_the_best_designs_is_the_one_that_is_chosen(browser, tmp_path):
     """Its lengths, forces and uses along the motion are those of the robot file that the page gives away."""
@@ -527,6 +529,7 @@ def test_a_design_without_an_answer_has_no_derivative():
     assert all(np.isnan(slope).all() for slope in derivatives.values())
 
 
+@pytest.mark.long
 def test_what_is_counted_has_no_derivative():
     """A volume of counted points jumps: a difference of it is zero or anything; it is left out and named."""
     _, evaluator = prepare(loads_study(BOXES.replace("dexterity, peak force, range use", "dexterity")))
@@ -606,6 +609,7 @@ def test_workspaces_that_are_none_are_refused(tmp_path):
         assert "line 8" in str(caught.value)
 
 
+@pytest.mark.long
 def test_figures_of_a_sweep_say_what_its_table_says(swept, prepared, tmp_path, monkeypatch):
     """Main effects of a sum of functions of one parameter each are these functions; bars are the counts."""
     from polypod.design.figures import SWEEP_FIGURES, _effects, _grouped, sweep_limits

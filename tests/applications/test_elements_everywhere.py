@@ -171,6 +171,7 @@ def test_a_payload_changes_what_it_weighs_and_no_spring() -> None:
     close(more[1] - more[0], needed(pose, twist, acceleration) - plain().inverse_dynamics(pose, twist, acceleration))
 
 
+@pytest.mark.long
 def test_a_stage_on_another() -> None:
     """A hexapod with springs on a slide: below, nothing of these springs is felt."""
     slide = pp.Model(pp.loads(SLIDE))

@@ -152,6 +152,7 @@ def test_names_with_marks_of_comments(model_of: Any) -> None:
         assert text.count("/*") == text.count("*/") == len(comments)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
 def test_example_of_a_control_loop(tmp_path: Path) -> None:
     """It keeps both rates for a moment; times are positive, and a step is far shorter than a period."""

@@ -83,6 +83,7 @@ def test_a_rotor_behind_a_gear_is_read_from_the_elements(tmp_path: Path) -> None
     assert [(joint.ratio, joint.rotor) for joint in drives] == [(3.0, pytest.approx(2e-5, rel=1e-12))] * 2
 
 
+@pytest.mark.long
 def test_every_actuated_joint_of_a_loop_has_its_motor(tmp_path: Path) -> None:
     """A loop of nothing but actuated joints is cut at one of them, which keeps its motor in MJCF and URDF."""
     data = pp.load("five-bar").model_dump(exclude_unset=True)
@@ -144,6 +145,7 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
     assert import_robot(path).robot == rich.robot  # blanks and comments are no change
 
 
+@pytest.mark.long
 def test_joints_of_several_dof_come_back_from_elements(tmp_path: Path) -> None:
     """Ranges and friction of each motion, from the hinges and slides that other programs have.
 
@@ -449,6 +451,7 @@ def test_robots_that_mujoco_cannot_have(name: str, message: str) -> None:
         export_mjcf(pp.Model(name))
 
 
+@pytest.mark.long
 def test_names_with_markup_and_hyphens(tmp_path: Path) -> None:
     """Whatever robot and legs are called, XML is well formed and the robot comes back with its names."""
     robot = model("five-bar").robot

@@ -186,6 +186,7 @@ def test_a_flexible_platform_has_no_package():
         ros2_files(pp.Model(pp.load("long").on_modes(hexagon_modes(2))))
 
 
+@pytest.mark.long
 def test_joint_states_of_a_machine_of_groups():
     """Par4's joints are the robot's own, not a leg's: zero at home, and every joint of the file has a state."""
     model = model_of("par4")

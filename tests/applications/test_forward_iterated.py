@@ -161,6 +161,7 @@ def coordinates_of_par4(x: Any) -> list[float]:
     return q
 
 
+@pytest.mark.long
 def test_inverse_kinematics_does_not_slip_between_neighbours() -> None:
     """From home in one leap the legs' unknowns of 1 pose in 700 ended in another working mode, 2 rad away."""
     model = model_of("ankle-g1")
@@ -216,6 +217,7 @@ def test_gears_make_no_pose_harder_to_find(case: tuple[str, float, str]) -> None
     assert np.abs(pose - space.pose).max() < 1e-9
 
 
+@pytest.mark.long
 def test_what_is_found_about_the_guess_is_on_its_side() -> None:
     """Beyond a place where y, z, roll and pitch do not say how this machine moves, Newton's matrix keeps its sign."""
     model = pp.Model(pp.loads(json.dumps(composed(15))))

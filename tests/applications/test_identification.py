@@ -68,6 +68,7 @@ def found() -> Any:
     return identify(pp.Model(heavy), [log(0), log(2)], [log(1)])
 
 
+@pytest.mark.long
 def test_held_out_forces_fall_to_the_noise() -> None:
     """A file whose numbers are off is put right: errors of a log that was not fitted are the noise of forces."""
     result = found()
@@ -212,6 +213,7 @@ def test_bodies_stay_real() -> None:
     assert r == len(triangle)
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::polypod.errors.ImplausibleWarning")
 @pytest.mark.parametrize(
     ("name", "heights"), [("lopes", (0.0,)), pytest.param("planar-3-rrr", (0.0, 0.02), marks=pytest.mark.long)]
@@ -435,6 +437,7 @@ def test_wrong_channels_are_refused(change: Any, words: str) -> None:
         identify(five_bar(), [change(log(0))])
 
 
+@pytest.mark.long
 def test_clocks_that_do_not_match_are_found() -> None:
     own = log(0)
     late = replace(own, force=np.roll(own.force, 8, axis=0))
@@ -545,6 +548,7 @@ def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
     assert np.array_equal(again.trajectory.path.at(1.0).x, best.motion.trajectory.path.at(1.0).x)
 
 
+@pytest.mark.long
 def test_excitations_propose_period_and_harmonics() -> None:
     """More base parameters in the same time than ten seconds of eight harmonics, and the same motion again."""
     model = pp.Model("linear-delta")

@@ -404,6 +404,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failed(polypod("import", "r.urdf", "--at", "motor"), "--at NAME=VALUE motor=30deg")
 
 
+@pytest.mark.long
 def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
     """Of a file that is no robot: without drives three motions are left, with them none."""
     text = (Path(__file__).parent.parent / "data" / "golden" / "general" / "3-rps.yaml").read_text()

@@ -152,6 +152,7 @@ def test_admittance_gives_way_as_mass_damper_and_spring(hexapod: pp.Model) -> No
     assert np.abs(run["pose"].values[:, :2, 3] - model.robot.home.matrix[:2, 3]).max() < 1e-6
 
 
+@pytest.mark.long
 def test_friction_by_the_speed_of_the_reference_frees_joints_that_stick() -> None:
     """Reachy Mini's motors stick at reversals: compensated by their own speed the error is a hundred times larger."""
     model = pp.Model("reachy-mini")

@@ -252,6 +252,7 @@ def test_a_wrench_table_is_enclosed_however_steep_its_steps_are():
                 assert (np.abs(seen[:, k] - line) <= form.remainder * (1 + 1e-9) + 1e-12 * height[k] + steep).all()
 
 
+@pytest.mark.long
 def test_a_proof_that_cannot_succeed_is_given_up_early(monkeypatch):
     """Of par4 all boxes were halved and halved again until the minute was over; a few small ones tell that in time."""
     seen = []

@@ -13,6 +13,7 @@ from polypod.errors import InputError
 from polypod.fastest import Limits
 from polypod.online import OnlineMotion, actuator_ranges
 from support.refusals import refused
+from support.states import mostly_long
 from test_export_status import INVALID_INPUT, NOT_CONVERGED, OK, Exported
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
@@ -134,7 +135,7 @@ def test_a_target_that_moves_is_followed() -> None:
         motion.plan(([0.0], [0.0], [0.0]), [0.5], [1.2])
 
 
-@pytest.mark.parametrize(("jerk", "part"), [(None, 1e-3), (200.0, 0.06)])
+@pytest.mark.parametrize(("jerk", "part"), [(None, 1e-3), pytest.param(200.0, 0.06, marks=pytest.mark.long)])
 def test_the_fastest_motion_offline_is_as_short(jerk: float | None, part: float) -> None:
     """Another method, along a path: without a limit of the jerk (online a huge one), and with one (within the few
     percent by which ``fastest`` with a jerk is not the shortest); never shorter."""
@@ -161,7 +162,7 @@ def test_targets_outside_their_range_are_taken_to_its_end() -> None:
     assert plan.at(plan.duration).q[0] == 0.53
 
 
-@pytest.mark.parametrize("name", ["hexapod", "delta", "kim-ryu", "screw-hexapod"])
+@pytest.mark.parametrize("name", mostly_long(["hexapod", "delta", "kim-ryu", "screw-hexapod"], ["delta"]))
 def test_ranges_are_those_of_actuated_coordinates(name: str) -> None:
     """Of a screw's nut the range is one of its travel, not of its motor."""
     model = pp.Model(name)
@@ -189,7 +190,7 @@ def test_bad_limits_and_states_are_refused() -> None:
 
 
 @needs_compiler
-@pytest.mark.parametrize("precision", ["double", "float"])
+@pytest.mark.parametrize("precision", mostly_long(["double", "float"], ["double"]))
 def test_the_same_in_c(tmp_path: Path, precision: str) -> None:
     model = pp.Model("five-bar")
     step = Exported(tmp_path, model, "online_step", precision=precision)

@@ -27,9 +27,11 @@ from support.states import mostly_long
 STUDIES = [papers.study(name) for name in papers.names()]
 # A second or more each: simulations, and robots that no other line needs.
 SLOW = {
-    "kim-ryu": ("friction_by_joint", "explicit_friction"),
-    "long": ("acceleration_error", "base_parameters", "damping", "energy"),
-    "pedrammehr": ("accuracy_on_the_slow_path", "axisymmetric_pods", "friction_is_small"),
+    "kim-ryu": ("friction_by_joint", "explicit_friction", "slender_link_on_the_circle", "what_the_slender_link_is"),
+    "long": ("acceleration_error", "base_parameters", "damping", "energy", "directions", "attachment_deformation"),
+    "lopes": ("cost_of_the_forces", "cost_of_the_matrices", "simplified_forces", "point_masses"),
+    "pedrammehr": ("accuracy_on_the_slow_path", "accuracy_on_the_fast_path", "axisymmetric_pods", "friction_is_small"),
+    "staicu": ("efficiency", "tensor_of_the_platform"),
 }
 LINES = [
     pytest.param(
@@ -133,7 +135,7 @@ def test_every_line_has_its_number(name, make):
 def test_lines_that_are_not_confirmed_or_slow_are_there(study):
     claims = {make.__name__ for make in study.claims}
     assert {name for names in NOT_CONFIRMED[study.name].values() for name in names} <= claims
-    assert set(SLOW.get(study.name, ())) <= claims
+    assert set(SLOW.get(study.name, ())) <= {make.__name__ for make in (*study.claims, *study.errata)}
 
 
 def test_a_study_is_read_from_its_file(monkeypatch):
@@ -333,6 +335,7 @@ def test_the_page_asks_nothing_of_the_network(small, tmp_path):
     assert "<script" not in page
 
 
+@pytest.mark.long
 def test_the_same_run_gives_the_same_files(small, tmp_path):
     for name in ("one", "two"):
         write_papers((), tmp_path / name)

@@ -159,6 +159,7 @@ class TestOperations:
             assert all(100 < count < 100_000 for count in counts)
             assert all(0 < time < 1000 for time in times)
 
+    @pytest.mark.long
     def test_a_part_costs_less_than_the_whole(self):
         *parts, whole = lopes_operations.operations_by_part().rows
         assert [row[0] for row in parts] == list(lopes_operations.TABLE_1)
@@ -166,6 +167,7 @@ class TestOperations:
             assert max(row[column] for row in parts) < whole[column] <= sum(row[column] for row in parts)
         assert whole[1:3] == (57765, 4941)
 
+    @pytest.mark.long
     def test_link_inertia_costs_something(self, monkeypatch):
         monkeypatch.setattr(kim_ryu_study, "FORMULATIONS", ("virtual-power", "newton-euler"))
         rows = kim_ryu_study.operations_of_link_inertia().rows

@@ -32,6 +32,7 @@ def test_coordinates_rates_and_forces(seed: int) -> None:
     check(function("inverse_dynamics", friction=True, **c.given)["force"], wanted, tolerance)
 
 
+@pytest.mark.long
 def test_a_way_from_home_may_meet_a_dead_point_of_a_leg() -> None:
     """Of this machine one does: its mobility ended in an error of linear algebra."""
     assert pp.Model(loads(json.dumps(composed(55)))).mobility.count == 2

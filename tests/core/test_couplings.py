@@ -30,8 +30,8 @@ from support.robots.random_chains import as_data
 from support.states import mostly_long
 
 ROBOTS = {**COUPLED, **BETWEEN}
-DEFAULT = ("coupled all around", "differential of legs", "mimic of legs")
-each_robot = pytest.mark.parametrize("name", mostly_long(ROBOTS, DEFAULT))
+each_robot = pytest.mark.parametrize("name", mostly_long(ROBOTS, ("coupled all around", "differential of legs")))
+one_robot = pytest.mark.parametrize("name", mostly_long(ROBOTS, ("coupled all around",)))
 # Seeds whose legs are not near a dead point; both sides then agree to rounding magnified by their condition.
 SEEDS = {"helical": 2, "shuffled crosses": 2}
 
@@ -72,7 +72,7 @@ def test_kinematics_and_forces(name: str) -> None:
     compare(functions(name), case(name))
 
 
-@each_robot
+@one_robot
 def test_reactions_of_couplings_and_joints(name: str) -> None:
     """The coupling's own reaction is its multiplier; joints carry it about their axes, as they carry drives."""
     c, function = case(name), functions(name)
@@ -97,7 +97,7 @@ def test_reactions_of_couplings_and_joints(name: str) -> None:
             check(next(rows), sign * wrenches[key], scale=size)
 
 
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("mimic of legs",)))
+@one_robot
 def test_other_functions(name: str) -> None:
     """Formulations, accelerations, direct dynamics both ways, mass matrix and energies."""
     c, function = case(name), functions(name)
@@ -210,6 +210,7 @@ THREAD = "{name: thread, kind: helical, between: [base, platform], at: [0, 0, 0]
 THREAD += "actuated: rotation}"
 
 
+@pytest.mark.long
 def test_energy_stays_as_a_spinning_nut_falls() -> None:
     """A nut that falls along its thread turns faster and faster; what it loses in height is in its motion."""
     model, k = pp.Model(loads(NUT.replace("JOINT", THREAD))), 2 * pi / 0.06

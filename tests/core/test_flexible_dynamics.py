@@ -203,6 +203,7 @@ def everything(model: pp.Model, oracle: Any, states: list[FlexibleState], fricti
         assert_close(got, wanted, ROUNDING)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(ROBOTS, ("long",)))
 @pytest.mark.parametrize("friction", mostly_long((False, True), (True,)))
 def test_general_body_as_point_masses(name: str, friction: bool) -> None:

@@ -210,6 +210,7 @@ def test_every_body_has_a_line(name: str) -> None:
             assert np.linalg.norm(drawn.joints[0] - point, axis=1).min() < 1e-12
 
 
+@pytest.mark.long
 def test_a_leg_of_one_joint_is_in_the_picture() -> None:
     figure = robot_picture(robot("ankle"))
     assert {text.get_text() for text in figure.axes[0].texts} >= {"joint", "left", "right"}

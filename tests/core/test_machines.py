@@ -185,6 +185,7 @@ def test_groups_count_on_and_keep_their_names() -> None:
     assert machine.bodies["plate2"].com == pytest.approx((0, -0.05, -0.5), abs=1e-16)
 
 
+@pytest.mark.long
 def test_a_mirrored_group() -> None:
     """Numbered like copies; turns change their sense."""
     text = PAR4.replace("copies: {count: 2, about: [0, 0, 1]}", "mirror: {plane: [0, 1, 0]}")

@@ -84,7 +84,7 @@ def highest(model):
 @pytest.mark.parametrize(
     ("part", "certified", "remark"),
     [
-        (1 - 1e-7, True, "meets its kinematic limits, verified between samples"),
+        pytest.param(1 - 1e-7, True, "meets its kinematic limits, verified between samples", marks=pytest.mark.long),
         (1 + 1e-7, False, "violates limits between samples: leg"),
     ],
 )
@@ -170,6 +170,7 @@ def test_a_turn_is_no_faster_than_its_angles_allow():
     assert 0.95 * motion.peak.turning < turning <= motion.peak.turning * (1 + 1e-12)
 
 
+@pytest.mark.long
 def test_functions_of_a_program_have_no_bound_of_their_own(model_of):
     """What is taken for granted of them is reported."""
     inner = make_task(model_of("kim-ryu"), "kim-ryu-circle").trajectory

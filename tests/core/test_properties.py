@@ -150,6 +150,7 @@ def test_where_the_platform_frame_is_does_not_matter(seed: int, legs: tuple[str,
     agree(got, f.inverse_dynamics(*s.state))
 
 
+@pytest.mark.long
 @few
 @given(seeds, kinds)
 def test_a_mirrored_robot_needs_the_same_forces(seed: int, legs: tuple[str, ...]) -> None:
@@ -172,6 +173,7 @@ def test_a_mirrored_robot_needs_the_same_forces(seed: int, legs: tuple[str, ...]
     agree(got, f.inverse_dynamics(*s.state))
 
 
+@pytest.mark.long
 @few
 @given(seeds, kinds, st.floats(0.1, 10), st.floats(0.1, 10), st.floats(0.2, 5))
 def test_scaling(seed: int, legs: tuple[str, ...], mass: float, rate: float, length: float) -> None:
@@ -207,6 +209,7 @@ def test_scaling(seed: int, legs: tuple[str, ...], mass: float, rate: float, len
     agree(got, force * f.inverse_dynamics(*s.state))
 
 
+@pytest.mark.long
 @settings(max_examples=4)
 @given(seeds, kinds)
 def test_the_order_of_legs_does_not_matter(seed: int, legs: tuple[str, ...]) -> None:
@@ -216,6 +219,7 @@ def test_the_order_of_legs_does_not_matter(seed: int, legs: tuple[str, ...]) -> 
     agree(Interpreted(robot).inverse_dynamics(*s.state), f.inverse_dynamics(*s.state)[order])
 
 
+@pytest.mark.long
 @settings(max_examples=4)
 @given(seeds)
 def test_a_body_may_be_described_as_two(seed: int) -> None:

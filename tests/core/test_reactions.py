@@ -148,6 +148,7 @@ def test_reaction_forces_are_the_inverse_dynamics(model: pp.Model) -> None:
     close(found.force, model.inverse_dynamics(state.pose, state.twist, state.acceleration, state.wrench), SAME)
 
 
+@pytest.mark.long
 def test_more_legs_than_six() -> None:
     """Nine legs: the joints at the base carry what momentum asks of the robot as a whole."""
     robot = random_robot(4, ("UPS",) * 9)

@@ -133,6 +133,7 @@ def test_forces_are_covered_elsewhere() -> None:
 SIMPLER = ["slender-links", "no-link-inertia", "massless-links", "point-mass-links"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", mostly_long(SIMPLER, SIMPLER[:1]))
 def test_simplified_links(what: Any) -> None:
     """Weight without inertia, and masses fastened to a link; random bodies where their mass may be anywhere."""
@@ -158,6 +159,7 @@ def test_slides_in_a_row_by_newton() -> None:
     assert_close(got, np.stack([along, up], axis=-1), 1e-14)
 
 
+@pytest.mark.long
 def test_dry_friction_takes_given_loads() -> None:
     """Coulomb friction by the loads of the joints, here any numbers, equal to virtual power's."""
     mechanism = mechanism_of("kim-ryu")
@@ -204,6 +206,7 @@ class DoubleStage(user.Stage):
         return replace(placed, actuators=(*placed.actuators, second))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("joint", mostly_long(["coupler", "follower", "follower bearing"], ["follower"]))
 def test_driven_joint_inside_a_loop(joint: str) -> None:
     """Wherever it stands in its loop, the driven joint is in the tree."""

@@ -123,6 +123,7 @@ def test_forces_are_those_of_bodies_followed_through_space(tower: Series) -> Non
         assert np.abs(reaction.force - force).max() < 1e-10 * np.abs(force).max()
 
 
+@pytest.mark.long
 def test_direct_dynamics_inverts_with_friction_that_depends_on_loads(model_of: Any) -> None:
     """kim-ryu's slides rub by their loads, which the robot above decides; a batch of states."""
     tower = pp.series(model_of("kim-ryu"), model_of("hexapod"))
@@ -140,6 +141,7 @@ def test_direct_dynamics_inverts_with_friction_that_depends_on_loads(model_of: A
     assert all(np.abs(one - many[1]).max() < 1e-12 * np.abs(one).max() for one, many in zip(alone, forces, strict=True))
 
 
+@pytest.mark.long
 def test_stages_are_the_same_machine_as_one_chain() -> None:
     """An arm on a rail: forces, accelerations, poses and twists."""
     rail, arm, whole = (pp.Model(pp.loads(text)) for text in (RAIL, ARM, ONE_CHAIN))

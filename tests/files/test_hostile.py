@@ -225,6 +225,7 @@ cli.main()
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals to hang up here")
 def test_a_closed_terminal_leaves_nothing(tmp_path):
     # a test run that is itself detached ignores the signal, and its children would too

@@ -197,6 +197,7 @@ def site(tmp_path_factory):
     return folder / "site"
 
 
+@pytest.mark.long
 def test_the_guide_asks_no_other_host(site):
     """Nothing is fetched: no script, style, font or picture from elsewhere; links that a reader follows may be."""
     robot = (site / "robot-files.html").read_text(encoding="utf-8")
@@ -222,6 +223,7 @@ def test_the_guide_asks_no_other_host(site):
         assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
 
 
+@pytest.mark.long
 def test_formulas_are_typeset(site):
     """None is left as TeX, also where a line of the page breaks in it."""
     for page in site.rglob("*.html"):
@@ -230,6 +232,7 @@ def test_formulas_are_typeset(site):
     assert (site / "theory.html").read_text(encoding="utf-8").count("<math") > 30
 
 
+@pytest.mark.long
 def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
     """Each program draws a figure, each figure is on the page, and the one kept has the same words."""
     import make_gallery
@@ -248,6 +251,7 @@ def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
         assert kept == fresh, f"{name} is out of date; run: python docs/make_gallery.py"
 
 
+@pytest.mark.long
 def test_the_reference_has_every_public_name(site):
     """Each with a heading of its own, and no markup that its builder does not read."""
     for page, (_, names) in generated.REFERENCE.items():

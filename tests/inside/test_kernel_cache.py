@@ -46,6 +46,7 @@ WANTED = "[46.785368, 46.785368, 53.556528]"
 """Of a program in 50 digits, as in ``test_recursive_matrix``."""
 
 
+@pytest.mark.long
 def test_a_second_process_uses_the_cache(tmp_path: Path) -> None:
     first = run(FORCES, POLYPOD_CACHE=str(tmp_path))
     assert first.stdout.strip() == WANTED, first.stderr

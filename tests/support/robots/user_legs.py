@@ -170,7 +170,7 @@ class IdleLeg(Leg, kind="idle"):
     """A leg between two spherical joints: nothing says how its strut turns about itself."""
 
     base: Position
-    strut: Body
+    half: Body
 
     def place(self, tip: Frame) -> Placement:
         along = tip.origin - vector(self.base)
@@ -179,7 +179,7 @@ class IdleLeg(Leg, kind="idle"):
         axes = columns(n, side, cross(n, side))
         bodies = [("lower", vector(self.base)), ("upper", tip.origin)]
         return Placement(
-            bodies=tuple(PlacedBody(name, Frame(point, axes), self.strut) for name, point in bodies),
+            bodies=tuple(PlacedBody(name, Frame(point, axes), self.half) for name, point in bodies),
             joints=(
                 Joint("ball", "spherical", "base", "lower", vector(self.base)),
                 Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,)),
@@ -434,7 +434,7 @@ def idle_robot() -> pp.Robot:
             name=f"leg{k}",
             platform=tuple(_around(at_platform, 0.3)),
             base=tuple(_around(at_base, 0.6)),
-            strut=body(k),
+            half=body(k),
         )
 
     return _six(make, 0.8)
