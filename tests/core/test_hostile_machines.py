@@ -1,6 +1,7 @@
 """Machines that nobody had in mind, as files: against the engine of constraints, on a base that moves too.
 
-Legs on legs, inner loops, shared bodies, a jointed platform, a driven jaw in it, gears on a carried body.
+Legs on legs, inner loops, shared bodies, a jointed platform, a driven jaw in it, gears on a carried body, linkages that
+move by their proportions alone, a spinning wheel in the platform, a screw and a spline on one shaft.
 """
 
 from __future__ import annotations

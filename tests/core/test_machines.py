@@ -243,6 +243,17 @@ def test_check_says_what_a_machine_is() -> None:
         assert part in remarks
 
 
+def test_check_counts_couplings_and_internal_coordinates() -> None:
+    """A quill between a screw and a spline: 7 bodies, 8 joints, one of them cylindrical, two couplings. A multi-link
+    engine: crank, link, rod, strut, shaft and piston; six hinges, a bore and the shaft's bearing, two loops."""
+    folder = Path(__file__).parents[1] / "data" / "hostile_machines"
+    scara = " ".join(check(folder / "scara.yaml").remarks)
+    assert "6 (7 - 8) + 9 - 2 (couplings) = 1" in scara
+    engine = " ".join(check(folder / "engine.yaml").remarks)
+    for part in ("6 moving bodies, 8 joints, 2 independent loops", "6 (6 - 8) + 8 = -4", "driven: engine.main"):
+        assert part in engine
+
+
 def test_results_know_the_drives_of_legs_that_share_bodies() -> None:
     """Actuators of a machine have their legs' names; their limits were not given to verdicts."""
     robot = pp.load("par4")

@@ -32,7 +32,7 @@ from ..files.document_kinds import DOCUMENT_KINDS, document_kind
 from ..files.documents import parse, read
 from ..files.faults import line_of, merge_sentences
 from ..files.robot_files import with_file_lines
-from ..legs import Machine
+from ..legs import Chain, Machine
 from ..model import Model
 from ..model.results import suspected_unit_errors
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
@@ -221,8 +221,8 @@ def _check_robot(report: Report, sources: bool, settings: Mapping[str, Any] | No
 
 
 def _parts(model: Model) -> list[str]:
-    """Of a machine whose legs share bodies: what it is made of, its loops and its count of degrees of freedom, what is
-    driven and what follows."""
+    """Of a machine whose legs share bodies, have loops of their own or internal coordinates: what it is made of, its
+    loops and its count of degrees of freedom, what is driven and what follows."""
     mechanism, lines = model.kernels.mechanism, []
     for leg in mechanism.legs:
         if not isinstance(leg.leg, Machine):
@@ -236,17 +236,20 @@ def _parts(model: Model) -> list[str]:
             f"{leg.name}: legs {', '.join(owners) or 'none'} share {', '.join(shared) or 'bodies of each other'}; "
             f"solved together from the platform's pose: {solved}"
         )
-    if not lines:
+    looped = any(isinstance(leg, Chain) and len(leg.joints) > len(leg.bodies) + 1 for leg in model.robot.legs)
+    if not (lines or looped or model.robot.internal):
         return []
     count = mobility(model.robot)
-    bodies, joints = count["moving_bodies"], count["joints"]
+    bodies, joints, coupled = count["moving_bodies"], count["joints"], count.get("couplings", 0)
+    less = f" - {coupled} (couplings)" if coupled else ""
+    others = "platform and internal coordinates" if model.robot.internal else "platform"
     spins = sum(len(leg.spin_lines()) for leg in model.robot.legs)
     idle = f", of which {spins} are rods that spin idly" if spins else ""
     return [
         *lines,
         f"{bodies} moving bodies, {joints} joints, {joints - bodies} independent loops; count of degrees of freedom 6 "
-        f"({bodies} - {joints}) + {count['joint_dof']} = {count['gruebler_kutzbach']}{idle}",
-        f"driven: {', '.join(a.name for a in model.actuators)}; every other body and joint follows from the platform",
+        f"({bodies} - {joints}) + {count['joint_dof']}{less} = {count['gruebler_kutzbach']}{idle}",
+        f"driven: {', '.join(a.name for a in model.actuators)}; every other body and joint follows from the {others}",
     ]
 
 

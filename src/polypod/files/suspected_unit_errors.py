@@ -222,7 +222,7 @@ def extreme_numbers(robot: Robot) -> Iterator[tuple[str, str]]:
 def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
     """A ball is the largest body for its mass and moments: R^2 = 5/2 of its radius of gyration's square."""
     moment = float(np.trace(body.central_inertia)) / 3
-    radius, of = size, f"the robot reaches {size:.4g} m"
+    radius, of = size or math.inf, f"the robot reaches {size:.4g} m"  # a gantry may be drawn in one point
     if moment > 0.0 and body.mass > 0.0:
         own = math.sqrt(2.5 * moment / body.mass)
         if own < radius:

@@ -267,6 +267,8 @@ class Unknowns:
         Which of the equations are angles or cosines [1]; none of them, if empty: they are lengths [m].
     lengths : tuple of bool
         Which of the unknowns are lengths [m]; none of them, if empty: they are angles [rad].
+    travels : float or casadi.SX, shape (n,)
+        Lengths from home after the displacement [m], 0 of angles: what a slide has gone is part of the leg's size.
     """
 
     place: ca.SX
@@ -277,9 +279,10 @@ class Unknowns:
     size: Any = 1.0
     turns: tuple[bool, ...] = ()
     lengths: tuple[bool, ...] = ()
+    travels: Any = 0.0
 
     def step2(self, move: ca.SX) -> ca.SX:
-        """Squared size of a displacement of the unknowns, lengths relative to the leg's size.
+        """Squared size of a displacement of the unknowns, lengths relative to the leg's size and their own travel.
 
         Parameters
         ----------
@@ -293,7 +296,9 @@ class Unknowns:
         """
         if not any(self.lengths):
             return ca.sumsqr(move)
-        return ca.sumsqr(move / ca.vertcat(*[self.size if length else ca.SX(1) for length in self.lengths]))
+        travels = ca.vertsplit(ca.fabs(ca.substitute(ca.SX(self.travels), self.move, move)))
+        sizes = [self.size + gone if length else ca.SX(1) for length, gone in zip(self.lengths, travels, strict=True)]
+        return ca.sumsqr(move / ca.vertcat(*sizes))
 
     def gap2(self, residual: ca.SX, size: Any) -> ca.SX:
         """Squared values of the equations, angles as arcs at a ``size`` [m^2].

@@ -196,7 +196,8 @@ def overview(data: dict[str, Any]) -> list[str]:
     lines = [
         f"Legs: {legs}. Moving mass {data['moving_mass_kg']:.5g} kg.",
         f"Mobility: {len(count['dof'])} ({', '.join(count['dof'])}); {count['moving_bodies']} moving bodies, "
-        f"{count['joints']} joints with {count['joint_dof']} degrees of freedom, Gruebler-Kutzbach count "
+        f"{count['joints']} joints with {count['joint_dof']} degrees of freedom"
+        f"{', ' + str(count['couplings']) + ' couplings' if 'couplings' in count else ''}, Gruebler-Kutzbach count "
         f"{count['gruebler_kutzbach']}.",
         f"At home: coordinates {_coordinates(data)}, condition number {home['condition_number']:.4g}, distance to "
         f"singularity {home['distance_to_singularity']:.4g} mm/mm.",

@@ -336,6 +336,7 @@ class PlacedChain:
                 self._size(),
                 tuple(_turns(names[k]) for k in solving),
                 tuple(length for _, length in parts.labels),
+                ca.vertcat(*parts.travels, ca.SX(0, 1)),
             )
         )
         held = [k for k in range(len(rows)) if k not in solving]
@@ -386,9 +387,10 @@ class PlacedChain:
         return PlacedCoupling(relation.name, tuple(terms), "m" if slides else "rad")
 
     def _size(self) -> ca.SX:
-        """Way from joint to joint [m], and a millimetre for legs whose joints meet in one point."""
+        """Way from joint to joint and a millimetre [m]; a metre for legs whose joints meet in one point."""
         points = [vector(joint.at) for joint in self.leg.joints]
-        return sum((norm(b - a) for a, b in pairwise(points) if not (b - a).is_zero()), ca.SX(1e-3))
+        way = sum((norm(b - a) for a, b in pairwise(points) if not (b - a).is_zero()), ca.SX(0))
+        return ca.if_else(way > _ALIKE, way + 1e-3, 1)
 
     def _bodies(self) -> tuple[PlacedBody, ...]:
         bodies = []
@@ -575,11 +577,13 @@ class UnknownCoordinates:
     move: list[ca.SX] = field(default_factory=list)
     moved: list[ca.SX] = field(default_factory=list)
     labels: list[tuple[str, bool]] = field(default_factory=list)
+    travels: list[ca.SX] = field(default_factory=list)
 
     def angle(self, name: str, cosine: Any = 1.0, sine: Any = 0.0) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Cosine and sine of an unknown angle and its size from home [rad]; exact to second order in its move."""
         c, s, d = ca.SX.sym("cosine"), ca.SX.sym("sine"), ca.SX.sym("move")
         self.labels.append((name, False))
+        self.travels.append(ca.SX(0))
         self.place += [c, s]
         self.home += [ca.SX(cosine), ca.SX(sine)]
         self.move.append(d)
@@ -597,6 +601,7 @@ class UnknownCoordinates:
         """An unknown length from home [m]."""
         x, d = ca.SX.sym("length"), ca.SX.sym("move")
         self.labels.append((name, True))
+        self.travels.append(x + d)
         self.place.append(x)
         self.home.append(ca.SX(0))
         self.move.append(d)
@@ -607,6 +612,7 @@ class UnknownCoordinates:
         """An unknown angle from home that may be more than a turn [rad]."""
         x, d = ca.SX.sym("turn"), ca.SX.sym("move")
         self.labels.append((name, False))
+        self.travels.append(ca.SX(0))
         self.place.append(x)
         self.home.append(ca.SX(0))
         self.move.append(d)
@@ -617,6 +623,7 @@ class UnknownCoordinates:
         """An unknown rotation (3, 3) from home; exact to second order in its move, a rotation vector."""
         q, d = ca.SX.sym("turn", 3, 3), ca.SX.sym("move", 3)
         self.labels += [(f"{name} about {axis}", False) for axis in "xyz"]
+        self.travels.append(ca.SX(3, 1))
         self.place.append(ca.vec(q))
         self.home.append(ca.vec(ca.SX.eye(3)))
         self.move.append(d)
