@@ -296,7 +296,7 @@ class Unknowns:
         """
         if not any(self.lengths):
             return ca.sumsqr(move)
-        travels = ca.vertsplit(ca.fabs(ca.substitute(ca.SX(self.travels), self.move, move)))
+        travels = ca.vertsplit(ca.fabs(ca.substitute(ca.SX(self.travels) + 0 * self.move, self.move, move)))
         sizes = [self.size + gone if length else ca.SX(1) for length, gone in zip(self.lengths, travels, strict=True)]
         return ca.sumsqr(move / ca.vertcat(*sizes))
 
