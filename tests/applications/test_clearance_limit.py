@@ -17,6 +17,7 @@ from polypod.description.robot import Floor
 from polypod.design import loads_study, prepare, run
 from polypod.design.results import limits_text
 from polypod.export import export_c, export_js
+from polypod.identification import plan
 from polypod.motion import loads_motion, make_task
 from polypod.parameters.design import with_numbers
 from polypod.results import study, verdict
@@ -46,6 +47,21 @@ def below_a_ceiling(clearance: float) -> pp.Model:
     robot = pp.load("hexapod")
     ceiling = Floor(at=(0.0, 0.0, robot.home.position[2] + 0.09), normal=(0.0, 0.0, -1.0))
     return pp.Model(robot.model_copy(update={"floor": ceiling, "clearance": clearance}))
+
+
+def test_poses_to_measure_at_keep_their_distances_and_holding_forces(model):
+    """Poses of a calibration plan, among them those that only a clearance or a drive at rest rules out."""
+    robot = pp.load("hexapod", {"clearance": "71 mm", "legs.*.max_force": "180 N"})
+    close = pp.Model(robot)
+    still = np.zeros(6)
+    found = plan(close, 12, candidates=80, seed=3)
+    assert close.clearance(found.poses).distance.min() >= 0.071
+    assert np.abs(close.inverse_dynamics(found.poses, still, still, friction=False)).max() <= 180
+    assert "clearance" not in found.limits
+    assert "speed (poses are at rest)" in found.limits
+    free = plan(pp.Model("hexapod"), 12, candidates=80, seed=3).poses
+    assert close.clearance(free).distance.min() < 0.071
+    assert np.abs(close.inverse_dynamics(free, still, still, friction=False)).max() > 180
 
 
 def of_clearance(result):

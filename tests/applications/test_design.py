@@ -460,6 +460,7 @@ def test_the_robot_beside_the_best_designs_is_the_one_that_is_chosen(browser, tm
         ("[0.28, 340 mm]", "[-0.28, 340 mm]", "vary.0.range -0.28"),
         ("legs.*.base, pattern: radius", "platform.mass, pattern: radius", "vary.0.pattern radius"),
         ("peak force: 150", "peek force: 150", "line 11 peek peak"),
+        ("[peak force, rms force", "[peek force, rns force", "line 9 peek force peak force rns force rms force"),
         ("peak force: 150 N", "peak force: 150 mm", "line 11 limits.peak force 150 mm N"),
         ("robot: hexapod", "robot: hexapot", "line 3 robot hexapot"),
         ("rate: 20", "motions: [tour]", "line 4 motions tour"),

@@ -484,6 +484,29 @@ def test_bad_file(case, tmp_path):
     assert str(caught.value) == f"{path} is not a valid robot:\n  {output}"
 
 
+def test_defaults_of_legs_of_two_kinds_name_the_cause() -> None:
+    post = "  - {name: post, kind: chain, bodies: {}, joints: []}\nsources:"
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(text_of("kim-ryu").replace("sources:", post, 1))
+    (fault,) = [one for one in caught.value.faults if one.field == "leg_defaults.length"]
+    assert all(word in fault.message for word in ("post", "chain", "PUS"))
+
+
+def test_a_bound_that_is_broken_is_not_advised() -> None:
+    with pytest.raises(RobotFileError) as caught:
+        pp.load("hexapod", {"legs.*.max_force": "-5 N"})
+    assert "-5 N" in caught.value.faults[0].message
+    assert "write -5" not in caught.value.faults[0].message
+
+
+def test_a_robot_of_the_library_is_no_missing_study() -> None:
+    from polypod.design.study import StudyFileError, load_study
+
+    with pytest.raises(StudyFileError) as caught:
+        load_study("hexapod")
+    assert "library" in str(caught.value)
+
+
 def test_rail_ends_that_coincide():
     text = text_of("kim-ryu").replace("rail_end: [-0.1100, 0.3095, 0.3500]", "rail_end: [-0.1100, 0.9157, 0.0]")
     output = "line 44 legs.2.rail_end rail_start [-0.11, 0.9157, 0.0]"

@@ -81,10 +81,11 @@ def calibrate(
         chosen = plan(model, plan_count, kind, **given)  # type: ignore[arg-type]
         seen = [plan_table(chosen).practical()]
         seen += [combinations_table(chosen)] if "together" in chosen.base.identifiability else []
+        kept = [f"At all poses the robot is {chosen.limits}."] if chosen.limits else []
         return Answer(
-            [*seen, identifiable_text(chosen.base)],
+            [*seen, identifiable_text(chosen.base), *kept],
             {"poses": str(target), "identifiable": chosen.base.count, "parameters": len(chosen.base.numbers),
-             "combinations": list(chosen.base.names)},
+             "combinations": list(chosen.base.names), "limits": chosen.limits},
             files={target: poses_table(model, chosen).csv()},
             after=f": {plan_count} poses to measure at.",
         )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -29,10 +30,13 @@ class StudyFileError(FileError):
     what = "study"
 
 
-def _quantity(name: str) -> str:
-    if name not in QUANTITIES:
-        raise ValueError(str(UnknownNameError("quantity", name, tuple(QUANTITIES))))
-    return name
+def _quantities(names: Iterable[str]) -> None:
+    """A ValueError that names every unknown quantity."""
+    unknown = [UnknownNameError("quantity", name, tuple(QUANTITIES)) for name in names if name not in QUANTITIES]
+    if unknown:
+        *some, last = map(str, unknown)
+        texts = [*(text.partition(" Known: ")[0] for text in some), last]
+        raise ValueError(" ".join([texts[0], *(text[0].upper() + text[1:] for text in texts[1:])]))
 
 
 class Varied(Data):
@@ -147,7 +151,8 @@ class Study(Data):
     @field_validator("report", "minimise", "maximise")
     @classmethod
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(_quantity(name) for name in names)
+        _quantities(names)
+        return names
 
     @field_validator("minimise", "maximise")
     @classmethod
@@ -181,7 +186,8 @@ class Study(Data):
     @field_validator("limits", "target")
     @classmethod
     def _known_limits(cls, limits: dict[str, Any]) -> dict[str, Any]:
-        return {_quantity(name): value for name, value in limits.items()}
+        _quantities(limits)
+        return limits
 
     @model_validator(mode="after")
     def _own_names(self) -> Study:

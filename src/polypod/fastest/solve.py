@@ -16,7 +16,7 @@ from ..lazy import lazy
 from ..limits import LimitReport, LimitUse, left_out_text, within_all
 from ..motion import ArcLengthPath, MotionFile, Retimed, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
-from ..tables import Table, table
+from ..tables import Table, called, table
 from .limits import OF_FORCES, PLATFORM, TENSION, Limits, not_held
 from .path_grid import PathGrid
 from .problem import LimitShares, Problem
@@ -67,6 +67,8 @@ class Fastest:
         Number of iterations.
     smooth : JerkLimitedLaw or None
         Time law if the jerk is limited.
+    force_unit : str
+        Unit of the forces: N, or N m of actuators that turn.
     """
 
     grid: PathGrid
@@ -77,6 +79,7 @@ class Fastest:
     binding: dict[str, float]
     iterations: int
     smooth: JerkLimitedLaw | None = None
+    force_unit: str = "N"
 
     @lazy
     def trajectory(self) -> Retimed:
@@ -91,6 +94,10 @@ class Fastest:
             times=times,
             accelerations=accelerations,
         )
+
+    def _named(self, kind: str) -> str:
+        """A kind of limit in words: a torque of actuators that turn."""
+        return called(kind.replace("_", " "), self.force_unit)
 
     @property
     def stops_note(self) -> str:
@@ -110,7 +117,13 @@ class Fastest:
         """How much of each kind of limit is used, by what and when, and how long it holds the motion back."""
         columns = [("limit", ""), ("most used", "%"), ("by", ""), ("at", "s"), ("limiting", "% of the time")]
         rows = [
-            (kind.replace("_", " "), 100 * share, who, at, 100 * self.binding.get(kind, float("nan")))
+            (
+                self._named(kind),
+                100 * share,
+                who,
+                at,
+                100 * self.binding.get(kind, float("nan")),
+            )
             for kind, (share, who, at) in self.used.items()
         ]
         return table("Limits", columns, rows)
@@ -250,7 +263,7 @@ def sharing_text(model: Model, found: Fastest) -> str:
     if model.robot_limits.redundancy <= 0:
         return ""
     best = {"force", TENSION} if Sharing.applies(model) else set()
-    names = [kind.replace("_", " ") for kind in found.used if kind in OF_FORCES and kind not in best]
+    names = [found._named(kind) for kind in found.used if kind in OF_FORCES and kind not in best]
     if not names:
         return ""
     return (
@@ -431,7 +444,8 @@ def _result(model: Model, problem: Problem, x: Array, use: LimitShares, iteratio
         k = int(share.argmax())
         used["rms_force"] = float(share[k]), model.actuators[k].name, float(times[-1])
     binding = _binding(held, np.diff(times))
-    return Fastest(grid, grid.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, iterations)
+    return Fastest(grid, grid.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, iterations,
+                   force_unit=model.actuators[0].force_unit)  # fmt: skip
 
 
 def _names(model: Model, kind: str) -> list[str]:

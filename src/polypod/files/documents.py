@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def read(path: Path, error: type[FileError]) -> str:
     except (OSError, ValueError) as cause:  # ValueError: a null character in the name
         reason = _REASONS.get(type(cause)) or getattr(cause, "strerror", None) or str(cause)
         near = _near(path) if isinstance(cause, FileNotFoundError) else []
-        hint = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        hint = _of_library(path, error.what) or (f". Did you mean {' or '.join(map(repr, near))}?" if near else "")
         codes: dict[type[Exception], str] = {
             FileNotFoundError: "not_found",
             _NoFileError: "not_a_file",
@@ -53,6 +54,13 @@ def read(path: Path, error: type[FileError]) -> str:
         }
         code = codes.get(type(cause), "cannot_read")
         raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}", code=code)]) from cause
+
+
+def _of_library(path: Path, what: str) -> str:
+    """That a missing file has the name of a robot of the library, as a sentence; empty if it has not."""
+    robot = resources.files(__package__) / "robots" / f"{path}.yaml"
+    kind = what.removesuffix(" file")
+    return f". {path} is a robot of the library; a {kind} file is needed" if path.name and robot.is_file() else ""
 
 
 def _near(path: Path) -> list[str]:

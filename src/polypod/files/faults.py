@@ -61,7 +61,8 @@ def validation_faults(
     lines = dict(_lines(node, ()))
     alike: dict[tuple[str | int | None, ...], dict[Location, Fault]] = defaultdict(dict)
     for details, location in _leaves(error, ()):
-        location, message = _message(details, location, document, root)
+        shared = _in_defaults(in_file(location), lines)[:1] == ("leg_defaults",)
+        location, message = _message(details, location, document, root, shared)
         leg = location[:2]  # of the legs written out
         location = _in_defaults(in_file(location), lines)
         code = _CODES.get(details["type"]) or str(getattr(details.get("ctx", {}).get("error"), "code", ""))
@@ -124,8 +125,10 @@ def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Loc
             yield error, location
 
 
-def _message(error: Any, location: Location, document: dict[str, Any], root: type[Data]) -> tuple[Location, str]:
-    """The location of the field that an error of pydantic is about, and the message for it."""
+def _message(
+    error: Any, location: Location, document: dict[str, Any], root: type[Data], shared: bool
+) -> tuple[Location, str]:
+    """The location of the field that an error of pydantic is about, and the message; ``shared``: of leg_defaults."""
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return location, "missing: this field is required"
@@ -133,7 +136,8 @@ def _message(error: Any, location: Location, document: dict[str, Any], root: typ
         model = schema_at(root, location[:-1], document)
         known = (*model.file_fields(), *short_fields(model))
         unknown = str(UnknownNameError("field", str(location[-1]), known))
-        return location, unknown + owner_hint(str(location[-1]), location[:-1], document, root)
+        hint = owner_hint(str(location[-1]), location[:-1], document, root)
+        return location, unknown + (_of_other_legs(location, document, root) if shared else hint)
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:
@@ -177,6 +181,26 @@ def owner_hint(name: str, here: Location, document: dict[str, Any], root: type[D
             where = ".".join(part for part in place if isinstance(part, str))
             return f" It is a field of {where or 'the file itself: indent it less'}."
     return ""
+
+
+def _of_other_legs(location: Location, document: dict[str, Any], root: type[Data]) -> str:
+    """Why a field of leg_defaults is unknown to the leg at a location: its kind is another one."""
+    field, legs = str(location[-1]), document["legs"]
+    own = legs[int(location[1])]
+    fits = []
+    for k, leg in enumerate(legs):
+        try:
+            fits += [str(leg["kind"])] if field in schema_at(root, ("legs", k), document).file_fields() else []
+        except LOOKUP_ERRORS:
+            continue
+    if not fits:
+        return ""
+    name = own.get("name") or f"leg{int(location[1]) + 1}"
+    kinds = ", ".join(dict.fromkeys(fits))
+    return (
+        f" leg_defaults are those of all legs, and {name} is of kind {own.get('kind')}: move {field} to the legs of "
+        f"kind {kinds}."
+    )
 
 
 def _mappings(value: Any, place: Location) -> Iterator[Location]:
@@ -223,7 +247,8 @@ def _instead(kind: str, got: Any, unit: str) -> str:
         return f"write it in quotes: '{got}'"
     if kind == "less_than_equal" and unit == "rad" and isinstance(got, (int, float)):
         return f"write '{got:g} deg' if degrees are meant"
-    return advice(got, unit) if isinstance(got, str) else ""
+    readable = kind.startswith(("greater_than", "less_than"))  # a number, beyond a bound
+    return advice(got, unit) if isinstance(got, str) and not readable else ""
 
 
 def _in_defaults(location: Location, lines: dict[Location, int]) -> Location:

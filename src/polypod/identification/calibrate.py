@@ -16,6 +16,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
+from ..limits import within_all
 from ..model import Model
 from .base import BaseParameters, base_of_rows
 from .geometry import Geometry
@@ -647,6 +648,8 @@ class Plan:
         Half-widths of the 95 % intervals to expect.
     log_determinant : float
         log det of the information.
+    limits : str
+        Within how many limits of the robot file the robot stands at these poses, and which were not judged.
     """
 
     poses: Array
@@ -654,6 +657,7 @@ class Plan:
     base: BaseParameters
     half_widths: Array
     log_determinant: float
+    limits: str = ""
 
 
 def plan(
@@ -730,8 +734,10 @@ def plan(
     seen = base_of_rows(
         measurement_rows(geometry, poses[chosen], kind, tool, anchor, direction), tuple(geometry.numbers)
     )
+    own, left = model.robot_limits.at_rest()
+    kept = within_all(len(own.limits), model.robot_limits.not_given, left) if own.limits or left else ""
     return Plan(poses[chosen], np.asarray(model.inverse_kinematics(poses[chosen])), seen, half,
-                float(np.linalg.slogdet(information)[1]))  # fmt: skip
+                float(np.linalg.slogdet(information)[1]), kept)  # fmt: skip
 
 
 def _gains(blocks: Array, covariance: Any) -> Array:

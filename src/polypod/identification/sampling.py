@@ -10,15 +10,17 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import InputError
+from ..limits import judge
 from ..model import Model
 from .linear_model import MotionRows
 
 
 def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Array:
-    """Poses (count, 4, 4) spread over the workspace around home: limits kept, conditioning at most thrice home's."""
+    """Poses (count, 4, 4) around home: within the limits of a pose at rest, conditioning at most thrice home's."""
     rng = np.random.default_rng(seed)
     home, size = model.robot.home.matrix, max(model.size, 0.05)
     worst = 3.0 * float(model.conditioning(home).condition)
+    own, _ = model.robot_limits.at_rest()
     found: list[Array] = []
     total = 0
     for _ in range(40):
@@ -31,9 +33,9 @@ def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Arr
         else:
             pose = _own_poses(model, reach * draw, size)
         pose = pose[model.kernel("inverse_kinematics")(np.ascontiguousarray(pose))[1] > 1e-3]
-        report = model.joint_ranges(pose)
-        if report.names:
-            pose = pose[report.inside.all(axis=1)]
+        if own.limits:
+            still = np.zeros(6)
+            pose = pose[judge(model, pose, still, still, friction=False, limits=own).inside.all(axis=1)]
         pose = pose[model.conditioning(pose).condition <= worst]
         found.append(pose)
         total += len(pose)

@@ -32,6 +32,8 @@ OPEN = "inner stresses leave its reaction open"
 """Why a joint of an overconstrained robot is not judged."""
 LEAST_NORM = "forces of redundant actuators are shared by least norm"
 WITHIN_DRIVES = "forces of redundant actuators are shared within the limits of their drives, nearest to least norm"
+_HOLDING = ("force", "tension", "force at speed", "motor torque")
+"""Kinds of what drives hold a pose at rest with."""
 BEST_SHARING = "forces of redundant actuators are shared so that their limits are used least"
 """Which of many possible forces are judged where there are more actuators than degrees of freedom."""
 
@@ -195,6 +197,24 @@ class RobotLimits:
         """All but those of some kinds."""
         left = set(kinds)
         return self.only(lambda limit: limit.kind not in left)
+
+    def at_rest(self, forces: bool = True) -> tuple[RobotLimits, dict[str, str]]:
+        """Limits that a pose at rest may break, and why the others are not judged there, by quantity.
+
+        Without ``forces`` those of drives are left out too. Reactions, which are not computed for poses, always are.
+        """
+        kept: list[Limit] = []
+        left: dict[str, str] = {}
+        for one in self.limits:
+            if one.kind in _HOLDING and not forces:
+                left[one.quantity] = "forces are judged on request only"
+            elif KINDS[one.kind].of == "joint":
+                left[one.quantity] = "reactions are not computed"
+            elif one.kind not in _HOLDING and KINDS[one.kind].of not in ("range", "pair"):
+                left[one.quantity] = "poses are at rest"
+            else:
+                kept.append(one)
+        return replace(self, limits=tuple(kept)), left
 
     def of_kind(self, kind: str) -> tuple[Limit, ...]:
         """Limits of one kind."""

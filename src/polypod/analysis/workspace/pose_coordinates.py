@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import Array
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
-from ...limits import BEST_SHARING, KINDS
+from ...limits import BEST_SHARING
 from ...model import Model
 from ...model.distribution import force_bounds
 from ...model.least_use import least_use
@@ -315,15 +315,7 @@ class WorkspaceTest:
     @property
     def left_out(self) -> dict[str, str]:
         """Limits of the robot file that are not judged here, and why."""
-        at_rest, found = ("force", "tension", "force at speed", "motor torque"), {}
-        for one in self.space.model.robot_limits.limits:
-            if one.kind in at_rest and not self.requirements.drives:
-                found[one.quantity] = "forces are judged on request only"
-            elif KINDS[one.kind].of == "joint":
-                found[one.quantity] = "reactions are not computed"
-            elif one.kind not in at_rest and KINDS[one.kind].of not in ("range", "pair"):
-                found[one.quantity] = "poses are at rest"
-        return found
+        return self.space.model.robot_limits.at_rest(self.requirements.drives)[1]
 
     @property
     def not_proven(self) -> dict[str, str]:
