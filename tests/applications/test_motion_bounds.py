@@ -62,6 +62,11 @@ def test_no_instant_asks_for_more_than_the_bounds(name, model_of):
     held(model, make_task(model), 100_001)
 
 
+def test_dry_friction_that_depends_on_no_reaction_is_bounded():
+    model = pp.Model(pp.load("five-bar", {f"legs.{leg}.joints.0.friction.drag": 0.1 for leg in range(2)}))
+    held(model, make_task(model), 20_001)
+
+
 FALLING = {"drag": 2.0, "static": 1.5, "stribeck_speed": 0.05}
 STRIBECK = {f"legs.*.slider_friction.{name}": value for name, value in FALLING.items()}
 

@@ -8,6 +8,7 @@ completion need not wait; words of registries that help names are in catalogue.j
 from __future__ import annotations
 
 import signal
+import sys
 from importlib import import_module
 from itertools import pairwise
 from typing import Annotated, Any
@@ -144,9 +145,20 @@ def _polypod(
     """Kinematics and dynamics of parallel robots."""
 
 
+_WITH_DASK = ("--scheduler", "--with")
+"""Options that need dask, or run code that may."""
+
+
+def _leave_out_dask(arguments: list[str]) -> None:
+    """Where dask is installed, xarray loads it with the first Dataset, for half a second; here it finds none."""
+    if not any(one.partition("=")[0] in _WITH_DASK for one in arguments):
+        sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
+
+
 def main() -> None:
     """Entry point of ``polypod``."""
     stopping.install()
+    _leave_out_dask(sys.argv[1:])
     try:
         app(prog_name="polypod")
     except BaseException as ended:

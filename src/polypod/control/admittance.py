@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import expm
-from scipy.spatial.transform import Rotation
+import scipy
 
 from ..arrays import Array
 from ..errors import InputError
@@ -75,7 +74,7 @@ class Admittance:
         self._mass, self._damping, self._stiffness, self._sensor = m, d, k, sensor
         # exact for a wrench that is held over a period: [x, x', w] of each component
         self._period = [
-            expm(np.array([[0, 1, 0], [-k[i] / m[i], -d[i] / m[i], 1 / m[i]], [0, 0, 0]]) / self.reference.rate)
+            scipy.linalg.expm(np.array([[0, 1, 0], [-k[i] / m[i], -d[i] / m[i], 1 / m[i]], [0, 0, 0]]) / self.reference.rate)
             for i in range(6)
         ]
         self._displaced = _Displaced(self.reference)
@@ -143,5 +142,5 @@ class _Displaced(Reference):
         x, rate, change = self.by
         moved = np.array(pose)
         moved[:3, 3] += x[:3]
-        moved[:3, :3] = Rotation.from_rotvec(x[3:]).as_matrix() @ moved[:3, :3]
+        moved[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(x[3:]).as_matrix() @ moved[:3, :3]
         return Target(moved, twist + rate, acceleration + change)

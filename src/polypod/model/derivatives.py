@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
+import scipy
 
 from ..arrays import Array
 from ..description.paths import get
@@ -184,7 +184,7 @@ class DerivativeFunctions:
         basis, parts = DegreesOfFreedom(self._robot).basis, found._asdict()
         if parts["internal"] is not None:
             parts["pose"] = np.concatenate([parts["pose"], parts["internal"]], axis=-1)
-            basis = block_diag(basis, np.eye(parts["internal"].shape[-1]))
+            basis = scipy.linalg.block_diag(basis, np.eye(parts["internal"].shape[-1]))
         asked = {block: parts[own[block]] @ basis if block in own else parts[block] for block in blocks}
         return Derivatives(**asked, parameters=found.parameters)
 

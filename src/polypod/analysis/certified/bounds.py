@@ -478,12 +478,13 @@ class MotionModels:
         loaded = known is not None and known.port is not None
         self._loads = LoadedJoints(mechanism, x, platform, loads, dry.coupling == "explicit") if loaded else None
         reactions = [] if self._loads is None else self._loads.parts
+        driven = state.driven_friction if self._friction else ca.SX.zeros(len(mechanism.actuators))
+        # only from here on all directions are known: friction is computed when it is asked for
         symbols, rates = zip(*loads.directions.values(), strict=True) if loads.directions else ((), ())
         known_law = isinstance(dry.law, (Exact, Smooth))
         self._alone = [known_law and rate.numel() == 1 for rate in rates for _ in range(rate.numel())]
         matrix = ca.vertcat(state.jacobian, *rows) if mechanism.platform.is_constrained else state.jacobian
         self._shape = matrix.shape
-        driven = state.driven_friction if self._friction else ca.SX.zeros(len(mechanism.actuators))
         limited = [leg.at_tip(limit.value) for leg in legs for limit in leg.model.placement.limits]
         parts = [
             ca.vertcat(*rates, ca.SX(0, 1)),
