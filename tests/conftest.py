@@ -7,6 +7,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
@@ -16,6 +17,10 @@ import pytest
 
 # One process a core: threads of linear algebra would wait for each other. Workers inherit it, and read it at import.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Where Python is told to keep no bytecode, each interpreter that a test starts would compile the package anew, for
+# one or two seconds.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 SAMPLED, SECONDS, WALL = 6, 4.0, 20.0

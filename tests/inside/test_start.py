@@ -48,6 +48,19 @@ def test_an_import_loads_what_every_model_needs() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+def test_commands_leave_dask_alone() -> None:
+    """xarray would load it with the first Dataset; options that need it, or run a user's code, let it be found."""
+    code = "import sys; from polypod.cli import _leave_out_dask; _leave_out_dask(sys.argv[1:]); import xarray; "
+    code += "xarray.Dataset({'a': ('x', [1.0])}); print(sys.modules.get('dask') is not None)"
+    for arguments, loaded in (
+        (["run"], "False"),
+        (["sweep", "--scheduler=tcp://a:1"], "True"),
+        (["--with", "a"], "True"),
+    ):
+        ran = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        assert ran.stdout.strip() == loaded
+
+
 def test_a_second_process_builds_nothing_in_symbols(tmp_path: Path) -> None:
     surroundings = {"POLYPOD_CACHE": str(tmp_path), "POLYPOD_OPTIMISE": "0"}
     for warm in (False, True):

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 import scipy
+from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError
@@ -74,7 +74,9 @@ class Admittance:
         self._mass, self._damping, self._stiffness, self._sensor = m, d, k, sensor
         # exact for a wrench that is held over a period: [x, x', w] of each component
         self._period = [
-            scipy.linalg.expm(np.array([[0, 1, 0], [-k[i] / m[i], -d[i] / m[i], 1 / m[i]], [0, 0, 0]]) / self.reference.rate)
+            scipy.linalg.expm(
+                np.array([[0, 1, 0], [-k[i] / m[i], -d[i] / m[i], 1 / m[i]], [0, 0, 0]]) / self.reference.rate
+            )
             for i in range(6)
         ]
         self._displaced = _Displaced(self.reference)

@@ -37,10 +37,7 @@ class Pose(Data):
         """The same pose by ``rotation`` for ``angles`` in an order such as ``ZYX`` (capitals: about moving axes)."""
         if self.angles is None:
             return self
-        axes = [np.eye(3)["xyz".index(letter)] for letter in order.lower()]
-        turns = [rotation_from_vector(angle * axis) for axis, angle in zip(axes, self.angles, strict=True)]
-        first, second, third = turns if order.isupper() else turns[::-1]
-        return Pose.model_validate({"position": self.position, "rotation": first @ second @ third})
+        return Pose.model_validate({"position": self.position, "rotation": rotation_from_angles(order, self.angles)})
 
     @property
     def matrix(self) -> Array:
@@ -147,10 +144,44 @@ def rodrigues(axis: Array, angle: ArrayLike) -> Array:
     return result
 
 
-def rotation_from_vector(vector: Array) -> Array:
-    """Rotation matrix (3, 3) of a rotation vector (3,) [rad]."""
-    angle = float(np.linalg.norm(vector))
-    return np.eye(3) if angle == 0.0 else rodrigues(vector / angle, angle)
+def rotation_from_vector(vector: ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3) of rotation vectors (..., 3) [rad]."""
+    turn = np.asarray(vector, dtype=np.float64)
+    angle = np.linalg.norm(turn, axis=-1)
+    return rodrigues(turn / np.where(angle > 0, angle, 1.0)[..., None], angle)
+
+
+def rotation_vector(rotation: ArrayLike) -> Array:
+    """Rotation vectors (..., 3) [rad], at most pi long, of rotation matrices R (..., 3, 3).
+
+    By the quaternion q, from the row of 4 q q^T (which is linear in R) with the largest diagonal entry.
+    """
+    r = np.asarray(rotation, dtype=np.float64)
+    squares = np.empty((*r.shape[:-2], 4, 4))
+    squares[..., :3, :3] = r + np.swapaxes(r, -1, -2)
+    trace = np.trace(r, axis1=-2, axis2=-1)
+    for k in range(3):
+        squares[..., k, k] += 1 - trace
+        i, j = (k + 1) % 3, (k + 2) % 3
+        squares[..., k, 3] = squares[..., 3, k] = r[..., j, i] - r[..., i, j]
+    squares[..., 3, 3] = 1 + trace
+    largest = np.argmax(np.diagonal(squares, axis1=-2, axis2=-1), axis=-1)
+    q = np.take_along_axis(squares, largest[..., None, None], axis=-2)[..., 0, :]
+    q = q * np.where(q[..., 3:] < 0, -1.0, 1.0) / np.linalg.norm(q, axis=-1, keepdims=True)
+    sine = np.linalg.norm(q[..., :3], axis=-1)
+    stretch = 2 * np.arctan2(sine, q[..., 3]) / np.where(sine > 0, sine, 1.0)
+    result: Array = np.where(sine > 0, stretch, 2.0)[..., None] * q[..., :3]
+    return result
+
+
+def rotation_from_angles(order: str, angles: ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3) of angles (..., 3) [rad] about three axes, ``xyz`` fixed ones or ``ZYX`` moving."""
+    values = np.asarray(angles, dtype=np.float64)
+    axes = [np.eye(3)["xyz".index(letter)] for letter in order.lower()]
+    turns = [rodrigues(axis, values[..., k]) for k, axis in enumerate(axes)]
+    first, second, third = turns if order.isupper() else turns[::-1]
+    result: Array = first @ second @ third
+    return result
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -159,17 +190,13 @@ def rotation_from_vector(vector: Array) -> Array:
 
 def displace(pose: Array, step: Array) -> Array:
     """Poses (k, 4, 4), or one (4, 4), displaced by [translation; rotation vector] (k, 6)."""
-    from scipy.spatial.transform import Rotation
-
     displaced = np.broadcast_to(pose, (len(step), 4, 4)).copy()
     displaced[:, :3, 3] += step[:, :3]
-    displaced[:, :3, :3] = Rotation.from_rotvec(step[:, 3:]).as_matrix() @ pose[..., :3, :3]
+    displaced[:, :3, :3] = rotation_from_vector(step[:, 3:]) @ pose[..., :3, :3]
     return displaced
 
 
 def displacement(first: Array, last: Array) -> Array:
     """Displacements (k, 6) from a pose (4, 4) to others (k, 4, 4)."""
-    from scipy.spatial.transform import Rotation
-
-    turn = Rotation.from_matrix(last[:, :3, :3] @ first[:3, :3].T).as_rotvec()
+    turn = rotation_vector(last[:, :3, :3] @ first[:3, :3].T)
     return np.concatenate([last[:, :3, 3] - first[:3, 3], turn], axis=1)

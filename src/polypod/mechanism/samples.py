@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy
 
 from ..arrays import Array
 from ..description import Robot
+from ..description.poses import rotation_from_vector
 from ..mobility.numeric_robot import poses_from_home
 from ..platforms import DegreesOfFreedom
 from .mechanism import Mechanism
@@ -23,7 +23,7 @@ def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[A
         move = dof.basis @ step
         pose = dof.home.copy()
         pose[:3, 3] += size * move[:3]
-        pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:3, :3]
+        pose[:3, :3] = rotation_from_vector(move[3:]) @ pose[:3, :3]
         poses.append(pose)
     return poses
 

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..description import Robot
-from ..description.poses import skew
+from ..description.poses import rotation_from_vector, rotation_vector, skew
 from ..symbols.vectors import Frame
 
 
@@ -93,10 +92,10 @@ class NumericLeg:
 def interpolated_from_home(robot: Robot, pose: Array, part: float) -> Array:
     """The pose (4, 4) at a part of the straight way from home to another, turned about one axis."""
     home = robot.home.matrix
-    turn = scipy.spatial.transform.Rotation.from_matrix(pose[:3, :3] @ home[:3, :3].T).as_rotvec()
+    turn = rotation_vector(pose[:3, :3] @ home[:3, :3].T)
     there = np.eye(4)
     there[:3, 3] = home[:3, 3] + part * (pose[:3, 3] - home[:3, 3])
-    there[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(part * turn).as_matrix() @ home[:3, :3]
+    there[:3, :3] = rotation_from_vector(part * turn) @ home[:3, :3]
     return there
 
 

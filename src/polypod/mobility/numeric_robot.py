@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import scipy
 
 from ..arrays import Array
 from ..description import Robot
+from ..description.poses import rotation_from_vector, rotation_vector
 from ..platforms import DegreesOfFreedom
 from .numeric_leg import NumericLeg, regular
 
@@ -65,7 +65,7 @@ class NumericRobot:
                 continue
             reached += 1
             constant &= bool(np.abs((self.basis(used) - home) / scale[:, None]).max() * size < _SAME)
-            turned = scipy.spatial.transform.Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
+            turned = rotation_vector(self.pose[:3, :3] @ self._home[:3, :3].T)
             moved = np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]
             # internal coordinates may move the platform too
             constant &= not dof.internal or bool(np.abs(across @ moved / scale).max() < _SAME)
@@ -114,7 +114,7 @@ class NumericRobot:
 
     def _move(self, twist: Array) -> None:
         self.pose[:3, 3] += twist[:3]
-        self.pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(twist[3:]).as_matrix() @ self.pose[:3, :3]
+        self.pose[:3, :3] = rotation_from_vector(twist[3:]) @ self.pose[:3, :3]
 
 
 def poses_from_home(

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike
 import scipy
+from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..description.paths import get

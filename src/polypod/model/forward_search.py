@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..description.poses import rotation_from_vector
 from ..kernels import Kernel
 from ..mechanism.restarts import HALVINGS, SPREAD, fractions
 from .calls import Calls
@@ -145,7 +145,7 @@ class PoseSearch:
             return own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
         moved = pose.copy()
         moved[:, :3, 3] += amount[:, :3]
-        moved[:, :3, :3] = scipy.spatial.transform.Rotation.from_rotvec(amount[:, 3:]).as_matrix() @ pose[:, :3, :3]
+        moved[:, :3, :3] = rotation_from_vector(amount[:, 3:]) @ pose[:, :3, :3]
         return moved
 
     def _distance(self, first: Array, second: Array) -> Array:

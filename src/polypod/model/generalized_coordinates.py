@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from ..arrays import Array
+from ..description.poses import rotation_vector
 from ..errors import InputError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
@@ -89,9 +89,7 @@ class GeneralizedCoordinates:
         if np.abs(difference).max(initial=0.0) <= 0.4 * _POSE_TOLERANCE * allowed:  # then no component below is larger
             return
         off = np.concatenate([difference[:, :3, 3], np.zeros((len(poses), 3))], axis=1)
-        off[:, 3:] = scipy.spatial.transform.Rotation.from_matrix(
-            poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)
-        ).as_rotvec()
+        off[:, 3:] = rotation_vector(poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1))
         _raise_if_off(self.dof, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
 
     def check_motion(self, given: Mapping[str, Array], batched: bool) -> None:
@@ -144,7 +142,7 @@ class ConstrainedMotion(GeneralizedCoordinates):
     def displacements(self, poses: Array) -> Array:
         """Displacements (n, 6) of poses (n, 4, 4) from home: of the origin, and the rotation vector."""
         rotation = self.dof.home[:3, :3]
-        turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ rotation.T).as_rotvec()
+        turned = rotation_vector(poses[:, :3, :3] @ rotation.T)
         return np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1)
 
     def exact_poses(self, poses: Array, name: str, batched: bool, internal: Array | None = None) -> Array:

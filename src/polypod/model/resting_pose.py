@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..description.poses import rotation_from_vector
 from ..errors import AS_RIGID, InputError, StateError
 from .arguments import Argument, PoseLike
 
@@ -116,7 +116,7 @@ class _Coordinates:
         if self._full:
             pose = self.pose.copy()
             pose[:3, 3] += step[:3]
-            pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(step[3:]).as_matrix() @ pose[:3, :3]
+            pose[:3, :3] = rotation_from_vector(step[3:]) @ pose[:3, :3]
         else:
             pose = np.asarray(self._model.motion(self._x + step, errors="nan").pose)
         if not np.isfinite(np.asarray(self._model.inverse_kinematics(pose, errors="nan"))).all():

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-import scipy
 from pydantic import Field, PrivateAttr
 
 from ..arrays import Array
+from ..description.poses import rotation_from_vector
 from ..description.quantities import Number
 from ..description.robot import implausibly_far
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
@@ -205,7 +205,7 @@ def _poses(model: Model, offsets: Array) -> Array:
     home = model.robot.home.matrix
     poses = np.tile(home, (len(offsets), 1, 1))
     poses[:, :3, 3] += offsets[:, :3]
-    poses[:, :3, :3] = scipy.spatial.transform.Rotation.from_rotvec(offsets[:, 3:]).as_matrix() @ home[:3, :3]
+    poses[:, :3, :3] = rotation_from_vector(offsets[:, 3:]) @ home[:3, :3]
     return poses
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from pathlib import Path as FilePath
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike
 from pydantic import Field, PrivateAttr, model_validator
 
 from ...arrays import Array
 from ...description.file_names import FileName
-from ...description.poses import rodrigues
+from ...description.poses import rodrigues, rotation_from_angles, rotation_from_vector, rotation_vector
 from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
@@ -25,6 +24,9 @@ from ..laws import QUINTIC, AnyLaw, TimeLaw
 from ..paths.points import Through
 from ..tables import TimeTable, read_table
 from .base import ANGLES, POSITION, Placed, check_convention, make_motion, rotated_frame
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import RigidTransform
 
 ROLL_PITCH_YAW = tuple(MotionColumn(name, "angle") for name in ("yaw", "pitch", "roll"))
 """Names of the angles of R = Rz(yaw) Ry(pitch) Rx(roll), in the order ZYX."""
@@ -67,8 +69,8 @@ class Waypoint(Data):
         if self.rotation is not None:
             return np.array(self.rotation)
         if self.rotation_vector is not None:
-            return np.asarray(scipy.spatial.transform.Rotation.from_rotvec(self.rotation_vector).as_matrix())
-        return np.asarray(scipy.spatial.transform.Rotation.from_euler(convention, self.angles).as_matrix())
+            return rotation_from_vector(self.rotation_vector)
+        return rotation_from_angles(convention, self.angles)
 
 
 class Poses(Placed):
@@ -92,9 +94,7 @@ class Poses(Placed):
     _angles: Array = PrivateAttr()
 
     @classmethod
-    def through(
-        cls, poses: ArrayLike | scipy.spatial.transform.RigidTransform, times: ArrayLike, law: TimeLaw | str = QUINTIC
-    ) -> Self:
+    def through(cls, poses: ArrayLike | RigidTransform, times: ArrayLike, law: TimeLaw | str = QUINTIC) -> Self:
         """A motion through poses at given times.
 
         Parameters
@@ -172,12 +172,8 @@ class Poses(Placed):
         else:
             order = "ZYX" if self._table.columns[3:] == ROLL_PITCH_YAW else convention
             times, positions = self._table.times, self._table.values[:, :3]
-            rotations = np.asarray(
-                scipy.spatial.transform.Rotation.from_euler(order, self._table.values[:, 3:]).as_matrix()
-            )
-        vectors = scipy.spatial.transform.Rotation.from_matrix(
-            rotations[1:] @ rotations[:-1].swapaxes(-1, -2)
-        ).as_rotvec()
+            rotations = rotation_from_angles(order, self._table.values[:, 3:])
+        vectors = rotation_vector(rotations[1:] @ rotations[:-1].swapaxes(-1, -2))
         angles = np.linalg.norm(vectors, axis=-1)
         if (angles > np.pi - 1e-6).any():
             i = int(np.argmax(angles))
