@@ -170,7 +170,7 @@ def test_reference_table_is_exact_and_rests_after_its_end() -> None:
     path = Published(name="pedrammehr-path-3")
     reference = Reference(path, 1000.0)
     for time in (0.0, 0.123, 0.1234567, 0.6):
-        for got, wanted in zip(reference.at(time), path.at(time)[1:], strict=True):
+        for got, wanted in zip(reference.at(time)[:3], path.at(time)[1:], strict=True):
             assert np.array_equal(got, wanted)
     after = reference.at(0.7)
     assert np.array_equal(after.pose, path.at(0.6).pose)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from support.chain_functions import Functions
 from support.compare import assert_close
 from support.engines.chain_engine import Array, Engine, Motion, OutOfReachError, Place
 from support.refusals import refused
+from support.robots.internal import PLANAR, planar
 from support.robots.machine_chains import MACHINES
 from support.robots.redundant import redundant
 
@@ -74,41 +74,6 @@ def compare(name: str, seed: int, along: float = 0.5) -> bool:
     back = function("direct_dynamics", friction=True, **given, force=force)["acceleration"]
     assert_close(back[None], given["acceleration"][None], 100 * tolerance)
     return True
-
-
-PLANAR = """name: planar robot on a rail
-platform: {mass: 1.0, inertia: [0.01, 0.01, 0.02]}
-gravity: [0, -9.81, 0]
-dof: [x, y, yaw]
-internal: [{name: rail, joint: leg1.rail}]
-legs:
-- name: leg1
-  kind: chain
-  bodies:
-    cart: {mass: 0.5, com: [0.5, 0, 0], inertia: [0.001, 0.001, 0.001]}
-    a: {mass: 0.3, com: [0.45, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
-    b: {mass: 0.2, com: [0.25, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
-  joints:
-  - {name: rail, kind: prismatic, between: [base, cart], at: [0.5, 0, 0], axis: [0, 1, 0], actuated: true, rotor: 0.3}
-  - {name: motor, kind: revolute, between: [cart, a], at: [0.5, 0, 0], axis: [0, 0, 1], actuated: true}
-  - {name: elbow, kind: revolute, between: [a, b], at: [0.4, 0.2, 0], axis: [0, 0, 1], friction: {viscous: 0.1}}
-  - {name: wrist, kind: revolute, between: [b, platform], at: [0.1, 0, 0], axis: [0, 0, 1]}
-- name: arm
-  kind: chain
-  copies: {angles: [120 deg, 240 deg], about: [0, 0, 1]}
-  bodies:
-    a: {mass: 0.3, com: [0.45, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
-    b: {mass: 0.2, com: [0.25, 0.1, 0], inertia: [0.001, 0.001, 0.002]}
-  joints:
-  - {name: motor, kind: revolute, between: [base, a], at: [0.5, 0, 0], axis: [0, 0, 1], actuated: true}
-  - {name: elbow, kind: revolute, between: [a, b], at: [0.4, 0.2, 0], axis: [0, 0, 1]}
-  - {name: wrist, kind: revolute, between: [b, platform], at: [0.1, 0, 0], axis: [0, 0, 1]}
-"""
-
-
-@cache
-def planar() -> pp.Model:
-    return pp.Model(loads(PLANAR))
 
 
 def motions(count: int) -> tuple[Array, Array, Array]:
@@ -271,7 +236,6 @@ def test_refusals() -> None:
         lambda: model.limits(pose, rest, rest),
         lambda: model.derivatives("inverse_dynamics", pose=pose, twist=rest, acceleration=rest),
         lambda: pp.analysis.travel(model),
-        lambda: pp.simulate(model, duration=0.1),
     ):
         with pytest.raises(InputError):
             call()

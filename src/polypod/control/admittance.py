@@ -67,6 +67,7 @@ class Admittance:
         friction: bool = True,
         rate: float = 1000.0,
     ) -> None:
+        model.robot.refuse_internal("Admittance")
         self.reference = reference_of(reference, rate, model)
         m, d, k = gain("mass", mass, 6), gain("damping", damping, 6), gain("stiffness", stiffness, 6)
         if not (m > 0).all():
@@ -140,7 +141,7 @@ class _Displaced(Reference):
 
     def at(self, time: float) -> Target:
         """The displaced motion at a time."""
-        pose, twist, acceleration = self._reference.at(time)
+        pose, twist, acceleration, _ = self._reference.at(time)
         x, rate, change = self.by
         moved = np.array(pose)
         moved[:3, 3] += x[:3]

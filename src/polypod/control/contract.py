@@ -25,6 +25,8 @@ class Measurement(NamedTuple):
         Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
     elastic, elastic_rate : ndarray, shape (N,)
         Elastic coordinates of a flexible platform and their rates.
+    internal : ndarray, shape (k,)
+        Internal coordinates of a robot that has such [m or rad]; their rates end the twist, (6 + k,).
     """
 
     q: Array
@@ -33,6 +35,7 @@ class Measurement(NamedTuple):
     twist: Array
     elastic: Array
     elastic_rate: Array
+    internal: Array = np.zeros(0)
 
 
 Controller = Callable[[float, Measurement], ArrayLike]

@@ -61,6 +61,7 @@ class DisturbanceObserver:
 
     def __init__(self, model: Any, controller: Any, bandwidth: float, friction: bool = True) -> None:
         check_rigid(model)
+        model.robot.refuse_internal("DisturbanceObserver")
         if len(model.actuators) != model.mobility.count:
             raise InputError(
                 "model: a disturbance observer needs as many actuators as degrees of freedom; "

@@ -55,7 +55,9 @@ class Integral:
         self._ki = gain("ki", ki, count)
         limit = np.asarray(most, dtype=np.float64)
         self._most = np.full(count, np.inf) if np.isinf(limit).all() else each("most", most, count)
-        self._desired = Tabulated(self.reference, lambda pose, *_: (model.inverse_kinematics(pose, errors="raise"),))
+        self._desired = Tabulated(
+            self.reference, lambda pose, *_, **place: (model.inverse_kinematics(pose, **place, errors="raise"),)
+        )
 
     def start(self, time: float, measurement: Measurement) -> IntegralMemory:
         """Memory before the first sample.

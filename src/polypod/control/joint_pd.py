@@ -16,7 +16,7 @@ from .contract import Measurement, gain
 from .reference import Followed, Tabulated, reference_of
 
 
-def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, float]:
+def sampled_gains(model: Model, pose: ArrayLike, rate: float, internal: ArrayLike | None = None) -> tuple[float, float]:
     """Gains of ``JointPD`` that suit a sampling rate at a pose: kp = 0.05 m rate^2, kd = 0.3 m rate.
 
     m is the least mass that an actuator sees with all others free, 1/(largest eigenvalue of J M^-1 J^T): the fastest
@@ -31,6 +31,8 @@ def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, fl
         Pose of {P} in {B}.
     rate : float
         Sampling rate [Hz].
+    internal : array_like, shape (k,), optional
+        Internal coordinates of a robot that has such [m, rad].
 
     Returns
     -------
@@ -39,8 +41,8 @@ def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, fl
     kd : float
         Derivative gain [N s/m].
     """
-    jacobian = model.jacobian(pose)
-    inverse_mass = jacobian @ np.linalg.solve(model.mass_matrix(pose), jacobian.T)
+    jacobian = model.jacobian(pose, internal=internal)
+    inverse_mass = jacobian @ np.linalg.solve(model.mass_matrix(pose, internal=internal), jacobian.T)
     least = 1.0 / float(np.linalg.eigvalsh(0.5 * (inverse_mass + inverse_mass.T))[-1])
     return 0.05 * least * rate**2, 0.3 * least * rate
 
@@ -82,13 +84,14 @@ class JointPD:
         self.reference = reference_of(reference, rate, model)
         count = len(model.actuators)
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)
-        still = np.zeros(6)
+        still = np.zeros(6 + len(model.internal))
 
-        def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
-            q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
+        def desired(pose: Array, twist: Array, acceleration: Array, **place: Array) -> tuple[Array, ...]:
+            q = model.inverse_kinematics(pose, errors="raise", **place)
+            qdot = model.rates(pose, twist, errors="raise", **place)
             if not gravity:
                 return q, qdot, np.zeros_like(q)
-            return q, qdot, model.inverse_dynamics(pose, still, still, friction=False, errors="raise")
+            return q, qdot, model.inverse_dynamics(pose, still, still, friction=False, errors="raise", **place)
 
         self._desired = Tabulated(self.reference, desired)
 
@@ -100,5 +103,6 @@ class JointPD:
 
 def follow(model: Model, trajectory: Trajectory, rate: float, friction: bool) -> JointPD:
     """The controller that follows a trajectory at a rate, with gains that suit its start; they bear friction."""
-    kp, kd = sampled_gains(model, trajectory.at(0.0).pose, rate)
+    start = trajectory.at(0.0)
+    kp, kd = sampled_gains(model, start.pose, rate, start.internal)
     return JointPD(model, trajectory, kp=kp, kd=kd, rate=rate)

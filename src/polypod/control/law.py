@@ -94,8 +94,8 @@ def _friction_along(model: Any, friction: Compensation, reference: Reference | N
     if friction != "reference" or reference is None:
         return None
 
-    def forces(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
-        state = {"pose": pose, "twist": twist, "acceleration": acceleration, "errors": "raise"}
+    def forces(pose: Array, twist: Array, acceleration: Array, **place: Array) -> tuple[Array, ...]:
+        state = {"pose": pose, "twist": twist, "acceleration": acceleration, "errors": "raise", **place}
         return (model.inverse_dynamics(**state) - model.inverse_dynamics(**state, friction=False),)
 
     return Tabulated(reference, forces)
@@ -119,12 +119,14 @@ _NONE, _STILL = np.zeros(0), np.zeros(6)
 
 
 class MeasuredState(NamedTuple):
-    """Pose (4, 4) and twist (6,) of the platform, elastic coordinates and rates (N,) of a flexible one."""
+    """Pose (4, 4) and twist (6,) of the platform, elastic coordinates and rates (N,) of a flexible one, internal ones
+    (k,) of a robot that has such."""
 
     pose: Array
     twist: Array
     elastic: Array = _NONE
     elastic_rate: Array = _NONE
+    internal: Array = _NONE
 
 
 class MeasurementMap(Protocol):
@@ -140,11 +142,13 @@ class MeasurementMap(Protocol):
 class PlatformMeasured:
     """Pose and twist are measured, and the elastic state too if the model has one: a = a_d + K_d (u_d - u) + K_p e.
 
-    With an exact model the error e = [p_d - p; phi], exp(phi~) = R_d R^T, obeys e'' + K_d e' + K_p e = 0.
+    With an exact model the error e = [p_d - p; phi], exp(phi~) = R_d R^T, obeys e'' + K_d e' + K_p e = 0. Internal
+    coordinates s add s_d - s to it.
     """
 
     def __init__(self, model: Any, reference: Reference, kp: ArrayLike, kd: ArrayLike) -> None:
-        self._reference, self._gains = reference, (gain("kp", kp, 6), gain("kd", kd, 6))
+        count = 6 + len(model.internal)
+        self._reference, self._gains = reference, (gain("kp", kp, count), gain("kd", kd, count))
         self._feedback = Call(feedback_kernel())
         dof, follows = DegreesOfFreedom(model.robot), model.kernels.mechanism.platform.is_constrained
         fixed = not (dof.full or follows)
@@ -157,13 +161,19 @@ class PlatformMeasured:
     def read(self, memory: None, time: float, measurement: Measurement) -> tuple[MeasuredState, Array, None]:
         """The state as measured; the part of the acceleration that the robot can make."""
         state = MeasuredState(*measurement[2:])
-        given = (state.pose, state.twist, *self._reference.at(time), *self._gains)
+        target, (kp, kd) = self._reference.at(time), self._gains
+        moving = (part[..., :6] for part in (target.twist, target.acceleration, kp, kd))
+        given = (state.pose, state.twist[..., :6], target.pose, *moving)
         acceleration = (self._feedback(*given) if state.pose.ndim == 2 else batch_results(feedback_kernel(), *given))[0]
-        if self._follow is not None:
-            acceleration = self._follow(state.pose, state.twist, acceleration)[1].copy()
-        elif self._allowed is not None:
+        if self._allowed is not None:
             # sums row by row, the same for one state and in a batch
             acceleration = (self._allowed * acceleration[..., None, :]).sum(axis=-1)
+        if target.internal.size:
+            inner = target.acceleration[6:] + kd[6:] * (target.twist[6:] - state.twist[6:])
+            acceleration = np.concatenate([acceleration, inner + kp[6:] * (target.internal - state.internal)])
+        if self._follow is not None:
+            place = (state.internal,) if target.internal.size else ()
+            acceleration = self._follow(state.pose, state.twist, *place, acceleration)[1].copy()
         return state, acceleration, None
 
 
@@ -178,11 +188,14 @@ class ActuatorMemory(NamedTuple):
         Coordinates of the last sample; None before the first.
     time : float
         Time of the last sample [s].
+    internal : ndarray, shape (k,)
+        Internal coordinates found with the pose.
     """
 
     pose: Array
     q: Array | None
     time: float
+    internal: Array = _NONE
 
 
 class ActuatorsMeasured:
@@ -209,45 +222,52 @@ class ActuatorsMeasured:
         check_rigid(model)
         count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
-        self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
+        first = reference.at(0.0)
+        self._guess: Array = np.array(first.pose if guess is None else guess, dtype=np.float64)
+        self._inner, self._first = bool(model.internal), first.internal
         self._forward_kernel = model.kernel("forward_kinematics")
+        self._outputs = [p.name for p in self._forward_kernel.outputs]
         self._forward = Call(self._forward_kernel)
         self._largest_residual = largest_residual(model.size, model.robot)
         self._twist, self._acceleration = CheckedFunction(model, "twist"), CheckedFunction(model, "acceleration")
 
-        def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
-            q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
-            return q, qdot, model.accelerations(pose, twist, acceleration, errors="raise")
+        def desired(pose: Array, twist: Array, acceleration: Array, **place: Array) -> tuple[Array, ...]:
+            q = model.inverse_kinematics(pose, errors="raise", **place)
+            qdot = model.rates(pose, twist, errors="raise", **place)
+            return q, qdot, model.accelerations(pose, twist, acceleration, errors="raise", **place)
 
         self._desired = Tabulated(reference, desired)
 
     def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
         """Nothing sampled yet; forward kinematics starts from the guess."""
-        return ActuatorMemory(self._guess, None, time)
+        return ActuatorMemory(self._guess, None, time, self._first)
 
     def read(
         self, memory: ActuatorMemory, time: float, measurement: Measurement
     ) -> tuple[MeasuredState, Array, ActuatorMemory]:
         """The state found from q and qdot."""
         q, qdot = measurement.q, self._speed(memory, time, measurement)
-        pose = self._pose(q, memory.pose)
-        twist = self._twist(pose, qdot)[0].copy()
+        pose, internal = self._place(q, memory.pose, memory.internal)
+        place = (internal,) if self._inner else ()
+        twist = self._twist(pose, *place, qdot)[0].copy()
         desired_q, desired_qdot, desired_qddot = self._desired.at(time)
         command = desired_qddot + self._kd * (desired_qdot - qdot) + self._kp * (desired_q - q)
-        acceleration = self._acceleration(pose, twist, command)[0].copy()
-        return MeasuredState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
+        acceleration = self._acceleration(pose, twist, *place, command)[0].copy()
+        state = MeasuredState(pose, twist, internal=internal)
+        return state, acceleration, ActuatorMemory(pose, q, time, internal)
 
-    def _pose(self, q: Array, guess: Array) -> Array:
-        """The pose (4, 4) near the last one with coordinates q."""
+    def _place(self, q: Array, guess: Array, internal: Array) -> tuple[Array, Array]:
+        """The pose (4, 4), and internal coordinates (k,), near the last ones with coordinates q."""
+        near = (guess, internal) if self._inner else (guess,)
         if q.ndim > 1:
-            poses, residuals, *_ = batch_results(self._forward_kernel, q, guess)
-            near = residuals <= self._largest_residual
-            return np.where(near[..., None, None], poses, np.nan)
-        pose, residual, _, quality = self._forward(q, guess)
-        if not (residual[0] <= self._largest_residual and quality[0] > SMALLEST_MARGIN):
+            found = dict(zip(self._outputs, batch_results(self._forward_kernel, q, *near), strict=True))
+            good = found["residual"] <= self._largest_residual
+            return np.where(good[..., None, None], found["pose"], np.nan), found.get("internal", _NONE)
+        found = dict(zip(self._outputs, self._forward(q, *near), strict=True))
+        if not (found["residual"][0] <= self._largest_residual and found["quality"][0] > SMALLEST_MARGIN):
             reason = Reason(f"forward kinematics found no pose near the last one for q = {q.tolist()}", "not_converged")
             raise StateError(reason, np.array([0]), [reason])
-        return pose.copy()
+        return found["pose"].copy(), found["internal"].copy() if self._inner else _NONE
 
     def _speed(self, memory: ActuatorMemory, time: float, measurement: Measurement) -> Array:
         if self._velocity == "measured":

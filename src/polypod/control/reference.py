@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..motion import Motion, MotionFile, Task, Trajectory, make_task
+from ..motion import Motion, MotionFile, Task, Trajectory, WholeMotion, make_task
 from ..motion.sampling import MAX_SAMPLES
 
 
@@ -25,11 +25,20 @@ class Target(NamedTuple):
         Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
     acceleration : ndarray, shape (6,)
         Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+    internal : ndarray, shape (k,)
+        Internal coordinates of a robot that has such; twist and acceleration end with their rates then, (6 + k,).
     """
 
     pose: Array
     twist: Array
     acceleration: Array
+    internal: Array = np.zeros(0)
+
+    @staticmethod
+    def of(motion: Motion, row: Any = ()) -> Target:
+        """One state of a motion."""
+        inner = {} if motion.internal is None else {"internal": motion.internal[row]}
+        return Target(motion.pose[row], motion.twist[row], motion.acceleration[row], **inner)
 
 
 class Reference:
@@ -56,7 +65,8 @@ class Reference:
         self._ends = [self._at_rest(end) for end in (0.0, trajectory.duration)]
 
     def _at_rest(self, time: float) -> Target:
-        return Target(self.trajectory.at(time).pose, np.zeros(6), np.zeros(6))
+        there = Target.of(self.trajectory.at(time))
+        return there._replace(twist=0 * there.twist, acceleration=0 * there.acceleration)
 
     def row(self, time: float) -> int | None:
         """Row of the table for a time.
@@ -89,10 +99,10 @@ class Reference:
         """
         k = self.row(time)
         if k is not None:
-            return Target(self.motion.pose[k], self.motion.twist[k], self.motion.acceleration[k])
+            return Target.of(self.motion, k)
         if time < 0 or time > self.trajectory.duration:
             return self._ends[int(time > 0)]
-        return Target(*self.trajectory.at(time)[1:])
+        return Target.of(self.trajectory.at(time))
 
     def sampled(self, times: Array) -> Motion:
         """Desired motion at many times.
@@ -111,23 +121,30 @@ class Reference:
         motion = self.trajectory.at(np.clip(times, 0.0, end))
         outside = (times < 0.0) | (times > end)
         twist, acceleration = (np.where(outside[:, None], 0.0, part) for part in motion[2:])
+        if motion.internal is not None:
+            return WholeMotion.of(times, motion.pose, twist, acceleration, motion.internal)
         return Motion(times, motion.pose, twist, acceleration)
 
 
 class Tabulated:
-    """A function of the desired motion (a batch of it), from the table where a time has a row, else computed."""
+    """A function of the desired motion (a batch of it), from the table where a time has a row, else computed.
 
-    def __init__(self, reference: Reference, function: Callable[[Array, Array, Array], tuple[Array, ...]]) -> None:
+    Of a robot with internal coordinates it gets them by name, ``internal``.
+    """
+
+    def __init__(self, reference: Reference, function: Callable[..., tuple[Array, ...]]) -> None:
         self._reference, self._function = reference, function
         motion = reference.motion
-        self._rows = function(motion.pose, motion.twist, motion.acceleration)
+        self._rows = function(motion.pose, motion.twist, motion.acceleration, **motion.place)
 
     def at(self, time: float) -> tuple[Array, ...]:
         """The function's results at a time."""
         k = self._reference.row(time)
         if k is not None:
             return tuple(part[k] for part in self._rows)
-        return tuple(part[0] for part in self._function(*(part[None] for part in self._reference.at(time))))
+        *motion, internal = self._reference.at(time)
+        place = {"internal": internal[None]} if internal.size else {}
+        return tuple(part[0] for part in self._function(*(part[None] for part in motion), **place))
 
 
 Followed = Reference | Trajectory | MotionFile | Task | str | Path

@@ -23,17 +23,19 @@ from .leg_at_state import LegAtState
 from .mechanism import Mechanism
 
 
-def closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None = None) -> Expression | Iteration:
+def closed(
+    mechanism: Mechanism, function: Expression | Iteration, place: tuple[Port, ...] = ()
+) -> Expression | Iteration:
     """The same function with its legs closed first; the function itself if they are in closed form.
 
-    ``pose`` is that of the platform as an expression of the inputs, unless it is one of them. Its sums may be added in
-    any order.
+    ``place`` are the platform's pose, and internal coordinates, as expressions of the inputs, unless they are among
+    them. Its sums may be added in any order.
     """
-    return replace(_closed(mechanism, function, pose), any_order=True)
+    return replace(_closed(mechanism, function, place), any_order=True)
 
 
-def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None) -> Expression | Iteration:
-    inputs = {p.name: p for p in (*function.inputs, *(() if pose is None else (pose,)))}
+def _closed(mechanism: Mechanism, function: Expression | Iteration, place: tuple[Port, ...]) -> Expression | Iteration:
+    inputs = {p.name: p for p in (*function.inputs, *place)}
     if not mechanism.implicit_legs or "pose" not in inputs or _closes(mechanism, function):
         return function
     closing = LegClosing(mechanism, inputs)

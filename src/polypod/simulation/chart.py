@@ -1,15 +1,17 @@
 """States of a simulation in symbols and numbers; rotations by Cayley parameters a about the last accepted one.
 
-A state x is [frame (12), twist (6), elastic (N), elastic rate (N), work (3)]: the first three rows of the platform's
-pose by rows, the twist, the elastic coordinates, and the work of actuators, external wrench and friction so far [J];
-on a base that moves also the work of the base, and that of the wrench is done in space.
-Integrators see the chart y = [position, a, twist, elastic, elastic rate, work] about a base rotation R0, where
-R = cay(a) R0 = (1 + 2/(1 + a.a) (a~ + a~ a~)) R0 and da/dt = (omega - a x omega + (a.omega) a)/2.
+A state x is [frame (12), internal (k), twist (6 + k), elastic (N), elastic rate (N), work (3)]: the first three rows of
+the platform's pose by rows, the internal coordinates, the twist with their rates, the elastic coordinates, and the work
+of actuators, external wrench and friction so far [J]; on a base that moves also the work of the base, and that of the
+wrench is done in space.
+Integrators see the chart y = [position, a, internal, twist, elastic, elastic rate, work] about a base rotation R0,
+where R = cay(a) R0 = (1 + 2/(1 + a.a) (a~ + a~ a~)) R0 and da/dt = (omega - a x omega + (a.omega) a)/2.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -27,7 +29,7 @@ MARGINS = ("margin", "limit_margin", "singularity_bound", "determinant")
 @dataclass(frozen=True)
 class Layout:
     """Where the parts of states, charts and rows of snapshots are, for N elastic modes, n actuators and m degrees of
-    freedom, on a base that stands still or moves.
+    freedom, k internal ones among them, on a base that stands still or moves.
 
     A row is a state followed by actuated coordinates and rates (n each) and the numbers of ``MARGINS``.
     """
@@ -36,6 +38,7 @@ class Layout:
     actuators: int = 0
     dof: int = 6
     moving_base: bool = False
+    internal: int = 0
 
     @property
     def works(self) -> tuple[str, ...]:
@@ -65,22 +68,30 @@ class Layout:
 
     @property
     def _state(self) -> dict[str, int]:
-        n = self.modes
-        return {"frame": 12, "twist": 6, "elastic": n, "elastic_rate": n, "work": len(self.works)}
+        n, k = self.modes, self.internal
+        inner = {"internal": k, "twist": 6 + k}
+        return {"frame": 12, **inner, "elastic": n, "elastic_rate": n, "work": len(self.works)}
 
     def chart_of(self, x: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Base rotation (9, by rows) and chart of a state, with a = 0."""
         rotation = ca.vertcat(*[x[4 * i + j] for i in range(3) for j in range(3)])
-        return rotation, ca.vertcat(x[3], x[7], x[11], ca.SX.zeros(3), x[self.row["twist"].start :])
+        return rotation, ca.vertcat(x[3], x[7], x[11], ca.SX.zeros(3), x[self.row["internal"].start :])
 
     def state_of(self, base: ca.SX, y: ca.SX) -> ca.SX:
         """The state at a chart about a base rotation (9, by rows)."""
         axes = cayley(y[self.chart["cayley"]]) @ ca.reshape(base, 3, 3).T
-        return ca.vertcat(ca.vec(ca.horzcat(axes, y[self.chart["position"]]).T), y[self.chart["twist"].start :])
+        return ca.vertcat(ca.vec(ca.horzcat(axes, y[self.chart["position"]]).T), y[self.chart["internal"].start :])
 
-    def state(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Array:
+    def place_of(self, x: ca.SX) -> ca.SX:
+        """Row-major pose and internal coordinates (16 + k) of a state."""
+        return ca.vertcat(pose_of(x), x[self.row["internal"]])
+
+    def state(
+        self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array, internal: Array | None = None
+    ) -> Array:
         """A state in numbers, without work done yet."""
-        return np.concatenate([pose[:3].ravel(), twist, elastic, elastic_rate, np.zeros(len(self.works))])
+        inner = np.zeros(self.internal) if internal is None else internal
+        return np.concatenate([pose[:3].ravel(), inner, twist, elastic, elastic_rate, np.zeros(len(self.works))])
 
 
 def _slices(**lengths: int) -> dict[str, slice]:
@@ -161,6 +172,11 @@ class Snapshot:
         """Pose (4, 4) of the platform frame."""
         return poses(self.row)
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """``internal`` as calls of a model take it; empty for a robot without internal coordinates."""
+        return {"internal": self["internal"]} if self._layout.internal else {}
+
     def __getitem__(self, name: str) -> Array:
         """A part of the row by its name in ``Layout``."""
         return self.row[self._layout.row[name]]
@@ -182,5 +198,5 @@ class Snapshot:
         pose[:3] = row[parts["frame"]].reshape(3, 4)
         return Measurement(
             row[parts["q"]], row[parts["qdot"]], pose, row[parts["twist"]], row[parts["elastic"]],
-            row[parts["elastic_rate"]],
+            row[parts["elastic_rate"]], row[parts["internal"]],
         )  # fmt: skip

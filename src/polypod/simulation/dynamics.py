@@ -118,7 +118,8 @@ class Sensed:
 
 
 class Dynamics:
-    """A robot in symbols, for the kernels of a simulation; poses are row-major columns of 16.
+    """A robot in symbols, for the kernels of a simulation; places are row-major poses with internal coordinates after
+    them (16 + k).
 
     Dry friction is solved by iterating ``rates`` on a column of ``friction_size`` numbers: forces or moments of all
     joints with dry friction (``friction_components``), a mode for each joint (held or sliding), the loads on which
@@ -153,17 +154,18 @@ class Dynamics:
         """The robot's numbers as inputs of a function."""
         return self.mechanism.port
 
-    def _at(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Inputs:
+    def _at(self, place: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Inputs:
         """Inputs whose symbols are these expressions."""
         x = self.mechanism.inputs()
-        given = {"pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate}
+        x.at_place(place)
+        given = {"twist": twist, "elastic": elastic, "elastic_rate": elastic_rate}
         for name, value in given.items():
             setattr(x, name, Port(name, value, x.by_name[name].shape))
         return x
 
     def rates(
         self,
-        pose: ca.SX,
+        place: ca.SX,
         twist: ca.SX,
         elastic: ca.SX,
         elastic_rate: ca.SX,
@@ -216,8 +218,7 @@ class Dynamics:
         external = ca.dot(platform.external(x.wrench.symbols), platform.velocity)
         power = ca.vertcat(ca.dot(x.force.symbols, qdot), external, lost)
         before = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols]
-        now = [pose, twist, elastic, elastic_rate] if self.modes else [pose, twist]
-        now = [*now, force, wrench]
+        now = [*self._state(place, twist, elastic, elastic_rate), force, wrench]
         if mechanism.base is not None:
             assert base is not None
             before, now = [*before, mechanism.base.symbols], [*now, base]
@@ -238,8 +239,13 @@ class Dynamics:
         (acting,) = ca.substitute([wrench], own, [*(p.symbols for p in given), acceleration])
         return ca.dot(acting, self.mechanism.base.twist.symbols)
 
+    def _state(self, place: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> list[ca.SX]:
+        """Expressions in the order of ``Inputs.state``."""
+        more = [elastic, elastic_rate] if self.modes else [place[16:]] if place.numel() > 16 else []
+        return [place[:16], twist, *more]
+
     def smooth_rates(
-        self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX, force: ca.SX, wrench: ca.SX, loads: ca.SX
+        self, place: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX, force: ca.SX, wrench: ca.SX, loads: ca.SX
     ) -> SmoothRates:
         """Direct dynamics with friction that is smooth in the rates (``friction_width``), at given joint loads."""
         mechanism, x = self.mechanism, self.mechanism.inputs()
@@ -249,7 +255,7 @@ class Dynamics:
             symbols = self._loads.port.symbols
             fresh = next_loads(mechanism, x, self._loads, direct=True)
         old = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols, symbols]
-        given = [pose, twist, elastic, elastic_rate] if self.modes else [pose, twist]
+        given = self._state(place, twist, elastic, elastic_rate)
         parts = [ca.densify(part) for part in (solution.acceleration, solution.elastic, solution.quality, fresh)]
         return SmoothRates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
 
@@ -339,28 +345,31 @@ class Dynamics:
         x = orthonormal_state(x)
         if not self.mechanism.platform.is_constrained:
             return x
-        place = self._at(pose_of(x), x[12:18], ca.SX(0, 1), ca.SX(0, 1))
-        state, legs = self.mechanism.resting(place)
+        k = self.mechanism.platform.internal
+        place, twist = ca.vertcat(pose_of(x), x[12 : 12 + k]), x[12 + k : 18 + 2 * k]
+        state, legs = self.mechanism.resting(self._at(place, twist, ca.SX(0, 1), ca.SX(0, 1)))
         assert isinstance(state, ConstrainedState)
         joints = ca.SX.zeros(len(self.mechanism.coordinate_joints))  # they stay as they are
         back = state.drift_acceleration(ca.vertcat(self.mechanism.constraint_values(legs), joints))
-        pose = self.mechanism.platform.displaced(pose_of(x), back)
-        return ca.vertcat(pose[:12], state.basis @ (self.mechanism.reduced_rates(legs) @ x[12:18]), x[18:])
+        moved = self.mechanism.platform.displaced(place, back)
+        rates = state.basis @ (self.mechanism.reduced_rates(legs) @ twist)
+        return ca.vertcat(moved[:12], moved[16:], rates, x[18 + 2 * k :])
 
-    def closing(self, pose: ca.SX, elastic: ca.SX) -> NewtonStep:
-        """A step of Newton for the legs without a closed form at a pose, from ``mechanism.places``."""
-        x = self._at(pose, ca.SX.zeros(6), elastic, ca.SX.zeros(elastic.numel()))
-        return LegClosing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(
-            ca.SX(1), self.mechanism.places
-        )
+    def closing(self, place: ca.SX, elastic: ca.SX) -> NewtonStep:
+        """A step of Newton for the legs without a closed form at a place, from ``mechanism.places``."""
+        x = self.mechanism.inputs()
+        x.at_place(place)
+        inner = {"internal": x.internal} if x.internal.length else {}
+        given = {"pose": x.pose, "elastic": Port("elastic", elastic, (elastic.numel(),)), **inner}
+        return LegClosing(self.mechanism, given).newton(ca.SX(1), self.mechanism.places)
 
-    def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
+    def sensed(self, place: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
         """What the actuators' encoders see, limited quantities, J.
 
         A zero precedes the limited quantities, as some robots have none.
         """
         mechanism = self.mechanism
-        x = self._at(pose, twist, elastic, elastic_rate)
+        x = self._at(place, twist, elastic, elastic_rate)
         platform, legs = mechanism.moving(x, acceleration=False)
         limited, nearest = [ca.SX(0)], ca.SX(1e300)
         for leg in legs:
@@ -368,7 +377,7 @@ class Dynamics:
                 value = leg.at_tip(limit.value)
                 limited.append(value)
                 nearest = ca.fmin(nearest, ca.fmin(value - limit.low, limit.high - value))
-        m, turns = mechanism.platform.count, DegreesOfFreedom(mechanism.robot).turns
+        m, turns = mechanism.platform.count, DegreesOfFreedom(mechanism.robot).all_turns
         by_own = platform.to_base(mechanism.jacobian(legs).T).T[:, :m]
         scale = ca.horzcat(*[1 / mechanism.size if turn else 1 for turn in turns])
         scaled = by_own * (mechanism.joint_scale(mechanism.size) @ scale)

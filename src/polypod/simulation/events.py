@@ -143,11 +143,11 @@ class ClearanceWatch(Watch):
 
     def values(self, snapshot: Snapshot) -> Array:
         """How much more than required each pair is apart."""
-        return self.distances(snapshot.pose)
+        return self.distances(snapshot.pose, **snapshot.place)
 
-    def distances(self, pose: Array) -> Array:
+    def distances(self, pose: Array, internal: Array | None = None) -> Array:
         """The same (..., k) at poses (..., 4, 4)."""
-        return np.asarray(self._model.clearances.least(pose)) - self._bound
+        return np.asarray(self._model.clearances.least(pose, internal=internal)) - self._bound
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Who comes near."""
@@ -170,7 +170,7 @@ class OverloadWatch(Watch):
         needs = limits.needs
         self._changes, self._forces = bool({"qddot", "acceleration"} & needs), "force" in needs
         count = len(model.actuators)
-        self._none, self._still = np.zeros(count), np.zeros(6)
+        self._none, self._still = np.zeros(count), np.zeros(6 + len(model.internal))
         self._legs = np.zeros(1 + len(model.kernels.mechanism.limits))
 
     @property
@@ -188,10 +188,10 @@ class OverloadWatch(Watch):
             pose = snapshot.pose
             moving: dict[str, Any] = {} if self.base is None else dict(self.base.arguments(self.time))
             acceleration = self._model.direct_dynamics(
-                pose, twist, force, wrench, self._friction, errors="nan", **moving
+                pose, twist, force, wrench, self._friction, errors="nan", **moving, **snapshot.place
             )
-            qddot = self._model.accelerations(pose, twist, acceleration, errors="nan")
-        use = self._call(force, qdot, qddot, self._legs, twist, acceleration)[0]
+            qddot = self._model.accelerations(pose, twist, acceleration, errors="nan", **snapshot.place)
+        use = self._call(force, qdot, qddot, self._legs, twist[:6], acceleration[:6])[0]
         return (1 + _REACHED) - use[1:]
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
@@ -237,7 +237,7 @@ class StopWatch(Watch):
 
     def values(self, snapshot: Snapshot) -> Array:
         """How far each displacement is inside, low ends first of each stop."""
-        found = self._model.elements(snapshot.pose, snapshot["twist"], errors="nan")
+        found = self._model.elements(snapshot.pose, snapshot["twist"], errors="nan", **snapshot.place)
         parts = []
         for one, ends in zip(self._stops, self._ranges, strict=True):
             s = np.atleast_1d(found[one.name].displacement)
@@ -477,7 +477,7 @@ def start_fault(watches: Sequence[Watch], start: Snapshot) -> str:
 
 def _speed(snapshot: Snapshot, size: float) -> float:
     """How fast the platform is [1/s]: the larger of its speed in sizes and its angular speed."""
-    u, v, w, x, y, z = snapshot["twist"].tolist()
+    u, v, w, x, y, z, *_ = snapshot["twist"].tolist()
     return max(float((u * u + v * v + w * w) ** 0.5) / size, float((x * x + y * y + z * z) ** 0.5))
 
 

@@ -33,7 +33,8 @@ class _Ports:
 
 def _layout(dynamics: Dynamics) -> Layout:
     mechanism = dynamics.mechanism
-    return Layout(dynamics.modes, dynamics.actuators, mechanism.platform.count, mechanism.base is not None)
+    platform, moving = mechanism.platform, mechanism.base is not None
+    return Layout(dynamics.modes, dynamics.actuators, platform.count, moving, platform.internal)
 
 
 def _chart_rate(
@@ -51,10 +52,16 @@ def _chart_rate(
     if dynamics.friction_size:
         # what is held comes to rest by a part a step: at last it is at rest, before its numbers underflow
         twist = ca.if_else(ca.fabs(twist) > NEGLIGIBLE_TWIST, twist, 0)
-    pose = pose_of(layout.state_of(base, y))
-    rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, iterate, base_motion)
-    moving = (twist[:3], cayley_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
-    return ca.vertcat(*moving, rates.power), rates
+    place = layout.place_of(layout.state_of(base, y))
+    rates = dynamics.rates(place, twist, elastic, elastic_rate, force, wrench, iterate, base_motion)
+    moving = (twist[:3], cayley_rate(a, twist[3:6]), twist[6:], rates.acceleration, elastic_rate)
+    return ca.vertcat(*moving, rates.elastic_acceleration, rates.power), rates
+
+
+def _ports_of(layout: Layout, state: ca.SX) -> tuple[Port, ...]:
+    """Pose and internal coordinates of a state, by which legs are closed."""
+    pose = Port("pose", pose_of(state), (4, 4))
+    return (pose, Port("internal", state[layout.row["internal"]], (layout.internal,))) if layout.internal else (pose,)
 
 
 def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
@@ -75,9 +82,10 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     iterate = FrictionIterate(friction, stage, iterations, tau)
     rate, rates = _chart_rate(dynamics, base, y, force, wrench, iterate, moving)
     outputs: tuple[Port, ...] = (port("rate", rate), port("quality", rates.quality, ()))
-    pose = Port("pose", pose_of(_layout(dynamics).state_of(base, y)), (4, 4))
+    layout = _layout(dynamics)
+    place = _ports_of(layout, layout.state_of(base, y))
     if not count:
-        return closed(dynamics.mechanism, Expression("chart_rate", given, outputs, dynamics.port), pose)
+        return closed(dynamics.mechanism, Expression("chart_rate", given, outputs, dynamics.port), place)
     given = (*given, Port("friction", last, (count,)), Port("stage", stage, ()), Port("tau", tau, ()))
     lost = ca.logic_not(ca.sum1(ca.fabs(rate)) <= 1e300)
     done = ca.logic_or(ca.logic_or(rates.converged, lost), iterations + 1 >= MAX_ITERATIONS)
@@ -87,7 +95,7 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     outputs = (*outputs, port("converged", converged, ()))
     start = ca.vertcat(last, ca.SX.zeros(3))
     found = Iteration("chart_rate", given, outputs, state, start, step, dynamics.port, max_iterations=MAX_ITERATIONS)
-    return closed(dynamics.mechanism, found, pose)
+    return closed(dynamics.mechanism, found, place)
 
 
 def snapshot(dynamics: Dynamics) -> Expression | Iteration:
@@ -101,13 +109,14 @@ def snapshot(dynamics: Dynamics) -> Expression | Iteration:
     if dynamics.place_count:
         outputs = (*outputs, port("places", dynamics.mechanism.places))
     function = Expression("snapshot", (x.base, x.chart), outputs, dynamics.port)
-    return closed(dynamics.mechanism, function, Port("pose", pose_of(there), (4, 4)))
+    return closed(dynamics.mechanism, function, _ports_of(layout, there))
 
 
 def _snapshot_ports(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port], Sensed]:
     """row: state, q, qdot and ``MARGINS``; legs: Jacobian by rows, limited quantities."""
-    twist, elastic, elastic_rate = (state[_layout(dynamics).row[name]] for name in ("twist", "elastic", "elastic_rate"))
-    sensed = dynamics.sensed(pose_of(state), twist, elastic, elastic_rate)
+    layout = _layout(dynamics)
+    twist, elastic, elastic_rate = (state[layout.row[name]] for name in ("twist", "elastic", "elastic_rate"))
+    sensed = dynamics.sensed(layout.place_of(state), twist, elastic, elastic_rate)
     warnings = (sensed.margin, sensed.limit_margin, sensed.singularity_bound, sensed.determinant)  # as MARGINS has them
     row = ca.vertcat(state, sensed.q, sensed.qdot, *warnings)
     return (port("row", row), port("legs", ca.vertcat(ca.vec(sensed.jacobian.T), sensed.limited))), sensed
@@ -190,7 +199,7 @@ class _Inner:
         if not self._dynamics.place_count:
             return derivative
         state = self._layout.state_of(base, stage.y)
-        newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
+        newton = self._dynamics.closing(self._layout.place_of(state), state[self._layout.row["elastic"]])
         near = newton.solved
         found = ca.vertcat(
             ca.if_else(near, derivative.inner, self.friction(stage)),
@@ -208,7 +217,7 @@ class _Inner:
         """Expressions of a state, its legs closed from where the last stage left them."""
         if not self._dynamics.place_count:
             return parts
-        newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
+        newton = self._dynamics.closing(self._layout.place_of(state), state[self._layout.row["elastic"]])
         (after,) = self._at([newton.moved], numbers)
         return list(ca.substitute([ca.densify(part) for part in parts], [self._dynamics.mechanism.places], [after]))
 

@@ -42,7 +42,10 @@ def result_dataset(
     """
     time, pose = record["time"], poses(record["frame"])
     values: dict[str, Any] = {"pose": pose}
-    values |= {name: record[name] for name in ("twist", "q", "qdot", "command", "force", "wrench")}
+    values |= {name: record[name] for name in ("q", "qdot", "command", "force", "wrench")}
+    values["twist"] = record["twist"][:, :6]
+    inner = system.place(record["internal"])
+    values |= inner | ({"internal_rate": record["twist"][:, 6:]} if inner else {})
     if system.modes:
         values |= {"elastic": record["elastic"], "elastic_rate": record["elastic_rate"]}
         values["deflection"] = system.deflection(record["elastic"])
@@ -51,21 +54,27 @@ def result_dataset(
     values |= _audit(system, record, pose, force, moving)
     if len(time):
         bent = record["elastic"] if system.modes else None
-        found = system.model.joint_positions(pose, unwrap=0, errors="nan", elastic=bent)
+        found = system.model.joint_positions(pose, unwrap=0, errors="nan", elastic=bent, **inner)
         values |= {"joint_position": np.concatenate(list(found.values()), axis=-1)} if found else {}
     if reference is not None and len(time):
         wanted = reference.sampled(time)
         values |= {"reference_pose": wanted.pose, "error": pose_errors(wanted.pose, pose)}
+        if wanted.internal is not None:
+            values["internal_error"] = wanted.internal - record["internal"]
     if record.events:
         values |= {
             name: np.array(column) for name, column in zip(_EVENT, zip(*record.events, strict=True), strict=True)
         }
-    return dataset(system.model, time, values, joint_component_labels(system.model) if len(time) else {}, about)
+    labels = joint_component_labels(system.model) if len(time) else {}
+    if inner:
+        labels["internal_coordinate"] = ("internal_coordinate", list(system.model.internal))
+    return dataset(system.model, time, values, labels, about)
 
 
 def _audit(system: System, record: Record, pose: Array, force: Any, base: MovingBase | None) -> dict[str, Array]:
     """Work done, energy stored, and what does not add up: residual = change of energy - work in + work lost."""
-    energy = system.energy(pose, record["twist"], record["elastic"], record["elastic_rate"], base)
+    parts = ("twist", "elastic", "elastic_rate")
+    energy = system.energy(pose, *(record[name] for name in parts), base=base, internal=record["internal"])
     by_actuators, by_wrench, lost, *by_base = record["work"].T
     stored = energy.kinetic + energy.potential + energy.elastic
     named = {
@@ -274,7 +283,7 @@ def needed_force(
         carried = base.sampled(motion.time)
         moving = {"base_twist": carried.twist, "base_acceleration": carried.acceleration}
     force = model.rigid.inverse_dynamics(
-        motion.pose, motion.twist, motion.acceleration, load, friction, errors="nan", **moving
+        motion.pose, motion.twist, motion.acceleration, load, friction, errors="nan", **moving, **motion.place
     )
     return np.nan_to_num(np.abs(force)).max(axis=0)
 

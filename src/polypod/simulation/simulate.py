@@ -25,6 +25,7 @@ from ..limits import left_out_text
 from ..model import Model
 from ..model.arguments import PoseLike, check_wrench, exact_poses, pose_matrix
 from ..motion import BaseTrajectory, MotionFile, Task, Trajectory, make_task, with_motion_lines
+from ..stages import whole_model
 from .arguments import STEP, Timing, longest_step, progress_bar, wanted_motion
 from .batch import simulate_batch
 from .brakes import Brakes, BrakeSchedule, Switch
@@ -59,6 +60,7 @@ def simulate(
     twist: ArrayLike | None = None,
     elastic: ArrayLike | None = None,
     elastic_rate: ArrayLike | None = None,
+    internal: ArrayLike | None = None,
     wrench: SignalLike = None,
     rate: float | None = None,
     method: str | None = None,
@@ -87,8 +89,8 @@ def simulate(
 
     Parameters
     ----------
-    model : Model, Robot, str or Path
-        Model of the robot, or what ``polypod.Model`` takes.
+    model : Model, Series, Robot, str or Path
+        Model of the robot, or what ``polypod.Model`` takes. Of a machine in stages it is ``Series.whole``.
     force : array_like, callable, controller or motion, optional
         Actuator forces (..., n) [N or N m]: constant, a function ``(time, measurement) -> (n,)`` or a controller of
         ``polypod.control``. Default: zero. A motion (its name, its file, a trajectory, a task) stands for the robot's
@@ -99,9 +101,12 @@ def simulate(
     pose : array_like or RigidTransform, shape (..., 4, 4), optional
         Initial pose of {P} in {B}. Default: start of the controller's reference if it has one, else home.
     twist : array_like, shape (..., 6), optional
-        Initial twist [v; omega] of the origin of {P}, base axes. Default: that of the reference, else zero.
+        Initial twist [v; omega] of the origin of {P}, base axes; (6 + k,) with the rates of internal coordinates.
+        Default: that of the reference, else zero.
     elastic, elastic_rate : array_like, shape (..., N), optional
         Initial state of a flexible platform. Default: static equilibrium, at rest.
+    internal : array_like, shape (k,), optional
+        Initial internal coordinates [m, rad]. Default: those of the reference, else home.
     wrench : array_like, callable, optional
         External wrench (..., 6) on the platform at the origin of {P}, base axes, given like ``force``; in a batch it
         is constant. Default: zero.
@@ -178,11 +183,12 @@ def simulate(
     """
     if isinstance(model, (Robot, str, Path)):
         model = Model(model)
+    model = whole_model(model)
     check_model(model)
-    model.robot.refuse_internal("simulate")
     if isinstance(force, (str, Path, MotionFile, Trajectory, Task)):
         given: dict[str, Any] = {
             "duration": duration, "pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate,
+            "internal": internal,
             "wrench": wrench, "method": method, "step": step, "rtol": rtol, "atol": atol, "events": events,
             "singularity": singularity, "breaks": breaks, "output": output, "reference": reference, "observe": observe,
             "parameters": parameters, "base": base, "brakes": brakes,
@@ -204,7 +210,7 @@ def simulate(
     states = dict(zip(numbers, (pose, twist, force, wrench, elastic, elastic_rate), strict=True))
     if parameters is not None or any(_axes(states[name]) > axes for name, axes in numbers.items()):
         single = {"observe": observe is not None, "breaks": len(breaks) > 0, "base": base is not None}
-        alone = {**single, "brakes": bool(brakes), "machine": machine is not None}
+        alone = {**single, "brakes": bool(brakes), "machine": machine is not None, "internal": bool(model.internal)}
         refused = [name for name, given in alone.items() if given]
         return simulate_batch(
             model, states, parameters, duration=duration, rate=rate, method=method, step=step, friction=friction,
@@ -221,7 +227,7 @@ def simulate(
     stepper = Stepper(system)
     actuators = Actuators(system.actuators, saturation, delay)
     wanted = wanted_motion(reference, force, rate)
-    start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
+    start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted, internal)
     how = method or (FIXED if rate is not None else "DOP853")
     longest = longest_step(step, system, start) if how == FIXED else STEP if step is None else step
     integrator = Integrator(how, longest, rtol, atol)
@@ -263,7 +269,7 @@ def simulate(
             run.machine = MachineRun(machine, len(system.actuators), float(rate))
         if delay or machine is not None:
             moving = None if carrier is None else carrier.arguments(0.0)
-            held = system.static_equilibrium(start.pose, base=moving)[1]
+            held = system.static_equilibrium(start.pose, base=moving, internal=start["internal"])[1]
             actuators.start_from(held)
             if run.machine is not None:
                 run.machine.start_from(held)
@@ -488,6 +494,7 @@ def _start(
     elastic: ArrayLike | None,
     elastic_rate: ArrayLike | None,
     reference: Reference | None,
+    internal: ArrayLike | None,
 ) -> Snapshot:
     """The start state, checked: a pose the robot can take, motions it can make, legs that close."""
     system = stepper.system
@@ -495,11 +502,19 @@ def _start(
     home: Array = model.robot.home.matrix if first is None else first.pose
     matrix = finite_numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
     matrix = exact_poses(matrix[None], "pose", False)[0]
-    given = (np.zeros(6) if first is None else first.twist) if twist is None else twist
-    velocity = finite_numbers("twist", given, (6,))
+    k = len(model.internal)
+    if not k and internal is not None:
+        raise InputError(
+            f"internal: {system.robot.name!r} has no internal coordinates; leave it out", code="no_internal"
+        )
+    given = (np.zeros(6 + k) if first is None else first.twist) if twist is None else twist
+    velocity = finite_numbers("twist", given, (6 + k,))
+    own = (np.zeros(k) if first is None else first.internal) if internal is None else internal
+    inner = finite_numbers("internal", own, (k,))
+    place = {name: value[None] for name, value in system.place(inner).items()}
     if not system.dof.full:
-        matrix = model.generalized_coordinates.exact_poses(matrix[None], "pose", False)[0]
-        model.generalized_coordinates.check_motion({"pose": matrix[None], "twist": velocity[None]}, False)
+        matrix = model.generalized_coordinates.exact_poses(matrix[None], "pose", False, *place.values())[0]
+        model.generalized_coordinates.check_motion({"pose": matrix[None], "twist": velocity[None], **place}, False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
         raise InputError(
@@ -510,7 +525,7 @@ def _start(
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))
         shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
-        return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
+        return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate, inner)))
     except StateError as error:
         raise InputError(f"pose: the robot cannot start there: {error}", code=error.code) from error
 

@@ -29,7 +29,7 @@ from .chart import Layout, Snapshot, chart_rotation
 from .dynamics import Dynamics
 from .elastic_spectrum import spectral_radius
 
-_STILL = np.zeros(6)
+_NONE = np.zeros(0)
 STICK_TIME = 1e-4
 """Time [s] within which joints come to rest where steps vary: a joint stops late by half its square times the
 deceleration."""
@@ -138,23 +138,34 @@ class System:
         """Keywords of a flexible robot's calls; none for a rigid one."""
         return given if self.modes else {}
 
+    def place(self, internal: Array) -> dict[str, Any]:
+        """Internal coordinates as calls of the model take them; empty for a robot without."""
+        return {"internal": internal} if self.model.internal else {}
+
     def energy(
-        self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array, base: MovingBase | None = None
+        self,
+        pose: Array,
+        twist: Array,
+        elastic: Array,
+        elastic_rate: Array,
+        base: MovingBase | None = None,
+        internal: Array = _NONE,
     ) -> Energy:
         """Energies of n states; on a base that moves those in space."""
+        place = self.place(internal)
         if base is None:
-            return self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
-        found = self.model.energy(pose, twist, base_twist=base.twist)
+            return self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate), **place)
+        found = self.model.energy(pose, twist, base_twist=base.twist, **place)
         # gravity of the robot file is in space: potential energy of a base that turns and rises
         mechanism = self.mechanism
         kernel = self.model.kernels.custom("first moment", lambda: virtual_power.first_moment(mechanism))
-        mass, moment, *_ = kernel(np.ascontiguousarray(pose))
+        mass, moment, *_ = kernel(np.ascontiguousarray(pose), *map(np.ascontiguousarray, place.values()))
         gravity = np.array(self.robot.gravity)
         there = np.einsum("nij,nj->ni", base.pose[:, :3, :3], moment) + mass[:, None] * base.pose[:, :3, 3]
         return found._replace(potential=found.potential + (moment - there) @ gravity)
 
     def static_equilibrium(
-        self, pose: Array, wrench: Array | None = None, base: dict[str, Any] | None = None
+        self, pose: Array, wrench: Array | None = None, base: dict[str, Any] | None = None, internal: Array = _NONE
     ) -> tuple[Array, Array]:
         """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench.
 
@@ -163,8 +174,9 @@ class System:
         if self.modes:
             elastic, force = self.model.static_equilibrium(pose, wrench)
             return elastic, force
+        still = np.zeros(6 + len(self.model.internal))
         return np.zeros(0), self.model.inverse_dynamics(
-            pose, _STILL, _STILL, wrench, friction=False, **({} if base is None else base)
+            pose, still, still, wrench, friction=False, **({} if base is None else base), **self.place(internal)
         )
 
     def mass_matrix(self, pose: Array, elastic: Array) -> Array:
@@ -186,7 +198,8 @@ class System:
     @lazy
     def layout(self) -> Layout:
         """Where the parts of its states are."""
-        return Layout(self.modes, len(self.actuators), self.dof.count, self.moving_base)
+        count, k = self.dof.count, len(self.model.internal)
+        return Layout(self.modes, len(self.actuators), count + k, self.moving_base, k)
 
 
 class Stepper:
@@ -230,7 +243,7 @@ class Stepper:
         parts = self.layout.chart
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = chart_rotation(base, y[parts["cayley"]]), y[parts["position"]]
-        return {"pose": pose, "elastic": y[parts["elastic"]]}
+        return {"pose": pose, "elastic": y[parts["elastic"]], "internal": y[parts["internal"]]}
 
     def snapshot(self, base: Array, y: Array, friction: Array | None = None) -> Snapshot:
         """State and legs at a chart y about a base rotation; ``friction`` its last numbers if they are known."""

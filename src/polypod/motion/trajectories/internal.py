@@ -68,8 +68,8 @@ def with_internal(trajectory: Trajectory, path: Path | None, model: Model) -> Tr
                 code="no_internal",
             )
         return trajectory
-    if path is None:
-        return WithInternal(trajectory, len(coordinates))
+    if path is None:  # one that was put for the robot before is what it is
+        return trajectory if isinstance(trajectory, WithInternal) else WithInternal(trajectory, len(coordinates))
     names = [coordinate.name for coordinate in coordinates]
     if path.shape != (len(names),):
         raise InputError(f"internal: needs the {len(names)} coordinates {', '.join(names)}, got {path.count}")
