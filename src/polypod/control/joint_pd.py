@@ -5,6 +5,8 @@ f = g(pose_d) + k_p (q_d - q) + k_d (qdot_d - qdot), g the forces that hold the 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -86,7 +88,7 @@ class JointPD:
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)
         still = np.zeros(6 + len(model.internal))
 
-        def desired(pose: Array, twist: Array, acceleration: Array, **place: Array) -> tuple[Array, ...]:
+        def desired(pose: Array, twist: Array, acceleration: Array, **place: Any) -> tuple[Array, ...]:
             q = model.inverse_kinematics(pose, errors="raise", **place)
             qdot = model.rates(pose, twist, errors="raise", **place)
             if not gravity:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..motion import Motion, MotionFile, Task, Trajectory, WholeMotion, make_task
+from ..motion import Motion, MotionFile, Task, Trajectory, make_task
+from ..motion.contract import WholeMotion
 from ..motion.sampling import MAX_SAMPLES
 
 
@@ -34,11 +35,11 @@ class Target(NamedTuple):
     acceleration: Array
     internal: Array = np.zeros(0)
 
-    @staticmethod
-    def of(motion: Motion, row: Any = ()) -> Target:
-        """One state of a motion."""
-        inner = {} if motion.internal is None else {"internal": motion.internal[row]}
-        return Target(motion.pose[row], motion.twist[row], motion.acceleration[row], **inner)
+
+def _target(motion: Motion, row: Any = ()) -> Target:
+    """One state of a motion."""
+    inner = {} if motion.internal is None else {"internal": motion.internal[row]}
+    return Target(motion.pose[row], motion.twist[row], motion.acceleration[row], **inner)
 
 
 class Reference:
@@ -65,7 +66,7 @@ class Reference:
         self._ends = [self._at_rest(end) for end in (0.0, trajectory.duration)]
 
     def _at_rest(self, time: float) -> Target:
-        there = Target.of(self.trajectory.at(time))
+        there = _target(self.trajectory.at(time))
         return there._replace(twist=0 * there.twist, acceleration=0 * there.acceleration)
 
     def row(self, time: float) -> int | None:
@@ -99,10 +100,10 @@ class Reference:
         """
         k = self.row(time)
         if k is not None:
-            return Target.of(self.motion, k)
+            return _target(self.motion, k)
         if time < 0 or time > self.trajectory.duration:
             return self._ends[int(time > 0)]
-        return Target.of(self.trajectory.at(time))
+        return _target(self.trajectory.at(time))
 
     def sampled(self, times: Array) -> Motion:
         """Desired motion at many times.

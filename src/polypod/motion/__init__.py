@@ -13,7 +13,7 @@ array([0. , 0. , 1.5])
 
 from . import paths
 from .arc_length import ArcLengthPath, PathSample
-from .contract import Coordinates, Motion, Path, Trajectory, WholeMotion
+from .contract import Coordinates, Motion, Path, Trajectory
 from .files import MotionFile, Task, dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
 from .laws import ConstantSpeed, Cosine, Quintic, TimeLaw, Trapezoid
 from .moving_base import BaseTrajectory, MovingBase
@@ -51,7 +51,6 @@ __all__ = [
     "TrajectoryKind",
     "Trapezoid",
     "Waypoint",
-    "WholeMotion",
     "Wrench",
     "WrenchTable",
     "around_home",

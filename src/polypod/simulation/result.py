@@ -73,8 +73,8 @@ def result_dataset(
 
 def _audit(system: System, record: Record, pose: Array, force: Any, base: MovingBase | None) -> dict[str, Array]:
     """Work done, energy stored, and what does not add up: residual = change of energy - work in + work lost."""
-    parts = ("twist", "elastic", "elastic_rate")
-    energy = system.energy(pose, *(record[name] for name in parts), base=base, internal=record["internal"])
+    twist, elastic, rate, inner = (record[name] for name in ("twist", "elastic", "elastic_rate", "internal"))
+    energy = system.energy(pose, twist, elastic, rate, base, inner)
     by_actuators, by_wrench, lost, *by_base = record["work"].T
     stored = energy.kinetic + energy.potential + energy.elastic
     named = {
