@@ -356,11 +356,11 @@ def test_files_of_no_format(tmp_path: Path) -> None:
     with refused(InputError, "x.xml", code="not_found"):
         import_robot(tmp_path / "x.xml")
     (tmp_path / "x.txt").write_text("")
-    with refused(InputError, ".txt .xml .mjcf .urdf format"):
+    with refused(InputError, ".txt .xml .mjcf .urdf .sdf format"):
         import_robot(tmp_path / "x.txt")
     with refused(UnknownNameError, name="step", known="mjcf"):
         import_robot(FIVE_BAR, format="step")
-    assert set(READERS) == {"mjcf", "urdf"}
+    assert set(READERS) == {"mjcf", "urdf", "sdf"}
 
 
 def test_dangling_joints_are_found() -> None:

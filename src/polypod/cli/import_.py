@@ -9,7 +9,7 @@ import typer
 
 from .catalogue import CHOICES
 from .frame import Answer, Target, command
-from .options import Replace, named_values, number
+from .options import Replace, named_values, number, split_paths
 from .terminal import working
 
 
@@ -25,6 +25,13 @@ def import_(
     ] = None,
     at: Annotated[list[str] | None, typer.Option(help="JOINT=VALUE at home, such as motor=30deg; repeatable.")] = None,
     close: Annotated[bool, typer.Option("--close", help="Close loops that are open in the file.")] = False,
+    limb: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="FROM TO", help="Limb of a larger robot: the body that stays and the one that moves."),
+    ] = None,
+    dof: Annotated[
+        str | None, typer.Option(help="Joints whose positions are the coordinates, such as pitch,roll.")
+    ] = None,
     loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; default: robot.yaml next to it.")] = None,
     format: Annotated[
         str | None, typer.Option(help=f"{', '.join(CHOICES['formats'])}; default: from the suffix.")
@@ -39,8 +46,9 @@ def import_(
     home = {joint: number(f"--at: {joint}", value, "m", "rad") for joint, value in given.items()}
     with working("importing"):
         imported = import_robot(
-            file, platform, format=format, loops=loops, hold=hold or (), actuated=actuated or (), at=home, close=close
-        )
+            file, platform, format=format, loops=loops, hold=hold or (), actuated=actuated or (), at=home, close=close,
+            limb=limb or (), dof=split_paths([dof] if dof else None),
+        )  # fmt: skip
     if name:
         imported = imported._replace(robot=imported.robot.model_copy(update={"name": name}))
     target = Target(out or Path(f"{file_name(imported.robot.name)}.yaml"), force)

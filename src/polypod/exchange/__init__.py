@@ -63,6 +63,7 @@ READERS = {
     "urdf": Reader(
         "urdf", (".urdf",), "URDF; loops in a file robot.yaml next to it, or as elements (loop, constraint, loop_joint)"
     ),
+    "sdf": Reader("sdf", (".sdf", ".world"), "SDF of Gazebo; loops are joints like the others"),
 }
 """Formats that robots are read from."""
 
@@ -77,8 +78,10 @@ def import_robot(
     actuated: Sequence[str] = (),
     at: Mapping[str, float] | None = None,
     close: bool = False,
+    limb: Sequence[str] = (),
+    dof: Sequence[str] = (),
 ) -> Imported:
-    """Convert an MJCF or URDF model to a robot with legs of kind ``chain``.
+    """Convert an MJCF, URDF or SDF model to a robot with legs of kind ``chain``.
 
     An unchanged file that polypod wrote gives the robot that was exported, unless one of the options is given.
 
@@ -102,6 +105,12 @@ def import_robot(
     close : bool, optional
         Whether to close loops that are far open at home by moving bodies; loops that are slightly open are always
         closed.
+    limb : sequence of str, optional
+        Two bodies or frames of a larger robot, such as shank and foot of a humanoid: what is between them is the
+        robot, the first its base.
+    dof : sequence of str, optional
+        Joints whose positions are the robot's coordinates. Default: components of the platform's motion in base axes;
+        of a limb with a passive leg of hinges in a row (an ankle, a waist) the positions of these.
 
     Returns
     -------
@@ -125,7 +134,7 @@ def import_robot(
     if chosen is None:
         raise InputError(f"{path}: unknown file type {path.suffix!r}; expected {', '.join(known)}, or pass format=")
     reader, beside = READERS[chosen], None if loops is None else Path(loops)
-    options = ImportOptions(platform, tuple(hold), tuple(actuated), dict(at or {}), close)
+    options = ImportOptions(platform, tuple(hold), tuple(actuated), dict(at or {}), close, tuple(limb), tuple(dof))
     own, carried = reader.embedded(path, beside)
     if own is not None and own.robot is not None and own.unchanged and options == ImportOptions():
         return Imported(own.robot, (UNCHANGED,))

@@ -2,8 +2,8 @@
 
 The unknowns are the displacements of all bodies. Each joint gives constraints, and Gauss-Newton iteration takes the
 least-norm step that satisfies their linearisation; redundant constraints do no harm. Joints given a value are held
-there. What rounded numbers leave open is reported. Loops that do not close from the file's position may from others,
-which are drawn at random where that is asked for.
+there. What rounded numbers leave open is reported. Loops that do not close at once are closed by decreasing their
+gaps in steps, then from other positions, drawn at random where that is asked for.
 """
 
 from __future__ import annotations
@@ -32,6 +32,10 @@ _ROUNDED = 1e-4
 """What rounded numbers may leave open."""
 _UNASKED = 0.02
 """What is closed without being asked for."""
+_GAP_STEPS = (20, 200)
+"""Steps in which gaps are decreased to zero, more where few lose the way."""
+_LISTED = 12
+"""Bodies whose displacements are listed."""
 _STARTS, _TOGETHER, _ENOUGH = 60, 10, 3
 """Random positions that are tried, so many at once, and closed ones that are enough."""
 _TURNS = ("revolute", "cylindrical")
@@ -76,6 +80,8 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
         if left > 1e-9 * solver.size or tilt > 1e-9:
             text += f"; the remaining {_open(left, tilt)} ({worst}) were distributed"
         result = result.with_remarks(text)
+        if max(wide[0] / solver.size, wide[1]) >= _ROUNDED:
+            result = result.with_remarks(solver.moved_text(found))
     rounded = max(wide[0] / solver.size, wide[1]) < _ROUNDED
     return Closed(result, *(wide[:2] if rounded else (left, tilt)))
 
@@ -146,10 +152,29 @@ class LoopSolver:
             try:
                 return self.reach(self.still, dict(values), steps)
             except InputError:
-                found = self._from_random(values) if far else None
+                found = self._continued(values)
+                if found is None and far:
+                    found = self._from_random(values)
                 if found is None:
                     raise
                 return found
+
+    def _continued(self, values: Mapping[str, float]) -> Array | None:
+        """The closed position that a continuous decrease of all gaps leads to; None if it leads to none."""
+        for steps in _GAP_STEPS:
+            _, gaps = self.constraints(self.still, values)
+            displacements = self.still
+            for step in range(1, steps + 1):
+                left = (1.0 - step / steps) * gaps
+                displacements = self._closed(
+                    displacements, values, _ON_THE_WAY / steps if step < steps else _CLOSED, left
+                )
+                off = np.abs(self.constraints(displacements, values)[1] - left).max(initial=0.0)
+                if not off < _ON_THE_WAY:
+                    break
+            if self._is_closed(displacements, values):
+                return displacements
+        return None
 
     def _from_random(self, values: Mapping[str, float]) -> Array | None:
         """Of closed positions from random ones, the one whose bodies are turned least; None if none was found."""
@@ -185,10 +210,14 @@ class LoopSolver:
             )
         return displacements
 
-    def _closed(self, displacements: Array, values: Mapping[str, float], tolerance: float) -> Array:
+    def _closed(
+        self, displacements: Array, values: Mapping[str, float], tolerance: float, left: Array | float = 0.0
+    ) -> Array:
+        """Displacements from which on all constraints hold but for the residuals that are to be ``left``."""
         before = np.inf
         for _ in range(60):
             jacobian, residual = self.constraints(displacements, values)
+            residual = residual - left
             error = float(np.abs(residual).max(initial=0.0))
             if error < tolerance or (error < 1e-7 and error > 0.5 * before):
                 break
@@ -279,6 +308,19 @@ class LoopSolver:
         turn, gap = np.arcsin(np.minimum(1.0, np.sqrt(squared[0]))), np.sqrt(squared[1])
         worst = int(np.argmax(np.maximum(gap / self.size, turn)))
         return float(gap[worst]), float(turn[worst]), joints[worst].name
+
+    def moved_text(self, displacements: Array) -> str:
+        """How far every body was moved, the one that was moved farthest first."""
+        found = []
+        for name, k in self.index.items():
+            held = [j.at for j in self.linkage.joints if name in j.between] or [self.linkage.bodies[name].com]
+            middle = np.append(np.mean(held, axis=0), 1.0)
+            shift = float(np.linalg.norm((displacements[k] @ middle - middle)[:3]))
+            angle = float(scipy.spatial.transform.Rotation.from_matrix(displacements[k, :3, :3]).magnitude())
+            found.append((shift / self.size + angle, f"{name} by {_open(shift, angle)}"))
+        found.sort(key=lambda one: -one[0])
+        more = f", and {len(found) - _LISTED} others by less" if len(found) > _LISTED else ""
+        return f"moved from the file's position: {', '.join(text for _, text in found[:_LISTED])}{more}"
 
     def moved(self, displacements: Array, values: Mapping[str, float]) -> Linkage:
         """The linkage after its bodies were displaced; every joint at the middle of its halves."""

@@ -506,7 +506,7 @@ def joints_in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
     return [
         joint
         for number, joint in enumerate(listed)
-        if joint.between[1] in _reached(pairs[:number] + pairs[number + 1 :], {joint.between[0]})
+        if joint.between[1] in reached_bodies(pairs[:number] + pairs[number + 1 :], {joint.between[0]})
     ]
 
 
@@ -518,11 +518,11 @@ def dangling_joints(joints: Iterable[ChainJoint], platform: str) -> list[ChainJo
     kept = bodies - ends
     for cut in bodies:
         rest = [joint.between for joint in listed if cut not in joint.between]
-        kept &= _reached(rest, ends - {cut}) | {cut}
+        kept &= reached_bodies(rest, ends - {cut}) | {cut}
     return [joint for joint in listed if not set(joint.between) <= kept | ends]
 
 
-def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
+def reached_bodies(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
     """Bodies connected by joints (``pairs`` of bodies) to those of ``start``, which are among them."""
     neighbours: dict[str, list[str]] = {}
     for a, b in pairs:

@@ -7,7 +7,7 @@ that turn freely on a hinge. A robot file says it as it is meant; every step her
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,11 +25,11 @@ _ROUND = 1e-6
 """Part of a length, or of its moments, by which an axisymmetric body may be off."""
 
 
-def simplified(linkage: Linkage) -> Linkage:
-    """The same linkage with as few bodies and joints as say the same."""
+def simplified(linkage: Linkage, keep: Collection[str] = ()) -> Linkage:
+    """The same linkage with as few bodies and joints as say the same; joints of ``keep`` stay what they are."""
     linkage = rigid_bodies(linkage)
     while True:
-        simpler = _merge_wheel(linkage) or _merge_joints(linkage)
+        simpler = _merge_wheel(linkage, keep) or _merge_joints(linkage, keep)
         if simpler is None:
             return linkage
         linkage = simpler
@@ -71,9 +71,9 @@ def _renamed(
     return replace(linkage, bodies=dict(bodies), joints=tuple(kept), marks=marks)
 
 
-def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
-    """Bodies that two joints hold and nothing else, with these joints, which no coupling knows by name."""
-    found, coupled = [], linkage.coupled
+def _pairs(linkage: Linkage, keep: Collection[str]) -> list[tuple[str, ChainJoint, ChainJoint]]:
+    """Bodies that two joints hold and nothing else, with these joints, which nothing knows by name."""
+    found, coupled = [], linkage.coupled.union(keep)
     for name in linkage.bodies:
         held = [joint for joint in linkage.joints if name in joint.between]
         if name != BASE and len(held) == 2 and not coupled & {joint.name for joint in held}:
@@ -81,12 +81,12 @@ def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
     return found
 
 
-def _merge_wheel(linkage: Linkage) -> Linkage | None:
+def _merge_wheel(linkage: Linkage, keep: Collection[str]) -> Linkage | None:
     """A body that turns freely between two hinges of one axis, on the body before it without its axial moment.
 
     Nothing turns it about the axis, so it has no spin, and its moment about the axis does nothing.
     """
-    for name, one, two in _pairs(linkage):
+    for name, one, two in _pairs(linkage, keep):
         if {one.kind, two.kind} != {"revolute"} or not _same_line(one, two, _size(linkage)):
             continue
         if one.actuated or two.actuated or one.friction != Friction() or two.friction != Friction():
@@ -128,10 +128,10 @@ def _added_ranges(one: ChainJoint, two: ChainJoint, inner: str) -> tuple[float, 
     return low + two.range[0], high + two.range[1]
 
 
-def _merge_joints(linkage: Linkage) -> Linkage | None:
+def _merge_joints(linkage: Linkage, keep: Collection[str]) -> Linkage | None:
     """Two joints with a massless body between as one: universal, spherical or cylindrical."""
     size = _size(linkage)
-    for name, one, two in _pairs(linkage):
+    for name, one, two in _pairs(linkage, keep):
         if not massless(linkage.bodies[name]) or {one.name, two.name} & linkage.sprung:
             continue
         joint = _merged(name, one, two, size)

@@ -3,6 +3,7 @@ change."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,13 +12,14 @@ import numpy as np
 from pydantic import ValidationError
 
 from ..arrays import Array
-from ..description import Body, Drive, Robot
+from ..description import Body, DegreeOfFreedom, Drive, Robot
 from ..description.element import parse_element
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..mobility.mobility import known_mobility, nearly_free, proposed_dof
 from .closing import Closed, close_loops
+from .limb import limb
 from .linkage import (
     BASE,
     IGNORED,
@@ -37,7 +39,7 @@ from .linkage import (
     legs_between,
     off_path,
 )
-from .simplify import nearest_axisymmetric, simplified
+from .simplify import nearest_axisymmetric, rigid_bodies, simplified
 
 _PARALLEL = 1e-5
 """Angle [rad] up to which axes that are rounded in a file count as parallel."""
@@ -98,6 +100,8 @@ class ImportOptions(NamedTuple):
     actuated: Sequence[str] = ()
     at: Mapping[str, float] = {}
     close: bool = False
+    limb: Sequence[str] = ()
+    dof: Sequence[str] = ()
 
 
 def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
@@ -105,7 +109,7 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
 
     Degrees of freedom are those that polypod's own analysis finds at home.
     """
-    linkage = _with_options(linkage, options)
+    linkage = _with_options(_limb(linkage, options.limb), options)
     for name in options.at:
         if name in options.hold:
             raise InputError(f"at: {name} is fixed by hold= as well; give one of them")
@@ -113,7 +117,8 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     closed = close_loops(linkage, options.at, options.close)
     _check_couplings(linkage, options, closed.gap)
     linkage = _with_body_remarks(closed.linkage)
-    linkage = _meeting_axes(_align_axes(simplified(linkage)), closed.gap)
+    named = options.dof or (_passive_row(linkage, options) if options.limb else ())
+    linkage = _meeting_axes(_align_axes(simplified(linkage, named)), closed.gap)
     mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
@@ -133,11 +138,59 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
             raise InputError(
                 "the legs leave the platform no degree of freedom at home; is that position singular? Try at="
             )
+        dof = _of_joints(robot, dof, named, asked=bool(options.dof))
         robot = _validated(data | {"dof": [f.model_dump() for f in dof]}, linkage, mark.body)
         names = ", ".join(coordinate.name for coordinate in dof)
         linkage = linkage.with_remarks(f"dof: {len(dof)} ({names}), as the legs allow at home")
     _check_drives(robot)
     return Imported(robot, linkage.remarks)
+
+
+def _limb(linkage: Linkage, ends: Sequence[str]) -> Linkage:
+    """The limb between two bodies, if one is asked for."""
+    if not ends:
+        return linkage
+    if len(ends) != 2:
+        raise InputError(f"limb: two bodies or frames are needed, that which stays and that which moves; got {ends}")
+    return limb(linkage, *ends)
+
+
+def _passive_row(linkage: Linkage, options: ImportOptions) -> tuple[str, ...]:
+    """Joints of a passive leg that is hinges and slides in a row from base to platform, in that order: their positions
+    are what a limb's motion is known by."""
+    rigid = rigid_bodies(linkage)
+    platform = choose_platform(rigid, options.platform)[0].body
+    for leg in legs_between(rigid.joints, platform, rigid.relations):
+        ends = [name for joint in leg for name in joint.between]
+        inner = set(ends) - {BASE, platform}
+        serial = all(ends.count(name) == 2 for name in inner) and ends.count(platform) == ends.count(BASE) == 1
+        if serial and all(joint.kind in ("revolute", "prismatic") and not joint.actuated for joint in leg):
+            far = joint_distances(leg)
+            return tuple(joint.name for joint in sorted(leg, key=lambda joint: min(far[end] for end in joint.between)))
+    return ()
+
+
+def _of_joints(
+    robot: Robot, dof: tuple[DegreeOfFreedom, ...], names: Sequence[str], asked: bool
+) -> tuple[DegreeOfFreedom, ...]:
+    """Degrees of freedom as the positions of joints of these names, if there are as many."""
+    if len(names) != len(dof):
+        if asked:
+            raise InputError(
+                f"dof: the platform has {len(dof)} degrees of freedom at home "
+                f"({', '.join(one.name for one in dof)}); name as many joints, got {', '.join(names)}"
+            )
+        return dof
+    owner = {joint.name: leg.name for leg in robot.legs for joint in getattr(leg, "joints", ())}
+    for name in names:
+        if name not in owner:
+            raise InputError(f"dof: {UnknownNameError('joint', name, tuple(owner))}")
+    return tuple(DegreeOfFreedom(name=_identifier(name), joint=f"{owner[name]}.{name}") for name in names)
+
+
+def _identifier(name: str) -> str:
+    """A joint's name as that of a coordinate."""
+    return re.sub(r"\W+", "_", name)
 
 
 def _check_couplings(linkage: Linkage, options: ImportOptions, gap: float) -> None:

@@ -1,9 +1,10 @@
 """URDF with loops: beside it in ``robot.yaml`` as Gepetto's examples have them, or as elements of the file.
 
 The tree at zero is the drawing; the root link is the base. A pair in ``closed_loop`` names two frames (links, or joints
-for the frame behind them) that meet in a point (``3d``) or are fixed to each other (``6d``). Joints of ``joint_name``
-are of another type than URDF can say. Elements that close loops are ``loop`` (URDF+, grbda), ``constraint`` (proposed
-for urdfdom) and ``loop_joint`` (Isaac Sim); couplings are ``mimic`` and ``coupling`` (URDF+).
+for the frame behind them) that meet in a point (``3d``), turn against each other about their z axes (``5d``) or are
+fixed to each other (``6d``). Joints of ``joint_name`` are of another type than URDF can say. Elements that close loops
+are ``loop`` (URDF+, grbda), ``constraint`` (proposed for urdfdom) and ``loop_joint`` (Isaac Sim); couplings are
+``mimic`` and ``coupling`` (URDF+).
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ..arrays import Array
 from ..description import Body
-from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError, RobotFileError, plain, short_repr
 from ..files import documents
 from ..legs.chain import ChainJoint
@@ -40,7 +40,7 @@ from .linkage import (
     moved,
     pose_of,
 )
-from .xml_file import read_xml
+from .xml_file import numbers_of, read_xml
 
 _COUPLED = {"revolute": "rotation", "prismatic": "translation"}
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
@@ -55,11 +55,12 @@ _KNOWN = {
     "coupling": {"predecessor", "successor", "ratio"},
 }  # fmt: skip
 _LOOP_KINDS = {**_KINDS, "spherical": "spherical", "ball": "spherical", "universal": "universal"}
+_PAIRS = {"3d": "spherical", "5d": "revolute", "6d": "fixed"}
 CARRIED: tuple[str, ...] = ()
 """Fields that a URDF and the file beside it say beyond what URDF has."""
 INERTIA_ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
 """Entries of an inertia tensor by their names in URDF and SDF."""
-_NO_LIMIT = 1e6
+NO_LIMIT = 1e6
 """Limits of this size [m, rad, N, ...] and above mean none."""
 _FRAME = 1e-6
 """Mass [kg] up to which a link is there to mark a place."""
@@ -263,22 +264,14 @@ class _File:
         actuated = self._actuated(joint)
         if limit is not None and kind != "continuous":
             low, high = _number(limit, "lower"), _number(limit, "upper")
-            if low < high and max(-low, high) < _NO_LIMIT:
+            if low < high and max(-low, high) < NO_LIMIT:
                 data["range"] = (low, high)
-            elif low < high and min(-low, high) < _NO_LIMIT:
+            elif low < high and min(-low, high) < NO_LIMIT:
                 self.remarks.append(f"joint {_name(joint)}: its one-sided limit was left out")
         if actuated:
             motor = self.loops.polypod.motors.get(_name(joint), Motor())
-            data |= {"actuated": True, **motor.model_dump(exclude_defaults=True)}
-            ratio = abs(motor.ratio) or 1.0
-            for field, attribute, factor in (("max_force", "effort", 1 / ratio), ("max_speed", "velocity", ratio)):
-                value = 0.0 if limit is None else _number(limit, attribute)
-                # the element's counts where both are there, and the motor's where it is the same to rounding
-                same = abs(factor * value - data.get(field, 0.0)) <= 1e-12 * factor * value
-                if 0.0 < value < _NO_LIMIT and not same:
-                    data[field] = factor * value
-            if "range" in data:
-                data["range"] = tuple(sorted(motor.ratio * limit + motor.offset for limit in data["range"]))
+            limits = (0.0 if limit is None else _number(limit, name) for name in ("effort", "velocity"))
+            data |= motor.applied(data.get("range"), *limits)
         return data
 
     def _closure(
@@ -291,18 +284,18 @@ class _File:
         seats: dict[str, tuple[Array, Array]],
     ) -> None:
         kind = kind.lower()
-        if kind not in ("3d", "6d"):
+        if kind not in _PAIRS:
             raise InputError(
-                f"type: loops are '3d' (a point) or '6d' (fixed), got {kind!r}; for a hinge state two points ('3d') on "
-                "its axis"
+                f"type: loops are '3d' (a point), '5d' (a hinge about both z axes) or '6d' (fixed), got {kind!r}"
             )
         for name in pair:
             if name not in marks:
                 raise InputError(f"closed_loop: no link or joint is called {name!r}")
         one, two = (marks[name] for name in pair)
         name = f"loop{number + 1}"
-        what = "spherical" if kind == "3d" else "fixed"
-        joints.append(_closing(_Ends(name, what, one, two)))
+        if kind == "5d":  # frames of hinges have the axis first
+            one, two = (mark._replace(pose=mark.pose @ _frame_about(np.array([0.0, 0.0, 1.0]))) for mark in (one, two))
+        joints.append(_closing(_Ends(name, _PAIRS[kind], one, two)))
         seats[name] = one.pose, two.pose
 
     def _loop_elements(self) -> Iterator[_Ends]:
@@ -417,20 +410,8 @@ def _link(joint: ET.Element, role: str) -> str:
     return str(part.get("link"))
 
 
-def _numbers(text: str, count: int, where: str) -> Array:
-    try:
-        values = np.array([float(part) for part in text.split()])
-    except ValueError:
-        values = np.zeros(0)
-    if values.shape != (count,) or not np.isfinite(values).all():
-        raise InputError(f"{where}: {count} numbers are needed, got {short_repr(text)}")
-    if np.abs(values).max() > LARGEST_NUMBER:
-        raise InputError(f"{where}: at most {LARGEST_NUMBER:g} in SI units, got {short_repr(text)}")
-    return values
-
-
 def _number(element: ET.Element, key: str) -> float:
-    return float(_numbers(element.get(key, "0"), 1, f"<{element.tag} {key}=>")[0])
+    return float(numbers_of(element.get(key, "0"), 1, f"<{element.tag} {key}=>")[0])
 
 
 def _origin(element: ET.Element) -> Array:
@@ -445,14 +426,14 @@ def _place(part: ET.Element | None) -> Array:
     """The pose (4, 4) that an element has in xyz= and rpy=."""
     if part is None:
         return np.eye(4)
-    xyz = _numbers(part.get("xyz", "0 0 0"), 3, "<origin xyz=>")
-    rpy = _numbers(part.get("rpy", "0 0 0"), 3, "<origin rpy=>")
+    xyz = numbers_of(part.get("xyz", "0 0 0"), 3, "<origin xyz=>")
+    rpy = numbers_of(part.get("rpy", "0 0 0"), 3, "<origin rpy=>")
     return pose_of(scipy.spatial.transform.Rotation.from_euler("xyz", rpy).as_matrix(), xyz)
 
 
 def _axis(element: ET.Element, part: ET.Element | None = None) -> Array:
     part = element.find("axis") if part is None else part
-    axis = np.array([1.0, 0.0, 0.0]) if part is None else _numbers(part.get("xyz", "1 0 0"), 3, "<axis xyz=>")
+    axis = np.array([1.0, 0.0, 0.0]) if part is None else numbers_of(part.get("xyz", "1 0 0"), 3, "<axis xyz=>")
     if not np.linalg.norm(axis) > 0.0:
         raise InputError(f"<{element.tag} {element.get('name')}>: its axis is zero")
     return np.asarray(axis / np.linalg.norm(axis))
@@ -488,6 +469,19 @@ class Motor(BaseModel):
     rotor: float = 0.0
     max_force: float | None = None
     max_speed: float | None = None
+
+    def applied(self, range: tuple[float, float] | None, effort: float, velocity: float) -> dict[str, Any]:
+        """Fields of a chain's actuated joint whose element has limits of its position, effort and speed."""
+        data: dict[str, Any] = {"actuated": True, **self.model_dump(exclude_defaults=True)}
+        ratio = abs(self.ratio) or 1.0
+        for field, value, factor in (("max_force", effort, 1 / ratio), ("max_speed", velocity, ratio)):
+            # the element's counts where both are there, and the motor's where it is the same to rounding
+            same = abs(factor * value - data.get(field, 0.0)) <= 1e-12 * factor * value
+            if 0.0 < value < NO_LIMIT and not same:
+                data[field] = factor * value
+        if range is not None:
+            data["range"] = tuple(sorted(self.ratio * limit + self.offset for limit in range))
+        return data
 
 
 class OwnData(BaseModel):

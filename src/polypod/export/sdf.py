@@ -1,7 +1,8 @@
 """A robot as SDF (1.9): every joint as it is, loops among them, which Gazebo's format has of itself.
 
 Links have the axes of the base at home, their origins in a joint or, for the platform, in {P}; {P} itself is the frame
-``platform-frame``. Gravity belongs to a world, not to a model: a comment says which the robot was made for.
+``platform-frame``. Gravity belongs to a world, not to a model: a comment says which the robot was made for. An element
+of polypod's own, which others pass over, holds the robot file and the motors.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.embedded import left_out
 from ..exchange.linkage import BASE, axes_about, with_shapes
+from ..exchange.sdf import embed_robot
 from ..exchange.simplify import simplified
-from ..exchange.urdf import INERTIA_ENTRIES
+from ..exchange.urdf import INERTIA_ENTRIES, Motor
+from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .mjcf_elements import JointLaws, Law
@@ -105,6 +108,11 @@ class _Writer:
         rotors = [joint.name for joint in tree.driven if joint.rotor]
         if rotors:
             self.remarks.append(f"left out: rotors of {', '.join(rotors)}, for which SDF has no place")
+        motors = {
+            joint.name: Motor(**{name: getattr(joint, name) for name in Motor.model_fields}) for joint in tree.driven
+        }
+        robot_file, gravity = dumps(self.model.robot), numbers(tree.gravity)
+        embed_robot(self.root, robot_file, f"{tree.platform}-frame", gravity, motors)
         return document(self.root, self.model, [*self.remarks, *self.laws.remarks])
 
     def _link(self, name: str) -> None:
