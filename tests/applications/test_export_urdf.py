@@ -3,6 +3,7 @@ robot."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -79,5 +80,22 @@ def test_loops_are_beside_the_tree() -> None:
     loops = yaml.safe_load(side)
     assert loops["closed_loop"] == [["right-tip-A", "right-tip-B"]]
     assert (loops["type"], loops["name_mot"]) == (["6d"], ["right-motor", "left-motor"])
-    assert "Loops are in five-bar-loops.yaml" in tree
+    assert "in five-bar-loops.yaml, meet (3d) or are fixed together (6d): " in tree
     assert "Rotors of right-motor, left-motor are there too" in tree
+
+
+def test_loops_are_elements_too(tmp_path: Path) -> None:
+    """Without the file beside it a URDF still has its loops: pairs of links, of points or fixed to each other."""
+    model = pp.Model("planar-3-rrr")
+    tree, side = export_urdf(model)
+    path = tmp_path / "planar.urdf"
+    path.write_text(tree)
+    root = ET.fromstring(tree)
+    pairs = [[one.find(end).get("link") for end in ("parent", "child")] for one in root.findall("constraint")]
+    assert pairs == yaml.safe_load(side)["closed_loop"]
+    drives = yaml.safe_load(side)["name_mot"]
+    imported = import_robot(path, "platform-frame", actuated=drives)
+    again = pp.Model(imported.robot)
+    state = model.motion([0.01, -0.02, 0.1], [0.3, 0.2, 0.1], [1.0, 2.0, 3.0])
+    # rotors and gravity are in the file beside alone: motions are compared
+    assert again.rates(state.pose, state.twist) == pytest.approx(model.rates(state.pose, state.twist), rel=1e-9)

@@ -18,6 +18,7 @@ from .redundancy import internal_coordinates
 from .singularity import Nearest, NearestSingularities, Screw, SingularityReport, nearest_singularity, singularity
 from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
 from .tolerances import Growth, Tolerance, Tolerances, load_tolerances
+from .transmission import transmission
 from .workspace import (
     Requirements,
     constant_orientation,
@@ -80,6 +81,7 @@ __all__ = [
     "stiffness",
     "straight_reach",
     "tilt_by_height",
+    "transmission",
     "travel",
     "workspace_map",
     "worst_case",

@@ -5,6 +5,7 @@ Formats are those of ``polypod.export.EXPORTS`` and ``polypod.export.ROBOT_EXPOR
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,7 @@ from .terminal import working
 Folder = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")]
 
 
-def _written(texts: dict[str, str], folder: Path, force: bool, hint: str) -> Answer:
+def _written(texts: Mapping[str, str | bytes], folder: Path, force: bool, hint: str) -> Answer:
     """The answer that writes files into a folder; a hint calls the last of them ``source``."""
     targets = {Target(folder / name, force): text for name, text in texts.items()}
     return Answer(files=targets, after=f". {hint.format(source=list(targets)[-1])}")

@@ -52,7 +52,7 @@ def limb(linkage: Linkage, start: str, end: str) -> Linkage:
     broken = [one.name for one in linkage.relations if 0 < sum(t.joint in names for t in one.terms) < len(one.terms)]
     if broken:
         raise InputError(f"limb: {broken[0]} couples joints of the limb to others; take the coupling out of the file")
-    displacement = np.linalg.inv(origin)
+    displacement = np.asarray(np.linalg.inv(origin), dtype=float)
     marks = {
         name: Mark(BASE if mark.body in first else mark.body, displacement @ mark.pose, mark.only)
         for name, mark in linkage.marks.items()

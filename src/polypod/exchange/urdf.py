@@ -45,7 +45,8 @@ from .xml_file import numbers_of, read_xml
 _COUPLED = {"revolute": "rotation", "prismatic": "translation"}
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {
-    "robot": {"link", "joint", "material", "transmission", "gazebo", "coupling", "loop", "constraint", "loop_joint"},
+    "robot": {"link", "joint", "material", "transmission", "gazebo", "coupling", "loop", "constraint", "loop_joint",
+              "ros2_control"},
     "link": {"inertial", "visual", "collision"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller",
               "joint_properties"},
@@ -152,6 +153,10 @@ class _File:
         for number, (pair, kind) in enumerate(zip(self.loops.closed_loop, self.loops.type, strict=True)):
             self._closure(number, pair, kind, behind, joints, seats)
         for ends in self._loop_elements():
+            if ends.name in behind:
+                raise InputError(
+                    f"{self.path}: {ends.name!r} is a loop and a link or joint; names must be unique", code="loop_name"
+                )
             joints.append(_closing(ends))
             seats[ends.name] = ends.one.pose, ends.two.pose
         extra = self.loops.polypod
@@ -227,7 +232,8 @@ class _File:
         if joint.get("independent") is not None or any(self.root.find(tag) is not None for tag in ("loop", "coupling")):
             return joint.get("independent", "true").lower() != "false"
         named = [one.get("name") for one in self.root.findall("transmission/joint")]
-        return _name(joint) in named
+        controlled = [one.get("name") for one in self.root.findall("ros2_control/joint") if _is_commanded(one)]
+        return _name(joint) in (*named, *controlled)
 
     def _joint(self, joint: ET.Element) -> ChainJoint:
         name, kind = _name(joint), joint.get("type", "")
@@ -304,12 +310,19 @@ class _File:
             sides = [loop.find("predecessor"), loop.find("successor")]
             yield self._ends(loop, sides, [_pose(side) for side in sides], [_axis(loop)] * 2)
         for loop in self.root.findall("constraint"):
+            if self._is_listed(loop):
+                continue
             parts = [[loop.find(f"{side}{what}") for what in ("", "_origin", "_axis")] for side in ("parent", "child")]
             axes = [_axis(loop, axis) for _, _, axis in parts]
             yield self._ends(loop, [side for side, *_ in parts], [_place(origin) for _, origin, _ in parts], axes)
         for loop in self.root.findall("loop_joint"):
             sides = [loop.find("link1"), loop.find("link2")]
             yield self._ends(loop, sides, [_place(side) for side in sides], [_axis(loop)] * 2)
+
+    def _is_listed(self, loop: ET.Element) -> bool:
+        """Whether the file beside has the loop too, as polypod writes both."""
+        found = [str(getattr(loop.find(side), "attrib", {}).get("link")) for side in ("parent", "child")]
+        return any(set(found) == set(pair) for pair in self.loops.closed_loop)
 
     def _ends(
         self, loop: ET.Element, sides: Sequence[ET.Element | None], places: Sequence[Array], axes: Sequence[Array]
@@ -384,6 +397,12 @@ def _unknown(root: ET.Element) -> list[str]:
                 key = f"<{child.tag}> in <{element.tag}>"
                 found[key] = found.get(key, 0) + 1
     return [f"{key}: {count} {IGNORED}" for key, count in found.items()]
+
+
+def _is_commanded(joint: ET.Element) -> bool:
+    """Whether a joint of ros2_control takes commands and mimics no other."""
+    mimics = [one for one in joint.findall("param") if one.get("name") == "mimic"]
+    return joint.find("command_interface") is not None and not mimics
 
 
 def _name(element: ET.Element) -> str:

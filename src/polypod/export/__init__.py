@@ -5,7 +5,7 @@ A format for model functions has a line in ``EXPORTS``, one for whole robots a l
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from .c import c_files, export_c
@@ -83,7 +83,7 @@ class RobotExport(NamedTuple):
         Further arguments that ``files`` takes: ``hinges``, ``actuators``, ``loops``.
     """
 
-    files: Callable[..., dict[str, str]]
+    files: Callable[..., Mapping[str, str | bytes]]
     about: str
     hint: str
     options: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ ROBOT_EXPORTS = {
     ),
     "ros2": RobotExport(
         ros2_files,
-        "The robot as a ROS 2 package: URDF, RViz, a node that completes the states of passive joints.",
+        "The robot as a ROS 2 package: URDF, meshes, RViz, states of passive joints, kinematics and control.",
         "Build it with: colcon build. Then: ros2 launch PACKAGE display.launch.py",
     ),
     "linuxcnc": RobotExport(

@@ -229,6 +229,8 @@ ABOUT = {
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
     "safe_step": "forces for a controller, as of control_step, with the use of every limit of a state, the distance to "
     "a singularity and those between bodies; forces are written only if all of them hold",
+    "transmission": "a linkage between motors and the robot's coordinates, such as an ankle: coordinates, rates and "
+    "forces of the motors, Jacobian, inertia at the coordinates, use of limits",
     "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
     "online_step": "the state of all actuated coordinates some time after another, on the shortest jerk-limited motion "
@@ -296,6 +298,10 @@ OUTPUTS = {
     "rate_map": "E with u = E xdot, xdot the rates of the robot's generalized coordinates [1]: J E and E^T M E "
     "are Jacobian "
     "and mass matrix in those; {u}",
+    "transmission": "J of the motors by the robot's coordinates: qdot = J xdot [unit of q per m or rad]; forces of the "
+    "motors give J^T force at the coordinates",
+    "inertia": "inertia of the whole robot, rotors included, at the coordinates: kinetic energy is "
+    "xdot^T inertia xdot / 2 [kg, kg m, kg m^2]",
     "bias": "b in M udot + b = J^T force + wrench [N, then N m]: Coriolis, gravity, friction; {u}",
     "condition": "condition number of the scaled Jacobian [1]; infinite where the legs do not close",
     "distance": "its smallest singular value [1, m of the joints per m of the platform]; 0 where the legs do not close",
@@ -391,7 +397,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     known = _facts(model, target.precision) | {
         "iterated": _ITERATED.get(function, "the joint loads that dry friction depends on")
     }
-    has_friction = takes_friction(function) or function in ("control_step", "safe_step")
+    has_friction = takes_friction(function) or function in ("control_step", "safe_step", "transmission")
     with_friction = f", {'with' if friction else 'without'} friction in its joints" if has_friction else ""
     lines = [*_wrapped(f"{name}: {ABOUT[function]}, for one state of the robot '{model.robot.name}'{with_friction}.")]
     lines += ["", *_wrapped(target.stamp)] if target.stamp else []

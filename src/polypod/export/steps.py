@@ -2,7 +2,8 @@
 
 From measured coordinates and rates: the pose (Newton from the last one), the twist J u = qdot; from commanded
 accelerations of the coordinates that of the platform, J udot = qddot - Jdot u, and the forces that give it. A safe step
-also judges the state: the use of every limit, the distance to a singularity and that between bodies.
+also judges the state: the use of every limit, the distance to a singularity and that between bodies. A transmission has
+all that a linkage between motors and coordinates is, such as an ankle: coordinates, Jacobian, inertia, forces, limits.
 """
 
 from __future__ import annotations
@@ -10,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import casadi as ca
+
 from ..errors import InputError
 from ..kernels import Expression
 from ..model import Model
 from ..parameters.chosen import ChosenNumbers
+from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Iteration, Port
+from ..symbols.expression import port as made_port
 from .code import CLEARANCE, LIMIT_USES, named_expression, ports
 
-CONTROL, SAFE = "control_step", "safe_step"
+CONTROL, SAFE, TRANSMISSION = "control_step", "safe_step", "transmission"
 _MOTION = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
 _FOUND = ("pose", "twist", "force", "use", "clearance", "distance", "residual", "quality", "converged")
 """What a step gives, in order, where its parts have it."""
+_OF_TRANSMISSION = ("pose", "q", "qdot", "force", "transmission", "inertia", "use", "quality", "converged")
 _RENAMED = {"limited": {"values": "limited"}}
 """Outputs of parts by the names under which later parts take them."""
 
@@ -76,8 +82,13 @@ class Step:
         return "\n".join(lines)
 
 
-def _chained(name: str, parts: dict[str, Expression | Iteration], numbers: ChosenNumbers | None) -> Expression:
-    """The arrays of a chain: inputs that no earlier part finds, and those of ``_FOUND`` that some part does."""
+def _chained(
+    name: str,
+    parts: dict[str, Expression | Iteration],
+    numbers: ChosenNumbers | None,
+    wanted: tuple[str, ...] = _FOUND,
+) -> Expression:
+    """The arrays of a chain: inputs that no earlier part finds, and those ``wanted`` that some part does."""
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}
     for part, one in parts.items():
@@ -86,7 +97,7 @@ def _chained(name: str, parts: dict[str, Expression | Iteration], numbers: Chose
                 given.setdefault(port.name, port)
         for port in one.outputs:
             taken.setdefault(_RENAMED.get(part, {}).get(port.name, port.name), port)
-    found = tuple(taken[label] for label in _FOUND if label in taken)
+    found = tuple(taken[label] for label in wanted if label in taken)
     return Expression(name, tuple(given.values()), found, None if numbers is None else numbers.port)
 
 
@@ -125,5 +136,40 @@ def safe_step(model: Model, friction: bool, numbers: ChosenNumbers | None, singl
     return Step(SAFE, parts, _chained(SAFE, parts, numbers), "force", True, apart and not stated)
 
 
-STEPS: dict[str, Callable[[Model, bool, ChosenNumbers | None, bool], Step]] = {CONTROL: control_step, SAFE: safe_step}
+def transmission(model: Model, friction: bool, numbers: ChosenNumbers | None, single: bool) -> Step:
+    """From generalized coordinates and their derivatives: motors, Jacobian, inertia, forces, use of limits."""
+    if DegreesOfFreedom(model.robot).full:
+        raise InputError(
+            f"{TRANSMISSION}: {model.robot.name!r} has six degrees of freedom, whose rates are no coordinates' rates; "
+            "export jacobian and mass_matrix"
+        )
+    mapped = ("rate_map",) if model.kernels.mechanism.platform.is_constrained else ()
+    before = ("motion", "accelerations", "jacobian", *mapped, "mass_matrix")
+    parts = _parts(model, (*before, "inverse_dynamics", "limited"), TRANSMISSION, friction, numbers, single)
+    parts["products"] = _products(len(model.actuators), model.mobility.count, bool(mapped))
+    parts |= _parts(model, (LIMIT_USES,), TRANSMISSION, friction, numbers, single)
+    return Step(TRANSMISSION, parts, _chained(TRANSMISSION, parts, numbers, _OF_TRANSMISSION))
+
+
+def _products(n: int, m: int, mapped: bool) -> Expression:
+    """Jacobian J E and inertia E^T M E by rates of coordinates, of those by components of the twist."""
+    jacobian, mass, rates = ca.SX.sym("j", n, m), ca.SX.sym("m", m, m), ca.SX.sym("e", m, m)
+
+    def taken(name: str, matrix: ca.SX) -> Port:
+        return Port(name, ca.vec(matrix.T), matrix.shape)  # by rows
+
+    inputs = [taken("jacobian", jacobian), taken("mass_matrix", mass)]
+    by = ca.SX.eye(m)
+    if mapped:
+        inputs.append(taken("rate_map", rates))
+        by = rates
+    found = made_port("transmission", ca.densify(jacobian @ by), (n, m)), made_port("inertia", by.T @ mass @ by, (m, m))
+    return Expression("products", tuple(inputs), found)
+
+
+STEPS: dict[str, Callable[[Model, bool, ChosenNumbers | None, bool], Step]] = {
+    CONTROL: control_step,
+    SAFE: safe_step,
+    TRANSMISSION: transmission,
+}
 """Steps of a controller by name."""

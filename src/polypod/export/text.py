@@ -35,6 +35,11 @@ def file_name(model: Model) -> str:
     return safe_names.file_name(model.robot.name)
 
 
+def mesh_name(body: str) -> str:
+    """File of a body's mesh, without suffix."""
+    return safe_names.file_name(body)
+
+
 def document(root: ET.Element, model: Model, remarks: list[str]) -> str:
     """The text of a file: its elements, indented, with a comment on top."""
     root.insert(0, ET.Comment(_comment(model, remarks)))

@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..description.shapes import FileShape, Plate, mapped
 from ..drawing.shapes import plate_normal
+from ..drawing.surface import surface
 from ..exchange.linkage import BASE, Linkage, LinkedRelation, body, changed, extent, joint_distances
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
@@ -275,6 +276,12 @@ def shapes_in(tree: Tree, name: str) -> list[FileShape]:
         mapped(shape, lambda points: points @ frame[:3, :3].T + frame[:3, 3])
         for shape in tree.bodies[name].shapes or ()
     ]
+
+
+def body_surface(tree: Tree, name: str) -> Array:
+    """Triangles (n, 3, 3) around the shapes of a body, in its own frame."""
+    found = [surface(np.array(shape.points), shape.radius) for shape in shapes_in(tree, name)]
+    return np.concatenate(found) if found else np.zeros((0, 3, 3))
 
 
 def line_pose(start: Any, end: Any) -> tuple[Array, Array, float]:

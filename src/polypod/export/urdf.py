@@ -3,6 +3,7 @@
 Joints that URDF lacks are hinges with massless links between them: two for a universal joint, three for a spherical
 one, whose angles are then those about x, y, z in turn. A cut spherical joint is a pair of frames of type ``3d``; any
 other cut joint ends in a massless link that is fixed (``6d``) to the body it joins.
+Elements ``constraint`` say the same.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..model.arguments import PoseLike
 from ..yaml12 import to_yaml
 from .joint_states import AXES, JointPlace, positions_of
 from .mjcf_elements import JointLaws
-from .text import add, document, file_name
+from .text import add, document, file_name, mesh_name
 from .tree import ElementaryJoint, Tree, elementary_joints, line_pose, roll_pitch_yaw, shapes_in, tree_of
 
 _FREE = 1e9
@@ -88,20 +89,25 @@ def urdf_places(model: Model) -> tuple[Tree, list[tuple[str, JointPlace]]]:
     return writer.tree, writer.places
 
 
-def urdf_files(model: Model) -> dict[str, str]:
+def urdf_files(model: Model, package: str = "", controlled: bool = False) -> dict[str, str]:
     """URDF of a robot, and the file with its loops and motors; the URDF comes last.
 
     Parameters
     ----------
     model : Model
         Model of the robot.
+    package : str, optional
+        ROS package with a mesh of every body that has shapes. Default: links look like cylinders and spheres.
+    controlled : bool, optional
+        Whether a ``ros2_control`` element names the driven joints, with a stand-in for the hardware.
 
     Returns
     -------
     dict of str to str
         Texts by file name.
     """
-    tree, side = export_urdf(model)
+    writer = _Writer(model, package, controlled)
+    tree, side = writer.tree_text(), writer.side_text()
     name = file_name(model)
     return {f"{name}{SUFFIX}": side, f"{name}.urdf": tree}
 
@@ -109,10 +115,10 @@ def urdf_files(model: Model) -> dict[str, str]:
 class _Writer:
     """Elements of one robot."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, package: str = "", controlled: bool = False) -> None:
         linkage = with_shapes(linkage_of(model.robot), model.robot)
         self.tree = tree = tree_of(linkage, whole_cuts=True, platform_frame=False)
-        self.model = model
+        self.model, self.package = model, package
         self.places: list[tuple[str, JointPlace]] = []
         self.laws = JointLaws(model, has_springs=False)
         self.root = ET.Element("robot", name=tree.name)
@@ -127,6 +133,8 @@ class _Writer:
         for relation in tree.relations:
             self._coupling(relation)
         self._frame(f"{tree.platform}-frame", tree.platform, model.robot.home.matrix)
+        if controlled:
+            self._control()
 
     # -- links ---------------------------------------------------------------------------------------------------------
 
@@ -142,18 +150,23 @@ class _Writer:
         self._looks(link, name)
 
     def _looks(self, link: ET.Element, name: str) -> None:
-        """Shapes of a link. URDF has no capsules and no plates: cylinders with a sphere at each corner, as a frame."""
-        for shape in shapes_in(self.tree, name):
+        """Shapes of a link. URDF has no capsules and no plates: cylinders with a sphere at each corner, as a frame;
+        with a package a mesh, and these for collisions."""
+        shapes, tag = shapes_in(self.tree, name), "collision" if self.package else "visual"
+        if shapes and self.package:
+            file = f"package://{self.package}/meshes/{mesh_name(name)}.stl"
+            add(add(add(link, "visual"), "geometry"), "mesh", filename=file)
+        for shape in shapes:
             for point in shape.points:
-                self._visual(link, point, np.zeros(3), "sphere", radius=shape.radius)
+                self._shape(link, tag, point, np.zeros(3), "sphere", radius=shape.radius)
             for start, end in pairwise([*shape.points, *(shape.points[:1] if shape.kind == "plate" else ())]):
                 middle, angles, length = line_pose(start, end)
-                self._visual(link, middle, angles, "cylinder", radius=shape.radius, length=length)
+                self._shape(link, tag, middle, angles, "cylinder", radius=shape.radius, length=length)
 
-    def _visual(self, link: ET.Element, at: Any, angles: Any, kind: str, **sizes: float) -> None:
-        visual = add(link, "visual")
-        add(visual, "origin", xyz=at, rpy=angles)
-        add(add(visual, "geometry"), kind, **sizes)
+    def _shape(self, link: ET.Element, tag: str, at: Any, angles: Any, kind: str, **sizes: float) -> None:
+        element = add(link, tag)
+        add(element, "origin", xyz=at, rpy=angles)
+        add(add(element, "geometry"), kind, **sizes)
 
     def _frame(self, name: str, parent: str, pose: Any) -> None:
         """A massless link fixed to another, at a pose (4, 4) of the base frame."""
@@ -249,6 +262,22 @@ class _Writer:
             self._chain(joint, joint.between[0], one, np.array(joint.at))
             self.kinds.append("6d")
         self.pairs.append([one, two])
+        # as proposed for urdfdom; the frames meet, so that they need no origins and axes
+        loop = add(
+            self.root, "constraint", name=f"{joint.name}-loop", type="spherical" if self.kinds[-1] == "3d" else "fixed"
+        )
+        add(loop, "parent", link=one)
+        add(loop, "child", link=two)
+
+    def _control(self) -> None:
+        """The driven joints for ros2_control, with a stand-in for their hardware."""
+        control = add(self.root, "ros2_control", name=self.tree.name, type="system")
+        add(add(control, "hardware"), "plugin", "mock_components/GenericSystem")
+        for driven in self.tree.driven:
+            joint = add(control, "joint", name=driven.name)
+            add(joint, "command_interface", name="effort")
+            for state in ("position", "velocity"):
+                add(joint, "state_interface", name=state)
 
     # -- texts ---------------------------------------------------------------------------------------------------------
 
@@ -258,7 +287,8 @@ class _Writer:
         remarks = [*left_out(self.model, ("stiffness", "elements")), *self.laws.remarks]
         if self.pairs:
             beside = f"{file_name(self.model)}{SUFFIX}"
-            remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")
+            pairs = ", ".join(f"{one} {two} {kind}" for (one, two), kind in zip(self.pairs, self.kinds, strict=True))
+            remarks.append(f"Loops, in <constraint> and in {beside}, meet (3d) or are fixed together (6d): {pairs}.")
         if rotors:
             remarks.append(f"Rotors of {', '.join(rotors)} are there too: URDF has no place for them.")
         return document(self.root, self.model, remarks)
