@@ -179,7 +179,7 @@ def test_the_library_names_no_options():
         (("stiffness", "hexapod"), "or pass --drive"),
         (("fastest", "lopes"), "pass at least one of --max-force, --max-speed, --max-acceleration, --max-power and"),
         (("workspace", "hexapod", "--payload", 3), "--payload: is compared with the largest forces; pass --max-force"),
-        (("import", "table.csv"), "unknown file type '.csv'; expected .xml, .mjcf, .urdf, .sdf, .world, or pass --format"),
+        (("import", "table.csv"), "unknown file type '.csv'; expected .xml, .mjcf, .urdf, .sdf, .world, or"),
         (("run", "hexapod", "--set", "platform.mass"), "--set: PATH=VALUE is needed"),
         (("simulate", "lopes", "--mass", 50), "--mass: a factor of all masses"),
         (("export", "c", "lopes", "forward_kinematics", "--iterations", 0), "--iterations: at least 1 is needed"),
