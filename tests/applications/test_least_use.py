@@ -115,3 +115,17 @@ def test_a_wrench_feasible_workspace_holds_every_corner_of_the_box(model_of: Cal
 def test_requirements_of_wrenches_that_are_none(given: dict[str, Any], named: str) -> None:
     with refused(InputError, named):
         Requirements(**given)
+
+
+def test_a_workspace_by_drives_holds_what_the_verdict_keeps_at_rest() -> None:
+    """Margins share forces so that limits are used least, verdicts nearest to least norm: the same poses pass."""
+    model = pp.Model(pp.load("planar-4-rrr", {"legs.*.joints.0.max_torque": "3 N m"}))
+    test = WorkspaceTest(PoseCoordinates(model), Requirements(drives=True))
+    draw = np.random.default_rng(1).uniform(-1, 1, (600, len(test.space.names)))
+    poses = test.space.poses(draw * np.where(test.space.turns, 1.0, 0.35 * model.size))
+    poses = poses[np.isfinite(model.inverse_kinematics(poses, errors="nan")).all(axis=1)]
+    still, found = np.zeros(6), test.poses(poses)
+    kept = model.limits(poses, still, still, friction=False).inside.all(axis=1)
+    same_side = found.kept & (found.determinant > 0)
+    np.testing.assert_array_equal(found.inside[same_side], kept[same_side])
+    assert 20 < (~kept).sum() < len(poses) - 100

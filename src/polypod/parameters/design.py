@@ -125,7 +125,7 @@ class ParameterMap:
             body = get(self.robot, path)
             if body.check == "physical":
                 mass, com, tensor = self._chosen.body_fields(path)
-                good.append(mass >= 0)
+                good.append(mass > 0)
                 central = central_tensor(body, mass, com, tensor)
                 if not central.is_constant():  # else it is the robot's own, which was checked with its file
                     second = 0.5 * ca.trace(central) * ca.DM.eye(3) - central
@@ -247,7 +247,7 @@ class ParameterMap:
                     f"{high:.6g} kg m^2"
                 )
 
-            yield broken | (masses < 0), text
+            yield broken | (masses < 0) | ((masses == 0) & (moments[:, 2] > slack)), text
 
 
 def _direction_faults(path: str, lines: Array) -> Any:
