@@ -50,7 +50,7 @@ class Conditions:
     def graphs(self) -> tuple[Graph, Graph]:
         """What designs determine, (p) -> d, and the stages, (inputs, d) -> one output each."""
         symbols = [self.inputs.symbols, self.parameters.symbols]
-        graph = Graph.of(ca.Function(self.name, symbols, ca.cse([ca.densify(stage) for stage in self.stages])))
+        graph = Graph.of(ca.Function(self.name, symbols, [ca.densify(stage) for stage in self.stages]))
         return split_by_dependency(graph, {1})
 
 

@@ -164,7 +164,7 @@ class Verdict:
     @property
     def table(self) -> Table:
         """The worst of each quantity for people: mm and degrees, per cent."""
-        columns = [("limit", ""), ("worst in", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
+        columns = [("limit", ""), ("worst in", ""), ("at", "s"), ("required", ""), ("allowed", ""), ("unit", ""),
                    ("used", ""), ("verdict", "")]  # fmt: skip
         rows = [_row(one) for one in self.rows]
         notes = ["Use of ranges: 0 % in the middle, 100 % at a stop."] * any(
@@ -181,7 +181,7 @@ class Verdict:
     @property
     def details(self) -> Table:
         """Every limit of every drive, joint and bearing, in SI units."""
-        columns = [("limit", ""), ("of", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
+        columns = [("limit", ""), ("of", ""), ("at", "s"), ("required", ""), ("allowed", ""), ("unit", ""),
                    ("use", "1"), ("kept", ""), ("proven", "")]  # fmt: skip
         rows = [
             (one.quantity, one.where, math.nan if one.time is None else one.time, one.value, one.allowed, one.unit,

@@ -66,7 +66,8 @@ class Expression:
     @lazy
     def graph(self) -> Graph:
         """All operations, parameters as the last input."""
-        return Graph.of(self.function)
+        given = [p.symbols for p in (*self.inputs, *_optional(self.parameters))]
+        return Graph.of(ca.Function(self.name, given, [p.symbols for p in self.outputs]))
 
     @lazy
     def program(self) -> Program:
@@ -148,7 +149,7 @@ class Iteration:
         """What is compiled: the parts share what they have in common, and rounds do not repeat what stays the same."""
         given = [*(p.symbols for p in self.inputs), self.state, *(p.symbols for p in _optional(self.parameters))]
         parts = [ca.densify(self.start), ca.densify(self.step), *(p.symbols for p in self.outputs)]
-        function = ca.Function(self.name, given, ca.cse(parts))
+        function = ca.Function(self.name, given, parts)
         program = Program.iterating(Graph.of(function), self.parameters is not None, self.inner_state)
         return program.map(reassociated_sums) if self.any_order else program
 

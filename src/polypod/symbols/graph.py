@@ -32,6 +32,10 @@ class Operation(NamedTuple):
     constant: float = 0.0
 
 
+_ZERO = Operation(ca.OP_CONST)
+_UNDOES = {ca.OP_SUB: ca.OP_ADD, ca.OP_ADD: ca.OP_SUB, ca.OP_DIV: ca.OP_MUL, ca.OP_MUL: ca.OP_DIV}
+
+
 def _as_operation(fields: tuple[int, tuple[int, ...], tuple[int, int], float]) -> Operation:
     """All fields at once: graphs have thousands of operations, and calls by name take thrice the time."""
     return tuple.__new__(Operation, fields)
@@ -81,9 +85,10 @@ class Graph:
 
     @staticmethod
     def of(function: ca.Function) -> Graph:
-        """The graph of a CasADi SX function with dense inputs and outputs, improved."""
+        """The graph of a CasADi SX function with dense inputs and outputs, improved; what is equal is computed once."""
         operations: list[Operation] = []
         slot: dict[int, int] = {}
+        merged: dict[tuple[object, ...], int] = {}
         outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
         kind, given, result = function.instruction_id, function.instruction_input, function.instruction_output
         for k in range(function.n_instructions()):
@@ -96,9 +101,13 @@ class Graph:
             elif op == ca.OP_CONST:
                 step = Operation(op, constant=function.instruction_constant(k))
             else:
-                step = _as_operation((op, tuple([slot[i] for i in arguments]), _NOWHERE, 0.0))
-            slot[out[0]] = len(operations)
-            operations.append(step)
+                given_values = tuple([slot[i] for i in arguments])
+                known = _cancelled(op, given_values, operations, merged)
+                if known is not None:
+                    slot[out[0]] = known
+                    continue
+                step = _as_operation((op, given_values, _NOWHERE, 0.0))
+            slot[out[0]] = _merge(step, operations, merged)
         lengths = tuple(function.numel_in(k) for k in range(function.n_in()))
         return _pruned(lengths, _fewer_signs(_shared_reciprocals(_selections(operations), outputs)), outputs)
 
@@ -215,17 +224,50 @@ def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list
         if not wanted[index]:
             continue
         op, arguments, source, constant = step
-        key: tuple[object, ...] = step
         if arguments:
-            arguments = tuple([place[i] for i in arguments])
-            key = step = _as_operation((op, arguments, source, constant))
-            if op in _COMMUTATIVE and arguments[0] > arguments[1]:
-                key = (op, arguments[::-1], source, constant)
-        count = len(kept)
-        known = place[index] = merged.setdefault(key, count)
-        if known == count:
-            kept.append(step)
+            step = _as_operation((op, tuple([place[i] for i in arguments]), source, constant))
+        place[index] = _merge(step, kept, merged)
     return Graph(lengths, tuple(kept), tuple([tuple([place[i] for i in row]) for row in outputs]))
+
+
+def _merge(step: Operation, kept: list[Operation], merged: dict[tuple[object, ...], int]) -> int:
+    """Where a step is among those kept; it is added unless one of the same value is there."""
+    op, arguments, source, constant = step
+    swapped = op in _COMMUTATIVE and arguments[0] > arguments[1]
+    count = len(kept)
+    known = merged.setdefault((op, arguments[::-1], source, constant) if swapped else step, count)
+    if known == count:
+        kept.append(step)
+    return known
+
+
+def _cancelled(
+    op: int, arguments: tuple[int, ...], kept: list[Operation], merged: dict[tuple[object, ...], int]
+) -> int | None:
+    """Where the value of an operation is that equal parts make needless, None of others.
+
+    x - x is 0 and so is its product; (x + a) - a and (x a)/a are x. CasADi leaves these out where both parts are one
+    node; here parts that were written twice have become one.
+    """
+    zero = merged.get(_ZERO)
+    if op in _UNDOES:
+        if op == ca.OP_SUB and arguments[0] == arguments[1]:
+            return _merge(_ZERO, kept, merged)
+        for first, second in (arguments, arguments[::-1]) if op in _COMMUTATIVE else (arguments,):
+            inner = kept[first]
+            if inner.op == _UNDOES[op] and second in inner.arguments[inner.op not in _COMMUTATIVE :]:
+                a, b = inner.arguments
+                return a if b == second else b
+    if zero is None or zero not in arguments:
+        return None
+    if op in (ca.OP_MUL, ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE) or (op == ca.OP_DIV and arguments[1] != zero):
+        return zero
+    if op == ca.OP_ADD:
+        return arguments[arguments[0] == zero]
+    if op == ca.OP_SUB:
+        a, b = arguments
+        return a if b == zero else _merge(_as_operation((ca.OP_NEG, (b,), _NOWHERE, 0.0)), kept, merged)
+    return None
 
 
 def unsupported(op: int, code: str) -> InputError:
