@@ -496,7 +496,29 @@ def in_c(model, task, result):
     return {q for q in own if f"{q} of " in said}, {q: left for q in own if q in left.partition("limits(")[0]}
 
 
+def in_drives(model, task, result):
+    """Which limits of drives a catalogue is judged by: test_drive_catalogue; here what else the file limits."""
+    from polypod.design.drives import Candidate, select_drives
+
+    kinds = {one.quantity: one.kind for one in model.robot_limits.limits}
+    found = select_drives(model, [None], [Candidate("own", model.actuators[0].drive)], rate=20.0)
+    (left,) = [note for note in found.notes if note.startswith("not judged: ")]
+    assert found.fits[0].limit in kinds
+    return {q for q in kinds if kinds[q] in DRIVE_KINDS}, {q: left for q in kinds if q in left}
+
+
+def in_calibration_plan(model, task, result):
+    from polypod.identification import plan
+
+    own, left = model.robot_limits.at_rest()
+    text = plan(model, 6, candidates=12).limits
+    assert f"{len(own.limits)} limits" in text
+    assert all(q in text for q in left)
+    return set(own.quantities), left
+
+
 CONSUMERS = {
+    "drives": in_drives, "calibration plan": in_calibration_plan,
     "verdict": in_verdict, "bounds": in_bounds, "fastest": in_fastest, "compare": in_comparison,
     "sweep, optimise": in_studies, "workspace": in_workspace, "simulate": in_events, "page": in_page, "C": in_c,
     "a fastest motion": in_fastest_motion, "excite": in_excitation,

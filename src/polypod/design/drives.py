@@ -25,7 +25,7 @@ from ..description.paths import get
 from ..description.units import UNITS
 from ..errors import AS_RIGID, Fault, FileError, InputError, UnknownNameError
 from ..files.documents import read
-from ..limits import DRIVE_KINDS, KINDS, LimitUse, RobotLimits
+from ..limits import DRIVE_KINDS, KINDS, LimitUse, RobotLimits, left_out_text
 from ..limits.limits import ActuatorData
 from ..model import Model
 from ..motion import Task, make_task
@@ -369,6 +369,12 @@ class DriveSelection:
 MIXED = "chosen per leg"
 
 
+def _not_judged(limits: RobotLimits) -> list[str]:
+    """A note on the limits of the robot file that are none of drives."""
+    others = {one.quantity: "run judges what is no limit of a drive" for one in limits.without(DRIVE_KINDS).limits}
+    return [f"not judged: {left_out_text(others)}"] if others else []
+
+
 def select_drives(
     model: Model,
     motions: Sequence[Any],
@@ -439,7 +445,7 @@ def select_drives(
     info = model.actuators[0]
     return DriveSelection(
         tuple(fits[k] for k in order), chosen, mixed, tuple(a.name for a in model.actuators),
-        (info.unit, info.force_unit), tuple(asked.notes), states,
+        (info.unit, info.force_unit), (*asked.notes, *_not_judged(model.robot_limits)), states,
     )  # fmt: skip
 
 
