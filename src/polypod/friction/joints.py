@@ -216,7 +216,8 @@ def has_friction(mechanism: Mechanism) -> bool:
 
 def has_dry_friction(mechanism: Mechanism) -> bool:
     """Whether any joint resists with a force that does not vanish with its rate."""
-    return any(pair.friction.dry for leg in mechanism.legs for pair in friction_pairs(leg))
+    pairs = (pair for leg in mechanism.placed for pair in friction_pairs(leg))
+    return mechanism.kept((__name__, "dry"), lambda: any(pair.friction.dry for pair in pairs))
 
 
 def dry_drives(leg: LegModel | PlacedLeg) -> list[bool]:

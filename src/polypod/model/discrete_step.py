@@ -1,13 +1,12 @@
 """A step of time of a robot under constant forces, with its sensitivities: what a model-predictive controller takes.
 
-A step is that of ``simulate``: RK4 on position p, Cayley parameters a about the rotation R0 at its beginning and twist.
-Variations of the state are [delta p; delta theta; delta twist], with delta R = [delta theta]~ R in base axes. Within a
-step R = cay(a) R0, so that delta theta = T(a) delta a + cay(a) delta theta_0 with T(a) = 2/(1 + a.a) (1 + a~); stages
-carry the variations along exactly, from the compiled derivatives of the direct dynamics.
+A step is that of ``simulate``, one compiled function (``polypod.formulations.discrete_step``). Legs that are closed by
+iterating are closed at every stage by functions of their own: there the stages are taken here.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,10 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import AS_RIGID, InputError
+from ..formulations import discrete_step as formulas
 from ..friction import has_dry_friction
+from ..mechanism.verdict import with_verdict
+from ..symbols.expression import Iteration
 from ..symbols.integration import RK4
 
 
@@ -61,6 +63,8 @@ def discrete_step(
     poses = np.broadcast_to(poses, (*lead, 4, 4)).copy()
     twists, forces = (np.broadcast_to(one, (*lead, one.shape[-1])).copy() for one in given)
     load = np.broadcast_to(load, (*lead, 6))
+    if not model.kernels.mechanism.implicit_legs:
+        return _compiled(model, (poses, twists, forces, load), dt, substeps, friction, sensitivities)
     n = forces.shape[-1]
     total = np.broadcast_to(np.eye(12, 12 + n), (*lead, 12, 12 + n)) if sensitivities else None
     for _ in range(substeps):
@@ -71,6 +75,23 @@ def discrete_step(
     if total is None:
         return DiscreteStep(poses, twists)
     return DiscreteStep(poses, twists, total[..., :12], total[..., 12:])
+
+
+def _compiled(
+    model: Any, state: tuple[Array, ...], dt: float, substeps: int, friction: bool, sensitivities: bool
+) -> DiscreteStep:
+    """The step as one function of pose, twist, forces and wrench."""
+    kernels, key = model.kernels, f"discrete step {friction} {sensitivities}"
+    kernel = kernels.custom(key, partial(_function, kernels, friction, sensitivities))
+    given = dict(zip((p.name for p in kernel.inputs), (*state, dt, float(substeps)), strict=True))
+    return model._calls.of_kernel("step", kernel, given, "raise", lambda parts: DiscreteStep(*parts))  # type: ignore[no-any-return]
+
+
+def _function(kernels: Any, friction: bool, sensitivities: bool) -> Iteration:
+    mechanism = kernels.mechanism
+    step = formulas.discrete_step(mechanism, friction, kernels.options.dry, sensitivities)
+    found: Iteration = with_verdict(mechanism, step)
+    return found
 
 
 def _check(model: Any, dt: float, substeps: int, friction: bool) -> None:
