@@ -180,3 +180,12 @@ def test_intervals_hold_the_truth_of_a_foreign_machine(errors: Any, friction: An
     off = np.abs(result.beta - wanted) / result.half_widths
     assert (off <= 1).mean() >= 0.9
     assert off.max() < 2.0  # of a hundred intervals the worst by chance
+
+
+def test_a_sample_beyond_a_reversal_is_no_lack_of_the_model() -> None:
+    """One sample in a thousand may be off by a hundred times the noise, one in twenty not."""
+    fit, held = five_bar_log(0), five_bar_log(1)
+    for every, explained in ((1000, True), (20, False)):
+        off = np.zeros_like(held.force)
+        off[10::every, 0] = 100 * FIVE_BAR["noise_force"]
+        assert identify(five_bar(), fit, replace(held, force=held.force + off)).verdict.explained is explained

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.errors import InputError
+from polypod.errors import InputError, UnknownNameError
+from polypod.export import export_c
 from support.refusals import refused
 from support.states import mostly_long
+from test_export_status import INVALID_INPUT, OK, Exported
 
 DT = 0.01
 
@@ -63,10 +68,10 @@ def test_its_order_is_four(model_of: Any) -> None:
     """Errors of pose, twist, A and B fall by 16 with half the step, against 64 steps."""
     model = model_of("hexapod")
     given = (*state(model), 0.04)
-    exact = model.step(*given, substeps=64)
+    exact = model.step(*given, substeps=64, friction=False)
     errors = []
     for substeps in (2, 4, 8):
-        found = model.step(*given, substeps=substeps)
+        found = model.step(*given, substeps=substeps, friction=False)
         errors.append([np.abs(one - other).max() for one, other in zip(found, exact, strict=True)])
     ratios = np.array(errors)[:-1] / np.array(errors)[1:]
     assert (ratios > 12).all()
@@ -77,13 +82,13 @@ def test_batches_are_single_states(model_of: Any) -> None:
     model = model_of("hexapod")
     pose, twist, force = state(model)
     forces = force * np.linspace(0.9, 1.1, 3)[:, None]
-    many = model.step(pose, twist, forces, DT, substeps=2)
+    many = model.step(pose, twist, forces, DT, substeps=2, friction=False)
     assert many.a.shape == (3, 12, 12)
     for k in range(3):
-        one = model.step(pose, twist, forces[k], DT, substeps=2)
+        one = model.step(pose, twist, forces[k], DT, substeps=2, friction=False)
         for whole, single in zip(many, one, strict=True):
             assert np.abs(whole[k] - single).max() < 1e-13
-    bare = model.step(pose, twist, forces, DT, substeps=2, sensitivities=False)
+    bare = model.step(pose, twist, forces, DT, substeps=2, friction=False, sensitivities=False)
     assert (bare.pose == many.pose).all()
     assert bare.a is None
 
@@ -99,3 +104,40 @@ def test_what_has_no_such_step(model_of: Any) -> None:
         model_of("staicu").step(home, still, np.zeros(3), DT)
     with refused(InputError, "friction"):
         model_of("kim-ryu").step(home, still, still, DT)
+
+
+def test_in_casadi_it_has_derivatives(model_of: Any) -> None:
+    """CasADi's own derivative by the forces is B; pose and twist are those of the step."""
+    model = model_of("hexapod")
+    pose, twist, force = state(model)
+    wanted = model.step(pose, twist, force, DT, friction=False)
+    function = model.casadi("discrete_step", friction=False)
+    given = (pose.ravel(), twist, force, np.zeros(6), DT)
+    found = function(*given)
+    assert np.abs(np.array(found[0]).ravel() - wanted.pose.ravel()).max() < 1e-14
+    assert np.abs(np.array(found[1]).ravel() - wanted.twist).max() < 1e-13
+    f = ca.MX.sym("f", 6)
+    by_force = ca.Function("b", [f], [ca.jacobian(function(*given[:2], f, *given[3:])[1], f)])(force)
+    assert np.abs(np.array(by_force) - wanted.b[6:]).max() < 1e-12
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_in_c_it_is_the_same(model_of: Any, tmp_path: Path) -> None:
+    """The four rounds are those of the method: a number of iterations that is chosen does not change them."""
+    model = model_of("hexapod")
+    step = Exported(tmp_path, model, "discrete_step", friction=False, iterations=2)
+    pose, twist, force = state(model)
+    wanted = model.step(pose, twist, force, DT, friction=False)
+    status, found = step(pose=pose, twist=twist, force=force, time=DT)
+    assert status == OK
+    for name, one in zip(("pose_found", "twist_found", "a", "b"), wanted, strict=True):
+        assert np.abs(found[name] - one.ravel()).max() < 1e-12 * max(1.0, np.abs(one).max()), name
+    assert step(pose=pose, twist=np.full(6, np.nan), force=force, time=DT)[0] == INVALID_INPUT
+
+
+def test_what_has_no_discrete_step_in_c(model_of: Any) -> None:
+    with refused(InputError, "friction"):
+        export_c(model_of("kim-ryu"), "discrete_step")
+    with refused(UnknownNameError, "discrete_step"):
+        export_c(model_of("staicu"), "discrete_step")

@@ -18,7 +18,7 @@ from ..lazy import lazy
 from ..model import Model
 from ..parameters.chosen import Choice, ChosenNumbers
 from ..symbols.expression import Iteration
-from .code import Dialect, body, identifier, literal, named_expression, ports
+from .code import Dialect, body, dialect_of, identifier, iterates, literal, named_expression, ports
 from .header import Target, comment, main_file
 from .motions import MOTIONS, motion_expression
 from .status import Judge, Threshold, enum
@@ -109,18 +109,18 @@ def function_code(
         parts, expression = step.parts, step.expression
     elif function in MOTIONS:
         expression = motion_expression(model, function, single, numbers is not None)
-        name = identifier(f"{model.robot.name}_{function}{end[isinstance(expression, Iteration)]}")
+        name = identifier(f"{model.robot.name}_{function}{end[iterates(expression)]}")
         parts = {"compute": expression}
     else:
         name, expression = named_expression(
             model, function, friction, numbers or False, single=single, further=(*STEPS, *MOTIONS)
         )
-        name += end[isinstance(expression, Iteration)]
+        name += end[iterates(expression)]
         parts = {"compute": expression}
     struct = None if numbers is None else Struct(name, dialect, numbers)
     codes, loops = [], []
     for part, one in parts.items():
-        own, chosen = f"{name}_{part}", _enough(part, dialect)
+        own, chosen = f"{name}_{part}", dialect_of(one, _enough(part, dialect))
         bound = ""
         if isinstance(one, Iteration) and (chosen.iterations or one.max_iterations):
             bound = f"{name}_{'' if part == 'compute' else part + '_'}MAX_ITERATIONS".upper()
@@ -321,7 +321,7 @@ def _target(precision: Precision, found: Function, stamp: Stamp, iterations: int
         f"stack takes {most} kB at most; with -O1 and above {least} kB at most."
     )
     more = [SINGLE] if precision == "float" else []
-    if iterations:
+    if iterations and iterates(found.expression):
         more.append(_ITERATIONS.format(iterations))
     elif found.loops:
         listed = ", ".join(f"{one.value} ({one.name})" for one in found.loops)

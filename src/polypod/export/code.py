@@ -16,6 +16,7 @@ from typing import ClassVar
 import casadi as ca
 
 from ..errors import UnknownNameError
+from ..formulations.discrete_step import discrete_step
 from ..kernels import Expression
 from ..limits.symbols import uses_expression, uses_of_outputs
 from ..mechanism import Mechanism
@@ -24,6 +25,7 @@ from ..mechanism.closing import closed
 from ..mechanism.dependent_coordinates import motion_with_actuators
 from ..mechanism.forward_kinematics import forward_kinematics, forward_kinematics_with_coordinates
 from ..model import Model
+from ..model.discrete_step import refuse_discrete_step
 from ..model.kernels import FUNCTIONS, Kernels
 from ..parameters.chosen import ChosenNumbers
 from ..platforms import DegreesOfFreedom
@@ -33,6 +35,8 @@ from ..symbols.graph import SELECT, Graph, unsupported
 
 LIMITS, CLEARANCE, BOUNDED = "limits", "clearance", "bounded_inverse_dynamics"
 """The use of every limit of a state, and distances between bodies, which are no kernels of the model."""
+DISCRETE_STEP = "discrete_step"
+"""A step of time with its sensitivities, of robots for which ``Model.step`` is one function."""
 LIMIT_USES = "limit_uses"
 """The same from what is known of a state already; a part of other functions only."""
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
@@ -185,6 +189,9 @@ def _expression(
         return uses_of_outputs(mechanism, model.robot_limits)
     if function == BOUNDED:
         return kernels.expression(mechanism.with_bounds, "inverse_dynamics", friction)
+    if function == DISCRETE_STEP:
+        refuse_discrete_step(model, friction)
+        return discrete_step(mechanism, friction, kernels.options.dry, sensitivities=True, once=True)
     lower = not DegreesOfFreedom(mechanism.robot).full
     # legs that iterations close are not known beside them: their motors follow from inverse_kinematics of the pose
     if function == "motion" and lower and not mechanism.implicit_legs:
@@ -218,7 +225,7 @@ def function_name(model: Model, function: str, friction: bool) -> str:
 def takes_friction(function: str) -> bool:
     """Whether friction in the joints is an option of a function: as its method of the model says."""
     method = getattr(Model, function, None)
-    return function == BOUNDED or (method is not None and "friction" in signature(method).parameters)
+    return function in (BOUNDED, DISCRETE_STEP) or (method is not None and "friction" in signature(method).parameters)
 
 
 def available_functions(model: Model) -> tuple[str, ...]:
@@ -239,6 +246,8 @@ def available_functions(model: Model) -> tuple[str, ...]:
     own = () if model.robot.flexible else (LIMITS, *([CLEARANCE] if model.clearances.function.pairs else []))
     if 0 < len(model.actuators) - model.mobility.count <= MOST_FREE:
         own += (BOUNDED,)
+    if not (model.robot.flexible or model.robot.dof or model.internal or model.kernels.mechanism.implicit_legs):
+        own += (DISCRETE_STEP,)
     return (*(name for name in FUNCTIONS if name not in missing), *own)
 
 
@@ -267,6 +276,16 @@ def ports(expression: Expression | Iteration) -> tuple[list[tuple[str, Port]], l
     return inputs, [(f"{p.name}_found" if p.name in taken else p.name, p) for p in expression.outputs]
 
 
+def dialect_of(expression: Expression | Iteration, dialect: Dialect) -> Dialect:
+    """The dialect for a function: iterations that are counted anyway take no other number."""
+    return replace(dialect, iterations=0) if isinstance(expression, Iteration) and expression.counted else dialect
+
+
+def iterates(expression: Expression | Iteration) -> bool:
+    """Whether a function iterates until its state tells it to end, or a number of times that is chosen."""
+    return isinstance(expression, Iteration) and not expression.counted
+
+
 def body(
     expression: Expression | Iteration,
     dialect: Dialect,
@@ -277,6 +296,7 @@ def body(
 
     ``bound`` is the text of the largest number of iterations, unless that is the number itself.
     """
+    dialect = dialect_of(expression, dialect)
     inputs, outputs = ports(expression)
     names, results = [name for name, _ in inputs], [name for name, _ in outputs]
     program = expression.program

@@ -233,10 +233,16 @@ ABOUT = {
     "forces of the motors, Jacobian, inertia at the coordinates, use of limits",
     "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
+    "discrete_step": "the state of the platform after a time at constant forces, one step of RK4, and its derivatives "
+    "by the state and the forces before: dx = A dx + B df, for predictive control",
     "online_step": "the state of all actuated coordinates some time after another, on the shortest jerk-limited motion "
     "to a target that may change every cycle; all come to it at the same time",
     "washout_step": "the platform of a motion simulator one period later, by the classical washout filter, from "
     "specific force and angular velocity of a vehicle",
+    "path_push": "a line or an arc put behind those that a motion along a stream of them has in its memory; the motion "
+    "keeps its limits whatever comes later",
+    "path_step": "the motion along a stream of lines and arcs one period later, with rounded corners; it comes to rest "
+    "at the end of what path_push has put into its memory",
     "stiffness": "stiffness of the platform from those of drives, legs and joints, without preload",
     "steady_shape": "quasi-static deflection of the platform along a motion (no vibration), and its actuator forces",
 }
@@ -258,7 +264,14 @@ INPUTS = {
     "max_jerk": "largest jerks [{q}/s^3], greater than 0",
     "lowest": "lowest targets [{q}], may be -INFINITY; those of the robot file are in the example",
     "highest": "highest targets [{q}], may be INFINITY",
-    "memory": "memory of the filter: zeros at first, then what the period before gave",
+    "memory": "memory: what the call before gave; at first zeros, but for a path its position at rest in 0 to 2 [m]",
+    "path_limits": "largest speed [m/s], acceleration [m/s^2] and jerk [m/s^3], largest distance from the path [m]; "
+    "all greater than 0",
+    "segment_end": "where the line or the arc ends [m]",
+    "centre": "centre of the arc [m]; not looked at for a line",
+    "axis": "axis about which the arc turns, by the right hand; along it a helix rises; zeros for a line",
+    "feed": "its speed [m/s], greater than 0; curves and corners may be slower",
+    "rest": "pause before it [s]; 0 for none",
     "specific_force": "acceleration of the vehicle minus gravity, in its axes, z upward: 0, 0, 9.81 at rest [m/s^2]",
     "angular_velocity": "angular velocity of the vehicle in its axes [rad/s]",
     "neutral": "pose to which the platform returns, laid out as a pose: rotation in columns 0 to 2 of rows 0 to 2, "
@@ -338,7 +351,17 @@ OUTPUTS = {
     "duration": "time [s] in which all coordinates come to the target, from the state that goes in",
     "durations": "shortest time [s] of each coordinate alone",
     "outside": "by how much the target is outside its range [{q}]; then the nearest inside is taken. Zero inside",
-    "next_memory": "memory of the filter for the next period",
+    "next_memory": "memory for the next call",
+    "taken": "1 if all of it is in the memory; 0 if not: if room is not 0 call again at once, else after the next "
+    "period, with the same arc or line (without its pause if the memory has changed)",
+    "room": "how many lines, or pieces of arcs and lines, there is room for [1]",
+    "x_path": "position [m]",
+    "xdot_path": "velocity [m/s]",
+    "xddot_path": "acceleration [m/s^2]",
+    "remaining": "time [s] until the motion rests at the end of all that has come in",
+    "a": "A of dx_found = A dx + B df with dx = [dp; dtheta; dtwist]: displacement [m], rotation vector [rad] on the "
+    "left of the pose, velocities; base axes",
+    "b": "B, by the actuator forces",
     "loss": "power that each element takes [W]",
     "internal": INPUTS["internal"],
     "elastic": INPUTS["elastic"],

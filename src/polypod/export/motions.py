@@ -8,10 +8,12 @@ from ..errors import InputError
 from ..kernels import Expression
 from ..model import Model
 from ..online.planner import online_step
+from ..online.stream import path_push, path_step
 from ..online.washout import washout_step
 from ..symbols.expression import Iteration
 
 ONLINE, WASHOUT = "online_step", "washout_step"
+PUSH, PATH = "path_push", "path_step"
 
 
 def _online(model: Model, single: bool) -> Iteration:
@@ -21,6 +23,8 @@ def _online(model: Model, single: bool) -> Iteration:
 MOTIONS: dict[str, Callable[[Model, bool], Expression | Iteration]] = {
     ONLINE: _online,
     WASHOUT: lambda model, single: washout_step(),
+    PUSH: lambda model, single: path_push(),
+    PATH: lambda model, single: path_step(),
 }
 """Functions of motion by name."""
 

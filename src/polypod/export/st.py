@@ -18,7 +18,7 @@ from ..model import Model
 from ..model.arguments import ROTATION_TOLERANCE
 from ..symbols.expression import Iteration, Port
 from .c import SINGLE, Precision, checked_iterations, checked_precision
-from .code import Dialect, body, literal, named_expression, ports
+from .code import Dialect, body, iterates, literal, named_expression, ports
 from .header import LEAST, Ports, Target, comment, home_value
 from .status import MAY_BE_UNKNOWN, SINGLE_ROTATION_TOLERANCE, STATUS
 
@@ -214,10 +214,8 @@ def export_st(
     checked_iterations(iterations)
     single = precision == "float"
     name, expression = named_expression(model, function, friction, single=single)
-    iterates = isinstance(expression, Iteration)
-    name = block_name(
-        name + ("_float" if single else "") + (f"_{iterations}_iterations" if iterations and iterates else "")
-    )
+    fixed = iterations if iterates(expression) else None
+    name = block_name(name + ("_float" if single else "") + (f"_{fixed}_iterations" if fixed else ""))
     dialect = StructuredText(
         "structured text",
         "",
@@ -231,7 +229,7 @@ def export_st(
         narrow=True,  # as compilers read them that read all literals as single numbers first (matiec)
         number="REAL" if single else "LREAL",
     )
-    target = _target(dialect, bool(iterations and iterates))
+    target = _target(dialect, bool(fixed))
     code = _block(model, name, expression, dialect)
     helpers = "".join(
         f"{helper_function(f'{name}_{helper}', helper, dialect)}\n"

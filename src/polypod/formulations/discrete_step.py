@@ -27,16 +27,16 @@ _POSITION, _CAYLEY, _TWIST = slice(0, 3), slice(3, 6), slice(6, 12)
 
 
 def discrete_step(
-    mechanism: Mechanism, friction: bool, dry: DryFriction, sensitivities: bool, single: bool = False
+    mechanism: Mechanism, friction: bool, dry: DryFriction, sensitivities: bool, once: bool = False
 ) -> Iteration:
     """State after a time from pose, twist, force and wrench, with A (12, 12) and B (12, n) if asked for.
 
-    Inputs end with the ``time`` and, unless it is a ``single`` one, with the ``count`` of steps that it has. The legs
-    are in closed form.
+    Inputs end with the ``time`` and, unless it is one step of RK4 (``once``), the ``count`` of those. The legs are in
+    closed form.
     """
     x = mechanism.inputs()
     time, many = Port("time", ca.SX.sym("time"), ()), Port("count", ca.SX.sym("count"), ())
-    count, n = ca.SX(1) if single else many.symbols, len(mechanism.actuators)
+    count, n = ca.SX(1) if once else many.symbols, len(mechanism.actuators)
     layout = _Layout(n if sensitivities else None)
     rate = _rate(mechanism, friction, dry, sensitivities)
     force, wrench = x.force.symbols, x.wrench.symbols
@@ -70,7 +70,7 @@ def discrete_step(
     start = layout.state(axes[:3, :3], axes[:3, 3], x.twist.symbols, ca.SX.eye(12))
     found = runge_kutta(
         "discrete_step",
-        (*x.state, x.force, x.wrench, time, *(() if single else (many,))),
+        (*x.state, x.force, x.wrench, time, *(() if once else (many,))),
         start,
         time.symbols / count,
         count,
@@ -80,7 +80,7 @@ def discrete_step(
         state_of=layout.after,
         parameters=mechanism.port,
     )
-    return replace(found, any_order=True, max_iterations=_STAGES if single else 0)
+    return replace(found, any_order=True, max_iterations=_STAGES if once else 0, counted=once)
 
 
 def _rate(

@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 OUTLIER = 6.0
 """Residuals beyond this many times the channel's usual size (by its median) are outliers."""
+FEW_OUTLIERS = 0.005
+"""Part of the samples of a held-out log that may be outliers without being a lack of the model."""
 LAGS = 20
 WHITE = 0.01
 """Residuals of a smaller p-value are not white."""
@@ -157,6 +159,14 @@ class Forces:
         off = np.where(self.good, self.measured - predicted, 0.0)
         return np.asarray(np.sqrt((off**2).sum(axis=0) / np.maximum(self.good.sum(axis=0), 1)))
 
+    @property
+    def without_outliers(self) -> Forces:
+        """The same without outliers of the new numbers, as a fit leaves them out, unless they are many: one sample on
+        the other side of a reversal of dry friction is off by twice that friction."""
+        found = outliers(self.measured - self.after, self.good)
+        few = found.sum(axis=0) <= FEW_OUTLIERS * self.good.sum(axis=0)
+        return replace(self, good=self.good & ~(found & few))
+
 
 class Verdict(NamedTuple):
     """What an identification is worth: whether forces are explained, by errors of the worst channel over its noise.
@@ -241,7 +251,7 @@ class Identification:
     @property
     def verdict(self) -> Verdict:
         """Whether forces are explained down to their noise."""
-        shown = (self.validation or self.runs)[-1]
+        shown = (self.validation or self.runs)[-1].without_outliers
         ratio = float(np.max(shown.error(shown.after) / np.maximum(shown.noise, 1e-300)))
         return Verdict(bool(ratio <= EXPLAINED), ratio, bool(self.validation))
 

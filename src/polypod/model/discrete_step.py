@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -17,7 +18,7 @@ from ..errors import AS_RIGID, InputError
 from ..formulations import discrete_step as formulas
 from ..friction import has_dry_friction
 from ..mechanism.verdict import with_verdict
-from ..symbols.expression import Iteration
+from ..symbols.expression import Expression, Iteration
 from ..symbols.integration import RK4
 
 
@@ -84,22 +85,38 @@ def _compiled(
     kernels, key = model.kernels, f"discrete step {friction} {sensitivities}"
     kernel = kernels.custom(key, partial(_function, kernels, friction, sensitivities))
     given = dict(zip((p.name for p in kernel.inputs), (*state, dt, float(substeps)), strict=True))
-    return model._calls.of_kernel("step", kernel, given, "raise", lambda parts: DiscreteStep(*parts))  # type: ignore[no-any-return]
+    return model._calls.of_kernel("step", kernel, given, "raise", lambda parts: DiscreteStep(*parts))
 
 
-def _function(kernels: Any, friction: bool, sensitivities: bool) -> Iteration:
+def _function(kernels: Any, friction: bool, sensitivities: bool) -> Expression | Iteration:
     mechanism = kernels.mechanism
     step = formulas.discrete_step(mechanism, friction, kernels.options.dry, sensitivities)
-    found: Iteration = with_verdict(mechanism, step)
-    return found
+    return with_verdict(mechanism, step)
+
+
+def casadi_step(model: Any, friction: bool) -> ca.Function:
+    """One step as a function in CasADi, which derives it itself."""
+    refuse_discrete_step(model, friction)
+    mechanism = model.kernels.mechanism
+    if mechanism.implicit_legs:
+        raise InputError(
+            f"casadi: legs of {model.robot.name!r} close by iteration, so its discrete step is not one graph"
+        )
+    step = formulas.discrete_step(mechanism, friction, model.kernels.options.dry, sensitivities=False, once=True)
+    return (step.fixed(mechanism.numbers.values) if step.parameters else step).unrolled
 
 
 def _check(model: Any, dt: float, substeps: int, friction: bool) -> None:
-    robot = model.robot
     if not np.isfinite(dt) or dt <= 0:
         raise InputError(f"dt: must be a finite time greater than 0 s, got {dt!r}")
     if substeps < 1:
         raise InputError(f"substeps: at least 1 is needed, got {substeps}")
+    refuse_discrete_step(model, friction)
+
+
+def refuse_discrete_step(model: Any, friction: bool) -> None:
+    """Raise for robots that have no discrete step with derivatives."""
+    robot = model.robot
     if robot.flexible:
         raise InputError(f"step: the platform of {robot.name!r} is flexible; {AS_RIGID}", code="flexible")
     if robot.dof or model.internal:

@@ -57,7 +57,7 @@ from .clearances import Clearances
 from .closing import closing
 from .derivatives import DerivativeFunctions, Derivatives, Regressor
 from .diagnosis import Errors, check_policy
-from .discrete_step import DiscreteStep, discrete_step
+from .discrete_step import DiscreteStep, casadi_step, discrete_step
 from .distribution import CRITERIA, force_bounds, warn_of_tensions
 from .elastic import deflection, steady_shape
 from .forward import forward_kinematics, forward_kinematics_of_designs
@@ -2554,7 +2554,8 @@ class Model(Kept):
         Parameters
         ----------
         name : str
-            Name of the function, as in ``kernel``.
+            Name of the function, as in ``kernel``, or ``discrete_step``: pose and twist a time after others, as of
+            ``step`` with one step of RK4, from pose, twist, force, wrench and time.
         friction : bool, optional
             Whether friction in the joints is included.
         formulation : str, optional
@@ -2570,6 +2571,8 @@ class Model(Kept):
         InputError
             If the function is found by an iteration without derivatives.
         """
+        if name == "discrete_step":
+            return casadi_step(self, friction)
         expression = self._kernels.expression(self._kernels.mechanism, name, friction, formulation)
         if isinstance(expression, Iteration) and expression.equations is None:
             raise InputError(f"casadi: {name!r} is found by an iteration without derivatives{_INSTEAD.get(name, '')}")

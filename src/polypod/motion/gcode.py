@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError
@@ -34,6 +35,94 @@ class _Line(NamedTuple):
     switches: list[float]
 
 
+class Move(NamedTuple):
+    """A line or an arc of a program.
+
+    Attributes
+    ----------
+    start, end : ndarray, shape (3,)
+        Where it begins and ends [m].
+    speed : float
+        Its feed [m/s].
+    centre : ndarray, shape (3,), or None
+        Centre of an arc [m]; None for a line.
+    axis : ndarray, shape (3,)
+        Axis about which an arc turns, by the right hand.
+    rest : float
+        Pause [s] before it.
+    """
+
+    start: Array
+    end: Array
+    speed: float
+    centre: Array | None
+    axis: Array
+    rest: float
+
+
+class Program:
+    """A program of a machine tool, read line by line as it comes in.
+
+    Parameters
+    ----------
+    start : array_like, shape (3,)
+        Where the tool is before the first line [m].
+    rapid : float
+        Speed of G0 and largest speed of all others [m/s].
+    name : str, optional
+        Of its file, for messages.
+
+    Attributes
+    ----------
+    over : bool
+        Whether M2 or M30 was read.
+
+    Examples
+    --------
+    >>> program = Program([0.0, 0.0, 0.0], rapid=0.2)
+    >>> program.read("G1 X10 F600 (a comment)").end
+    array([0.01, 0.  , 0.  ])
+    >>> program.read("M3 S1000") is None
+    True
+    """
+
+    def __init__(self, start: ArrayLike, rapid: float, name: str = "program") -> None:
+        self._machine = _Machine(np.array(start, dtype=float))
+        self._name, self._rapid, self._number = name, rapid, 0
+        self.over = False
+
+    def read(self, text: str) -> Move | None:
+        """The next line.
+
+        Parameters
+        ----------
+        text : str
+            The line.
+
+        Returns
+        -------
+        Move or None
+            What it moves; None if it does not.
+
+        Raises
+        ------
+        InputError
+            For a word that is not known, with the number of the line.
+        """
+        self._number += 1
+        line = None if self.over else _line(text, self._number, self._name)
+        if line is None:
+            return None
+        move = _obey(self._machine, line, self._name, self._rapid)
+        self.over = bool(_END & set(line.switches))
+        return move
+
+    @property
+    def rest(self) -> float:
+        """Pause [s] that was read since the last line that moves."""
+        return self._machine.rest
+
+
 @dataclass
 class _Machine:
     """What a program has set so far."""
@@ -44,10 +133,7 @@ class _Machine:
     absolute: bool = True
     plane: tuple[int, int, int] = _PLANES[17]
     feed: float | None = None
-    points: list[Array] = field(default_factory=list)
-    speeds: list[float] = field(default_factory=list)
-    radii: list[float] = field(default_factory=list)
-    pauses: dict[int, float] = field(default_factory=dict)
+    rest: float = 0.0
 
 
 def read_gcode(text: str, name: str, start: Array, rapid: float, chord: float) -> Segments:
@@ -66,53 +152,58 @@ def read_gcode(text: str, name: str, start: Array, rapid: float, chord: float) -
     Segments
         Corners, speeds, pauses and radii.
     """
-    machine = _Machine(np.array(start, dtype=float))
-    machine.points.append(machine.position.copy())
-    for line in _lines(text, name):
-        _obey(machine, line, name, rapid, chord)
-        if _END & set(line.switches):
-            break
-    if len(machine.points) < 2:
-        raise InputError(f"file: {name}: no line moves the tool")
-    pauses = np.zeros(len(machine.points))
-    for k, seconds in machine.pauses.items():
-        pauses[k] += seconds
-    return Segments(np.array(machine.points), np.array(machine.speeds), pauses, np.array(machine.radii))
-
-
-def _lines(text: str, name: str) -> list[_Line]:
-    """The words of every line that has any."""
-    found = []
-    for number, raw in enumerate(text.splitlines(), 1):
-        rest = _COMMENT.sub("", raw).strip()
-        if rest in ("", "%") or rest.startswith("/"):
+    program = Program(start, rapid, name)
+    points, speeds, radii, pauses = [np.array(start, dtype=float)], [], [], {0: 0.0}
+    for raw in text.splitlines():
+        move = program.read(raw)
+        if move is None:
             continue
-        words: dict[str, float] = {}
-        codes, switches = [], []
-        while rest:
-            match = _WORD.match(rest)
-            if match is None:
-                raise InputError(f"file: {name}: line {number}: {rest!r} is not a letter with a number")
-            letter, value = match[1].upper(), float(match[2])
-            rest = rest[match.end() :].strip()
-            if letter == "G":
-                codes.append(value)
-            elif letter == "M":
-                switches.append(value)
-            elif letter in words:
-                raise InputError(f"file: {name}: line {number}: {letter} is given twice")
-            elif letter not in "XYZIJKRFPNST":
-                raise InputError(f"file: {name}: line {number}: word {letter}{value:g} is not known; {_KNOWN}")
-            else:
-                words[letter] = value
-        found.append(_Line(number, words, codes, switches))
-    return found
+        pauses[len(points) - 1] = pauses.get(len(points) - 1, 0.0) + move.rest
+        corners, radius = _chords(move, chord, name)
+        for corner in corners:
+            if not np.allclose(corner, points[-1], rtol=0, atol=1e-12):
+                points.append(corner)
+                speeds.append(move.speed)
+                radii.append(radius)
+    if len(points) < 2:
+        raise InputError(f"file: {name}: no line moves the tool")
+    pauses[len(points) - 1] = pauses.get(len(points) - 1, 0.0) + program.rest
+    rests = np.zeros(len(points))
+    for k, seconds in pauses.items():
+        rests[k] = seconds
+    return Segments(np.array(points), np.array(speeds), rests, np.array(radii))
+
+
+def _line(raw: str, number: int, name: str) -> _Line | None:
+    """The words of a line; None if it has none."""
+    rest = _COMMENT.sub("", raw).strip()
+    if rest in ("", "%") or rest.startswith("/"):
+        return None
+    words: dict[str, float] = {}
+    codes, switches = [], []
+    while rest:
+        match = _WORD.match(rest)
+        if match is None:
+            raise InputError(f"file: {name}: line {number}: {rest!r} is not a letter with a number")
+        letter, value = match[1].upper(), float(match[2])
+        rest = rest[match.end() :].strip()
+        if letter == "G":
+            codes.append(value)
+        elif letter == "M":
+            switches.append(value)
+        elif letter in words:
+            raise InputError(f"file: {name}: line {number}: {letter} is given twice")
+        elif letter not in "XYZIJKRFPNST":
+            raise InputError(f"file: {name}: line {number}: word {letter}{value:g} is not known; {_KNOWN}")
+        else:
+            words[letter] = value
+    return _Line(number, words, codes, switches)
 
 
 _KNOWN = "known: G0 to G4, G17 to G21, G90, G91, G94, M2 to M9 and M30, X Y Z I J K R F P, and N S T"
 
 
-def _obey(machine: _Machine, line: _Line, name: str, rapid: float, chord: float) -> None:
+def _obey(machine: _Machine, line: _Line, name: str, rapid: float) -> Move | None:
     """One line."""
 
     def refuse(what: str) -> InputError:
@@ -143,11 +234,10 @@ def _obey(machine: _Machine, line: _Line, name: str, rapid: float, chord: float)
     if dwell:
         if "P" not in words or words["P"] < 0:
             raise refuse("G4 needs P, the time of the pause in seconds")
-        at = len(machine.points) - 1
-        machine.pauses[at] = machine.pauses.get(at, 0.0) + words["P"]
-        return
+        machine.rest += words["P"]
+        return None
     if not set("XYZIJKR") & set(words):
-        return
+        return None
     if machine.motion is None:
         raise refuse("coordinates without a motion; write G0, G1, G2 or G3 first")
     end = machine.position.copy()
@@ -160,24 +250,20 @@ def _obey(machine: _Machine, line: _Line, name: str, rapid: float, chord: float)
         raise refuse(f"G{machine.motion:g} needs a feed; write F before it")
     else:
         speed = min(machine.feed, rapid)
+    centre: Array | None
     if machine.motion in (0, 1):
         if set("IJKR") & set(words):
             raise refuse("I, J, K and R are of arcs; write G2 or G3")
-        corners, radius = [end], math.inf
+        centre, axis = None, np.zeros(3)
     else:
-        corners, radius = _arc(machine, line, end, chord, refuse)
-    for corner in corners:
-        if not np.allclose(corner, machine.points[-1], rtol=0, atol=1e-12):
-            machine.points.append(corner)
-            machine.speeds.append(speed)
-            machine.radii.append(radius)
-    machine.position = end
+        centre, axis = _arc(machine, line, end, refuse)
+    move = Move(machine.position, end, speed, centre, axis, machine.rest)
+    machine.position, machine.rest = end, 0.0
+    return move
 
 
-def _arc(
-    machine: _Machine, line: _Line, end: Array, chord: float, refuse: Callable[[str], InputError]
-) -> tuple[list[Array], float]:
-    """Corners of the chords of an arc or a helix, without its start, and its radius."""
+def _arc(machine: _Machine, line: _Line, end: Array, refuse: Callable[[str], InputError]) -> tuple[Array, Array]:
+    """Centre of an arc or a helix, at the height of its start, and the axis about which it turns."""
     words, (a, b, across) = line.words, machine.plane
     start = machine.position
     offsets = ["IJK"[k] for k in (a, b)]
@@ -199,21 +285,33 @@ def _arc(
             "the centre of an arc must be as far from its start as from its end, got "
             f"{1e3 * radius:.6g} and {1e3 * other:.6g} mm"
         )
-    first, last = (math.atan2(*(point - centre)[::-1]) for point in (here, there))
-    sweep = (first - last if clockwise else last - first) % (2 * math.pi)
+    middle = start.copy()
+    middle[[a, b]] = centre
+    return middle, (-1.0 if clockwise else 1.0) * np.eye(3)[across]
+
+
+def _chords(move: Move, chord: float, name: str) -> tuple[list[Array], float]:
+    """Corners of the chords of an arc or a helix, without its start, and its radius; the end of a line."""
+    if move.centre is None:
+        return [move.end], math.inf
+    n = move.axis
+    here, there = move.start - move.centre, move.end - move.centre
+    rise = float(n @ (there - here))
+    here, there = here - (n @ here) * n, there - (n @ there) * n
+    radius, other = float(np.linalg.norm(here)), float(np.linalg.norm(there))
+    x = here / radius
+    y = np.cross(n, x)
+    sweep = math.atan2(y @ there, x @ there) % (2 * math.pi)
     if sweep < 1e-9:
         sweep = 2 * math.pi  # a full circle
     step = 2 * math.acos(max(1 - chord / radius, 0.5))
     count = max(math.ceil(sweep / step), 2)
     if count > _MOST_CHORDS:
-        raise refuse(f"an arc of {count} chords is too much; allow a larger corner")
-    part = np.linspace(0.0, 1.0, count + 1)[1:]
-    angle = first + (-sweep if clockwise else sweep) * part
-    size = radius + (other - radius) * part
-    corners = np.empty((count, 3))
-    corners[:, a], corners[:, b] = centre[0] + size * np.cos(angle), centre[1] + size * np.sin(angle)
-    corners[:, across] = start[across] + (end[across] - start[across]) * part
-    corners[-1] = end
+        raise InputError(f"file: {name}: an arc of {count} chords is too much; allow a larger corner")
+    part = np.linspace(0.0, 1.0, count + 1)[1:, None]
+    turned = np.cos(sweep * part) * x + np.sin(sweep * part) * y
+    corners = move.centre + (radius + (other - radius) * part) * turned + (rise * part) * n
+    corners[-1] = move.end
     return list(corners), radius
 
 

@@ -4,10 +4,20 @@ cues.
 Each is a step of bounded time, in Python and as exported C: ``polypod export c ROBOT online_step``.
 """
 
+from .path import PathState, PathStream
 from .targets import OnlineMotion, OnlinePlan, OnlineState, actuator_ranges
 from .washout import Washout, WashoutState
 
-__all__ = ["OnlineMotion", "OnlinePlan", "OnlineState", "Washout", "WashoutState", "actuator_ranges"]
+__all__ = [
+    "OnlineMotion",
+    "OnlinePlan",
+    "OnlineState",
+    "PathState",
+    "PathStream",
+    "Washout",
+    "WashoutState",
+    "actuator_ranges",
+]
 
 
 def __dir__() -> list[str]:

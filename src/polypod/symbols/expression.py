@@ -101,7 +101,7 @@ class Iteration:
     to zero. What depends on those alone is then not computed in every round. Empty: any number may change in any round.
     ``equations``, if there are any, say what the iteration solves (``polypod.symbols.implicit_function``): the
     function then has derivatives. ``max_iterations`` is a number of iterations after which every state is done, finite
-    or not; 0 where inputs determine it.
+    or not; 0 where inputs determine it. One that is ``counted`` takes that many, in every state.
     """
 
     name: str
@@ -115,6 +115,7 @@ class Iteration:
     inner_state: tuple[int, ...] = ()
     equations: Callable[[], Equations] | None = None
     max_iterations: int = 0
+    counted: bool = False
 
     @lazy
     def function(self) -> ca.Function:
@@ -143,6 +144,22 @@ class Iteration:
             ca.Function("step", [*inputs, self.state, *p], ca.cse([ca.densify(self.step)])),
             ca.Function("finish", [*inputs, self.state, *p], finish),
         )
+
+    @lazy
+    def unrolled(self) -> ca.Function:
+        """The CasADi function of one that is ``counted``, round after round, with derivatives of every order."""
+        given = [*self.inputs, *_optional(self.parameters)]
+        symbols: list[Any] = [ca.MX.sym(p.name, p.length) for p in given]
+        inputs, p = symbols[: len(self.inputs)], symbols[len(self.inputs) :]
+        start, step, finish = self.functions
+        state: Any = start(*symbols)
+        for _ in range(self.max_iterations):
+            state = step(*inputs, state, *p)
+        last: Any = finish(*inputs, state, *p)
+        found: list[Any] = [last] if len(self.outputs) == 1 else list(last)
+        names = [one.name for one in given]
+        ends = [f"{one.name}_found" if one.name in names else one.name for one in self.outputs]
+        return ca.Function(self.name, symbols, found, names, ends)
 
     @lazy
     def program(self) -> Program:
