@@ -101,15 +101,15 @@ def test_a_line_takes_its_closed_form() -> None:
 def test_arcs_and_helices_are_round() -> None:
     """At most the allowed distance from the circle; a large one is as fast as it can be."""
     program = Program([0.05, 0, 0], rapid=SPEED)
-    read = [program.read(text) for text in ("G3 X50 Y0 I-50 J0 Z10 F6000", "G2 X0 Y-50 R50 F6000")]
+    read = [program.read(text) for text in ("G3 X-50 Y0 I-50 J0 Z5 F6000", "G2 X-40 Y10 R10 F6000")]
     way = travelled([move for move in read if move is not None], [0.05, 0, 0])
     keeps_its_limits(way)
-    rising = way["x"][:, 2] < 0.01 - 1e-6
+    rising = way["x"][:, 2] < 0.005 - 1e-6
     radius = np.hypot(way["x"][:, 0], way["x"][:, 1])
     assert np.abs(radius[rising] - 0.05).max() <= CORNER
-    assert np.abs(way["x"][-1] - [0, -0.05, 0.01]).max() < 1e-12
-    turned = np.hypot(2 * np.pi * 0.05, 0.01) + np.pi / 2 * 0.05
-    assert len(way["x"]) * PERIOD < turned / SPEED + 0.6
+    assert np.abs(way["x"][-1] - [-0.04, 0.01, 0.005]).max() < 1e-12
+    first = np.hypot(np.pi * 0.05, 0.005) / SPEED
+    assert first < rising.sum() * PERIOD < first + 0.2
 
 
 def test_it_takes_little_longer_than_with_the_whole_program_known() -> None:
@@ -155,6 +155,7 @@ def test_what_is_refused() -> None:
         program.read("G41 X5")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
 def test_the_same_in_c(tmp_path: Path) -> None:
     model = pp.Model("five-bar")
@@ -180,6 +181,6 @@ def test_the_same_in_c(tmp_path: Path) -> None:
         memory, here = state.memory, found["next_memory"]
         assert np.abs(found["x_path"] - state.x).max() < 1e-15
         assert np.abs(found["xddot_path"] - state.xddot).max() < 1e-12
-    assert np.linalg.norm(state.xdot) > 0.05
+    assert np.linalg.norm(state.xdot) > 0.01
     assert push(memory=here, **{**given, "feed": 0.0})[0] == INVALID_INPUT
     assert push(memory=here, **{**given, "path_limits": [np.nan, 1, 1, 1]})[0] == INVALID_INPUT

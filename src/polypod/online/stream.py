@@ -26,7 +26,7 @@ from ..symbols.expression import Expression, Iteration, Port, port
 
 SLOTS = 24
 """Segments that are kept: those whose average is not over, and those to come."""
-SIZE = 13
+SIZE = 14
 MEMORY = 3 + SLOTS * SIZE
 _LONG_AGO = -1e6
 """When segments began that never were [s]."""
@@ -80,7 +80,7 @@ class _Law(NamedTuple):
 
 class _Slot(NamedTuple):
     """A segment that is kept: when it begins, for how long, velocity, end; the pause before it, its bend |du| F, that
-    F, its length, its speed (0 for one that never was)."""
+    F, how far corners move the path aside there, its length, its speed (0 for one that never was)."""
 
     begin: ca.SX
     span: ca.SX
@@ -89,12 +89,13 @@ class _Slot(NamedTuple):
     pause: ca.SX
     bend: ca.SX
     fastest: ca.SX
+    aside: ca.SX
     length: ca.SX
     speed: ca.SX
 
     @staticmethod
     def of(x: ca.SX) -> _Slot:
-        return _Slot(x[0], x[1], x[2:5], x[5:8], x[8], x[9], x[10], x[11], x[12])
+        return _Slot(x[0], x[1], x[2:5], x[5:8], x[8], x[9], x[10], x[11], x[12], x[13])
 
     @property
     def column(self) -> ca.SX:
@@ -217,46 +218,49 @@ def path_push() -> Iteration:
         fastest = ca.fmax(fastest, ca.if_else(slot.over > last.over - law.whole / 2, slot.speed, 0))
     velocity, weight = speed * u, ca.if_else(was, bend, 0) * fastest
     allowed = (1 - _SAG) * law.corner * (1 + _MARGIN)
-    bends = [(slot.bend, slot.pause, slot.middle) for slot in slots[1:]]
-    sums = [
-        sum((c * law.response((law.whole - g) / 2 - ca.fabs(at - m)) for c, g, m in bends), ca.SX(0))
-        for _, _, at in bends
-    ]
-    kept = ca.SX.sym("kept", len(sums))
 
     def begins(pause: ca.SX) -> ca.SX:
         return ca.fmax(last.over + pause, 0)
 
+    def corner(pause: ca.SX) -> tuple[ca.SX, list[ca.SX]]:
+        """How far the path is moved aside here, and by how much more at the corners before."""
+        real = begins(pause) - last.over
+        middle, most = last.over + real / 2, (law.whole - real) / 2
+        here, there = weight * law.response(most), []
+        for slot in slots[1:]:
+            off = ca.fabs(middle - slot.middle)
+            here = here + slot.bend * law.response((law.whole - slot.pause) / 2 - off)
+            there.append(weight * law.response(most - off))
+        return ca.if_else(weight * law.response(most) > 0, here, 0), there
+
     def holds(pause: ca.SX) -> ca.SX:
-        begin = begins(pause)
-        real = begin - last.over
-        middle, most = begin - real / 2, (law.whole - real) / 2
-        good, here = ca.SX(1), weight * law.response(most)
-        for (c, g, m), already in zip(bends, ca.vertsplit(kept), strict=True):
-            off = ca.fabs(middle - m)
-            here = here + c * law.response((law.whole - g) / 2 - off)
-            good = ca.logic_and(good, already + weight * law.response(most - off) <= ca.fmax(allowed, already))
+        here, there = corner(pause)
+        good = here <= allowed
+        for slot, more in zip(slots[1:], there, strict=True):
+            good = ca.logic_and(good, slot.aside + more <= ca.fmax(allowed, slot.aside))
         for slot in slots:
-            apart = ca.norm_2(velocity - slot.velocity) > law.speed * (1 + _MARGIN)
-            good = ca.logic_and(good, ca.logic_or(ca.logic_not(apart), begin >= slot.over + law.long))
-        return ca.logic_and(good, ca.logic_or(here <= allowed, weight * law.response(most) <= 0))
+            differs = ca.norm_2(velocity - slot.velocity) > law.speed * (1 + _MARGIN)
+            good = ca.logic_and(good, ca.logic_or(ca.logic_not(differs), begins(pause) >= slot.over + law.long))
+        return good
 
     low, high, first = ca.SX.sym("low"), ca.SX.sym("high"), ca.SX.sym("first")
     middle = ca.if_else(first > 0, 0, (low + high) / 2)
     good = holds(middle)
-    following = ca.vertcat(kept, ca.if_else(good, low, middle), ca.if_else(good, middle, high), 0)
-    rounds = ca.SX.sym("rounds")
-    done = ca.SX.sym("done")
-    state = ca.vertcat(kept, low, high, first, rounds, done)
-    start = ca.vertcat(*sums, 0, law.whole, 1, 0, 0)
-    step_ = ca.vertcat(following, rounds + 1, rounds + 1 >= _ROUNDS)
+    rounds, done = ca.SX.sym("rounds"), ca.SX.sym("done")
+    state = ca.vertcat(low, high, first, rounds, done)
+    start = ca.vertcat(0, law.whole, 1, 0, 0)
+    halved = ca.if_else(good, low, middle), ca.if_else(good, middle, high)
+    following = ca.vertcat(*halved, 0, rounds + 1, rounds + 1 >= _ROUNDS)
     pause = ca.fmax(high, ca.if_else(rest > 0, law.whole + rest, 0))
     begin = begins(pause)
     real = begin - last.over
-    new = _Slot(begin, length / ca.fmax(speed, 1e-300), velocity, piece.end, real, weight, fastest, length, speed)
+    here, there = corner(pause)
+    span = length / ca.fmax(speed, 1e-300)
+    new = _Slot(begin, span, velocity, piece.end, real, weight, fastest, here, length, speed)
+    kept = [slot._replace(aside=slot.aside + more).column for slot, more in zip(slots[1:], there, strict=True)]
     free = -oldest.over >= law.whole
     added = ca.logic_and(free, some)
-    shifted = ca.vertcat(oldest.end, memory[3 + SIZE :], new.column)
+    shifted = ca.vertcat(oldest.end, *kept, new.column)
     room = sum((-slot.over >= law.whole for slot in slots), ca.SX(0))
     outputs = (
         port("next_memory", ca.if_else(added, shifted, memory), (MEMORY,)),
@@ -267,4 +271,4 @@ def path_push() -> Iteration:
         Port("memory", memory, (MEMORY,)), Port("path_limits", limits, (4,)), Port("segment_end", end, (3,)),
         Port("centre", centre, (3,)), Port("axis", axis, (3,)), Port("feed", feed, ()), Port("rest", rest, ()),
     )  # fmt: skip
-    return Iteration("path_push", inputs, outputs, state, start, step_, max_iterations=_ROUNDS, counted=True)
+    return Iteration("path_push", inputs, outputs, state, start, following, max_iterations=_ROUNDS, counted=True)
