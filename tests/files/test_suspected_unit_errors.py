@@ -173,3 +173,18 @@ def test_limits_in_millimetres_are_reported_with_what_to_write(tmp_path):
     assert not report.clean
     (text,) = [text for text in report.warnings if "450 mm" in text]
     says(text, "450 mm 850 0.45 0.85")
+
+
+@pytest.mark.parametrize(
+    ("element", "field"),
+    [
+        ("kind: spring, stiffness: 10, at: [[0, 0, 0], [0, 0, 400]]", "elements.e.at"),
+        ("kind: spring, stiffness: 10, at: [[0, 0, 0], [0, 0, 0.4]], length: 350", "elements.e.length"),
+        ("kind: gas spring, at: [[0, 0, 0], [0, 0, 0.4]], force: [[0.3, 500], [600, 400]]", "elements.e.force"),
+        ("kind: gas spring, at: [[0, 0, 0], [0, 0, 0.4]], force: [[0.3, 500], [0.6, 400]]", ""),
+    ],
+)
+def test_elements_in_millimetres(element, field):
+    text = f"{RIGID}\nelements: [{{name: e, between: [base, platform], {element}}}]\n"
+    found = [remark for remark in remarks(text) if "elements." in remark]
+    assert [field in remark and "mm" in remark for remark in found] == ([True] if field else [])

@@ -24,6 +24,7 @@ LARGEST = 50.0
 LARGEST_ARM = 0.02
 """Friction arm of a rotary joint [m]: a coefficient of 0.2 in a bearing of 100 mm radius has it."""
 _FAR = 3.0  # radius of gyration, or centre of mass from the body's origin, in sizes of the robot
+_FAR_POINT = 20.0  # points and lengths of elements, in sizes of the robot
 _WIDE = 20.0  # plate's outline in distances of the platform's joints from the origin of {P}
 _THICK = 0.25  # of the plate's width: a thin plate's equations are far off there
 _SOFTEST, _STIFFEST = 1e6, 2e12  # Pa: soft foam, and above diamond
@@ -45,7 +46,7 @@ def suspicious_numbers(robot: Robot) -> Iterator[str]:
         yield from _bending(robot, robot.platform)
     extreme = () if far > LARGEST else extreme_numbers(robot)  # millimetres make all else strange
     yield from merge_remarks(
-        (*_bodies(robot), *_arms(robot), *_drives(robot), *extreme), [leg.name for leg in robot.legs]
+        (*_bodies(robot), *_arms(robot), *_drives(robot), *_elements(robot), *extreme), [leg.name for leg in robot.legs]
     )
 
 
@@ -115,6 +116,28 @@ def _drives(robot: Robot) -> Iterator[tuple[str, str]]:
                     f"{drive.rotor_inertia:g} kg m^2 at the motor is {drive.reflected:.4g} {unit} at the actuator, in "
                     f"a robot of {mass:.4g} kg; the unit is kg m^2: write {drive.rotor_inertia:g} kg cm^2 or "
                     f"{drive.rotor_inertia:g} kg mm^2 if these are meant",
+                )
+
+
+def _elements(robot: Robot) -> Iterator[tuple[str, str]]:
+    """Springs and the like with points or lengths much larger than the robot: field and remark."""
+    size = robot.farthest
+    if size > LARGEST:
+        return
+    for element in robot.elements:
+        if element.joint:
+            continue  # displacements of joints may be angles of many turns
+        given = {"at": np.ravel(element.at), "length": np.ravel(getattr(element, "length", None) or 0.0)}
+        if element.kind == "gas spring":
+            given["force"] = np.array(element.force)[:, 0]  # type: ignore[attr-defined]
+        for field, values in given.items():
+            far = float(np.abs(values).max(initial=0.0))
+            if far > _FAR_POINT * max(size, 0.1):
+                what = "a length" if field != "at" else "a coordinate"
+                yield (
+                    f"elements.{element.name}.{field}",
+                    f"has {what} of {far:.4g} m in a robot of {size:.4g} m; the unit is m: write {far:.4g} mm or "
+                    f"{far / 1e3:.4g} if mm are meant",
                 )
 
 
