@@ -550,3 +550,36 @@ def test_plots_of_values_that_differ_by_rounding_alone_are_drawn(browser, tmp_pa
         if high - low > 1e-9 * abs(low):
             assert len(made) >= int(count / 2.5)  # a step is at most 2.5 times as wide as asked for
     assert browser.complaints == []
+
+
+@needs_browser
+def test_a_link_has_the_pose_and_a_picture_is_drawn(browser, pages, models):
+    """The page opened with its own link shows the same pose from the same side; links that are none are refused."""
+    opened(browser, pages["planar"])
+    home = models["planar"].robot.home.matrix
+    at = [0.012, -0.02, 0.15]
+    browser.ask(f"polypod.setCoordinates({at}); polypod.camera.turn(30, -10)")
+    link, pose = browser.ask("polypod.shownAs()"), state(browser)["pose"]
+    assert np.abs(np.reshape(pose, (4, 4)) - models["planar"].motion(at, STILL[:3], STILL[:3]).pose).max() < 1e-12
+    eye = browser.ask("[polypod.camera.azimuth, polypod.camera.elevation]")
+    for wrong in ("#x=1,2", "#x=a,b,c", "#at=3&x="):
+        assert browser.ask(f"polypod.openLink({wrong!r})") is False
+        assert state(browser)["pose"] == pose
+    # colours of the drawing on white: more than one, of the size of the picture
+    colours = """(async () => { const c = await polypod.picture();
+        const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, found = new Set();
+        for (let k = 0; k < d.length; k += 4) found.add(d[k] + "," + d[k + 1] + "," + d[k + 2]);
+        return [c.width, c.height, found.size, found.has("255,255,255")]; })()"""
+    width, height, count, white = browser.ask(colours)
+    assert (width, height) == tuple(
+        browser.ask('(e => [e.clientWidth, e.clientHeight])(document.getElementById("stage"))')
+    )
+    assert count > 10
+    assert white
+    browser.send("Page.navigate", url="about:blank")
+    opened(browser, f"{pages['planar'].as_uri()}{link}")
+    assert np.abs(np.array(state(browser)["pose"]) - pose).max() < 1e-11
+    assert browser.ask("[polypod.camera.azimuth, polypod.camera.elevation]") == pytest.approx(eye, abs=1e-9)
+    browser.ask("location.hash = '#x=0,0,0'")
+    browser.wait_for(lambda: np.abs(np.reshape(state(browser)["pose"], (4, 4)) - home).max() < 1e-12)
+    assert not browser.complaints

@@ -39,7 +39,7 @@ MOST_SAMPLES = 400
 """Instants of a motion that a page has at most: the browser computes each of them when the page opens."""
 _SCRIPTS = (
     "model.js", "camera.js", "solids.js", "stage.js", "sketch.js", "panel.js", "plots.js", "app.js", "overlay.js",
-    "input.js", "live.js", "start.js",
+    "share.js", "input.js", "live.js", "start.js",
 )  # fmt: skip
 """In the order in which they stand in the page, in one scope."""
 

@@ -4,7 +4,7 @@ from .full import dexterous, full_workspace, reachable
 from .maps import constant_orientation, orientations_at, workspace_map
 from .pose_coordinates import PoseCoordinates, Requirements, WorkspaceTest
 from .survey import survey
-from .travel import straight_reach, tilt_by_height, travel
+from .travel import straight_reach, surface_triangles, tilt_by_height, travel
 
 __all__ = [
     "PoseCoordinates",
@@ -16,6 +16,8 @@ __all__ = [
     "orientations_at",
     "reachable",
     "straight_reach",
+    "surface_triangles",
+    "surface_triangles",
     "survey",
     "tilt_by_height",
     "travel",

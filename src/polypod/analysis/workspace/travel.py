@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import Array
+from ...datasets import robot_of
 from ...errors import InputError
 from ...model import Model
 from .extent import extent, outside_message
@@ -325,3 +326,46 @@ def straight_reach(
         polar=("polar", polar, {"units": "rad"}), azimuth=("azimuth", azimuth, {"units": "rad"}),
         coordinate=names, unit=("coordinate", units),
     )  # fmt: skip
+
+
+def surface_triangles(result: xr.Dataset) -> Array:
+    """Surface of ``straight_reach`` over translations as triangles in the base frame, for an STL file.
+
+    Parameters
+    ----------
+    result : xarray.Dataset
+        What ``straight_reach`` found.
+
+    Returns
+    -------
+    ndarray, shape (n, 3, 3)
+        Corners of a closed surface, counter-clockwise as seen from outside: positions of the platform's origin (of the
+        pivot, if one was given) in the base frame [m].
+
+    Raises
+    ------
+    InputError
+        If the surface is over angles.
+
+    Examples
+    --------
+    >>> surface_triangles(straight_reach(Model("delta"), directions=8)).shape
+    (64, 3, 3)
+    """
+    if (result.unit != "m").any():
+        names = ", ".join(map(str, result.coordinate.values))
+        raise InputError(f"surface: coordinates are {names}; only one over three displacements has a shape in space")
+    space = PoseCoordinates(Model(robot_of(result)), result.attrs["pivot"])
+    surface = result.surface.values
+    x = np.tile(np.asarray(result.attrs["at"], dtype=float), (surface.shape[0] * surface.shape[1], 1))
+    x[:, [space.index(str(name)) for name in result.coordinate.values]] = surface.reshape(-1, 3)
+    poses = space.poses(x)
+    rings = (poses[:, :3, 3] + poses[:, :3, :3] @ space.pivot).reshape(surface.shape)
+    top, bottom = rings[0].mean(axis=0), rings[-1].mean(axis=0)
+    found = []
+    for k in range(rings.shape[1]):
+        after = (k + 1) % rings.shape[1]
+        found += [[top, rings[0, k], rings[0, after]], [bottom, rings[-1, after], rings[-1, k]]]
+        for one, two in pairwise(rings):
+            found += [[one[k], two[k], two[after]], [one[k], two[after], one[after]]]
+    return np.array(found)

@@ -6,16 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...analysis import surface_triangles
 from ...analysis.singularity import Nearest, SingularityReport, section
 from ...datasets import save_result
 from ...model import Model
 from ...output.folder import atomic_folder
+from ...output.stl import stl
 from ..figures import WORKSPACE_FIGURES, figures, without_mathtext
 
 if TYPE_CHECKING:
     import xarray as xr
 
-WORKSPACE_FILES = ("positions.nc", "orientations.nc", "reach.nc", "travel.nc", "tilt.nc", "full.nc", "figures")
+WORKSPACE_FILES = (
+    "positions.nc", "orientations.nc", "reach.nc", "travel.nc", "tilt.nc", "full.nc", "reach.stl", "figures",
+)  # fmt: skip
 SINGULARITY_FILES = ("loci.nc", "loci.png", "screw.png")
 
 
@@ -25,12 +29,18 @@ def write_workspace(
     force: bool = False,
     progress: Callable[[str], None] = lambda step: None,
 ) -> None:
-    """Write what ``polypod.analysis.workspace.survey`` found, as netCDF files and figures."""
+    """Write what ``polypod.analysis.workspace.survey`` found, as netCDF files and figures.
+
+    A surface in three translations is written as STL in mm too, in the base frame.
+    """
     with atomic_folder(target, force, WORKSPACE_FILES) as folder:
         (folder / "figures").mkdir()
         for name, result in results.items():
             progress(f"{name}.nc")
             save_result(result, folder / f"{name}.nc")
+            if name == "reach" and (result.unit == "m").all():
+                triangles = 1e3 * surface_triangles(result)
+                (folder / "reach.stl").write_bytes(stl(triangles, f"{result.attrs['robot']}, workspace in mm"))
             for kind, _, figure in figures(result, WORKSPACE_FIGURES):
                 figure.savefig(folder / "figures" / f"{name if kind == 'sections' else kind}.png")
 

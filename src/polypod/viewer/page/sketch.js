@@ -7,6 +7,17 @@ function makeSketch(host, camera) {
   const sketch = { live: false, forceScale: {}, last: null };
   let state = null;
   const size = () => [host.clientWidth || 1, host.clientHeight || 1];
+  /** The picture as it is, as an image. */
+  sketch.image = () =>
+    new Promise((done, failed) => {
+      const [width, height] = size(),
+        image = new Image(width, height);
+      const copy = svg.cloneNode(true);
+      for (const [key, value] of Object.entries({ width, height })) copy.setAttribute(key, value);
+      image.onload = () => done(image);
+      image.onerror = failed;
+      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
+    });
   sketch.project = point => {
     const [width, height] = size(),
       axes = camera.axes(),

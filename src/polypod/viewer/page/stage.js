@@ -273,6 +273,11 @@ function makeStage(host, camera) {
       }
     }
   };
+  /** The picture as it is, to be drawn elsewhere at once. */
+  stage.image = () => {
+    stage.draw();
+    return renderer.domElement;
+  };
   let drawn = 0;
   const ray = new T.Raycaster();
   /** The point of the platform under a place of the screen, or null. */

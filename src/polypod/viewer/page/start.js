@@ -59,6 +59,7 @@ if (data.live) {
   app.setInstant(0);
 } else app.home();
 look("Iso");
+openAddress();
 new ResizeObserver(redraw).observe(place);
 window.polypod = {
   ...app,
@@ -78,6 +79,9 @@ window.polypod = {
   },
   motion: data.motion,
   stream,
+  shownAs,
+  openLink,
+  picture,
   draw: () => {
     stage.draw();
     placeTags();
