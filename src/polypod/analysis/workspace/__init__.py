@@ -17,7 +17,6 @@ __all__ = [
     "reachable",
     "straight_reach",
     "surface_triangles",
-    "surface_triangles",
     "survey",
     "tilt_by_height",
     "travel",
