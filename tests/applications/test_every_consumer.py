@@ -190,7 +190,8 @@ CASES = [
     coupled("mimic", "{kind: mimic, name: halyard, joint: leg.arm, of: leg.motor, multiplier: 0.25}", TABLE, 4, 0.04,
             None, named=("sdf",), **ROTATING),
     Case("differential", NAME, CROSS.replace("COUPLING", "{kind: differential, name: halyard, "
-         "inputs: [leg.one, leg.two], outputs: [leg.along, leg.up], ratio: 1.5}"), mass=np.diag([3.0, 2.0]) + 2.25 * np.array([[1.2, -0.2],
+         "inputs: [leg.one, leg.two], outputs: [leg.along, leg.up], ratio: 1.5}"),
+         mass=np.diag([3.0, 2.0]) + 2.25 * np.array([[1.2, -0.2],
          [-0.2, 1.2]]), weight=[0.0, 2 * GRAVITY], rate=1.5 * np.array([[1.0, 1.0], [1.0, -1.0]]),
          state=((0.06, -0.04), (0.4, 0.3), (1.5, -0.7)), holds=False, named=("sdf", "urdf")),
 ]  # fmt: skip
