@@ -49,6 +49,9 @@ FUNCTIONS = {
     "sine": ca.sin(3 * X[0]) * ca.cos(2 * X[1]),
     "angle": ca.atan2(X[1], X[0] + 0.5),
     "arcs": ca.acos(0.4 * X[0]) + ca.asin(0.4 * X[1]) + ca.atan(X[0]),
+    "choices": ca.if_else(X[0] <= X[1], X[0] * X[1], 2 - X[0])
+    + ca.if_else(ca.logic_and(X[0] < 1, X[1] > -1), X[1], 0)
+    - ca.if_else(ca.logic_or(ca.logic_not(X[0] < 0.2), X[1] < 0.3), 0.5, X[0]),
     "sizes": ca.fabs(X[0]) - ca.fmin(X[0], X[1]) * ca.fmax(2 * X[1], -X[0]),
 }
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...symbols.graph import Graph
+from ...symbols.graph import SELECT, Graph
 from .intervals import LIBRARY, TINY, UNIT
 
 Number = Any
@@ -181,6 +181,65 @@ def _difference(a: Affine, b: Affine) -> Affine:
     return Affine.of(a.middle - b.middle, derivatives, a.remainder + b.remainder)
 
 
+def _true(like: Affine, sure: Number, never: Number) -> Affine:
+    """Whether something holds: 1, 0, or a half with a remainder where a box has points of either kind."""
+    on = _of(like.middle)
+    still = tuple(0 * g for g in like.derivatives)
+    return Affine.exact(
+        on.if_else(sure, 1.0, on.if_else(never, 0.0, 0.5)), still, on.if_else(on.logic_or(sure, never), 0.0, 0.5)
+    )
+
+
+def _below(a: Affine, b: Affine) -> Affine:
+    """a <= b, or a < b: where the two may be equal it is open."""
+    off = _difference(b, a)
+    return _true(off, off.middle > off.radius, off.middle < -off.radius)
+
+
+def _holds(a: Affine) -> tuple[Number, Number]:
+    """Whether a number is nowhere zero in a box, and whether it is zero everywhere."""
+    on = _of(a.middle)
+    return abs(a.middle) > a.radius, on.logic_and(a.middle == 0, a.radius == 0)
+
+
+def _negation(a: Affine) -> Affine:
+    sure, never = _holds(a)
+    return _true(a, never, sure)
+
+
+def _both(a: Affine, b: Affine) -> Affine:
+    (first, not_first), (second, not_second) = _holds(a), _holds(b)
+    on = _of(a.middle)
+    return _true(a, on.logic_and(first, second), on.logic_or(not_first, not_second))
+
+
+def _either(a: Affine, b: Affine) -> Affine:
+    (first, not_first), (second, not_second) = _holds(a), _holds(b)
+    on = _of(a.middle)
+    return _true(a, on.logic_or(first, second), on.logic_and(not_first, not_second))
+
+
+def _chosen(condition: Affine, a: Affine, b: Affine) -> Affine:
+    """The value where a condition holds, else the other; where that is open their mean, give or take half of what they
+    differ."""
+    (sure, never), on = _holds(condition), _of(a.middle)
+    off, mean = _difference(a, b), _scaled(_sum(a, b), 0.5)
+
+    def pick(one: Number, other: Number, both: Number) -> Number:
+        return on.if_else(sure, one, on.if_else(never, other, both))
+
+    half = (mean.remainder + 0.5 * (abs(off.middle) + off.radius)) * (1 + 8 * UNIT)
+    slopes = zip(a.derivatives, b.derivatives, mean.derivatives, strict=True)
+    return Affine.exact(
+        pick(a.middle, b.middle, mean.middle), tuple(pick(*g) for g in slopes), pick(a.remainder, b.remainder, half)
+    )
+
+
+def _chosen_or_zero(condition: Affine, a: Affine) -> Affine:
+    zero: Number = ca.SX(0.0) if isinstance(a.middle, ca.SX) else np.float64(0.0)
+    return _chosen(condition, a, Affine.exact(zero, (zero,) * len(a.derivatives)))
+
+
 _RULES: dict[int, Callable[..., Affine]] = {
     ca.OP_ADD: _sum,
     ca.OP_SUB: _difference,
@@ -200,6 +259,13 @@ _RULES: dict[int, Callable[..., Affine]] = {
     ca.OP_ATAN: _arc_tangent,
     ca.OP_ASIN: _arc_sine,
     ca.OP_ACOS: _arc_cosine,
+    ca.OP_LT: _below,
+    ca.OP_LE: _below,
+    ca.OP_NOT: _negation,
+    ca.OP_AND: _both,
+    ca.OP_OR: _either,
+    ca.OP_IF_ELSE_ZERO: _chosen_or_zero,
+    SELECT: _chosen,
     ca.OP_FMIN: lambda a, b: _scaled(_difference(_sum(a, b), _size(_difference(a, b))), 0.5),
     ca.OP_FMAX: lambda a, b: _scaled(_sum(_sum(a, b), _size(_difference(a, b))), 0.5),
 }

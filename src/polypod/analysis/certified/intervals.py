@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array
-from ...symbols.graph import Graph
+from ...symbols.graph import SELECT, Graph
 
 UNIT = 2.0**-51
 """Twice the distance from 1 to the next double: more than the rounding of an operation, or of a quotient written as a
@@ -160,6 +160,35 @@ def _monotone(function: Callable[[ca.SX], ca.SX], falling: bool = False) -> Call
     return rule
 
 
+def _true(sure: ca.SX, possible: ca.SX) -> Interval:
+    """Whether something holds: 1, 0, or both ends where a box has points of either kind."""
+    return Interval(ca.if_else(sure, 1, 0), ca.if_else(possible, 1, 0))
+
+
+def _holds(a: Interval) -> tuple[ca.SX, ca.SX]:
+    """Whether a number is not zero everywhere in a box, and whether it is so anywhere."""
+    return ca.logic_or(a.low > 0, a.high < 0), ca.logic_or(a.low != 0, a.high != 0)
+
+
+def _negation(a: Interval) -> Interval:
+    sure, possible = _holds(a)
+    return _true(ca.logic_not(possible), ca.logic_not(sure))
+
+
+def _joined(both: Callable[[ca.SX, ca.SX], ca.SX]) -> Callable[[Interval, Interval], Interval]:
+    def rule(a: Interval, b: Interval) -> Interval:
+        return _true(*(both(x, y) for x, y in zip(_holds(a), _holds(b), strict=True)))
+
+    return rule
+
+
+def _chosen(condition: Interval, a: Interval, b: Interval) -> Interval:
+    """The value where a condition holds, else the other; both where a box has points of either kind."""
+    sure, possible = _holds(condition)
+    low = ca.if_else(sure, a.low, ca.if_else(possible, ca.fmin(a.low, b.low), b.low))
+    return Interval(low, ca.if_else(sure, a.high, ca.if_else(possible, ca.fmax(a.high, b.high), b.high)))
+
+
 _RULES: dict[int, Callable[..., Interval]] = {
     ca.OP_ADD: lambda a, b: outward(a.low + b.low, a.high + b.high),
     ca.OP_SUB: lambda a, b: outward(a.low - b.high, a.high - b.low),
@@ -179,6 +208,13 @@ _RULES: dict[int, Callable[..., Interval]] = {
     ca.OP_ATAN: _monotone(ca.atan),
     ca.OP_ASIN: _monotone(lambda a: ca.asin(ca.fmax(ca.fmin(a, 1), -1))),
     ca.OP_ACOS: _monotone(lambda a: ca.acos(ca.fmax(ca.fmin(a, 1), -1)), falling=True),
+    ca.OP_LT: lambda a, b: _true(a.high < b.low, a.low < b.high),
+    ca.OP_LE: lambda a, b: _true(a.high <= b.low, a.low <= b.high),
+    ca.OP_NOT: _negation,
+    ca.OP_AND: _joined(ca.logic_and),
+    ca.OP_OR: _joined(ca.logic_or),
+    ca.OP_IF_ELSE_ZERO: lambda condition, a: _chosen(condition, a, Interval(ca.SX(0), ca.SX(0))),
+    SELECT: _chosen,
     ca.OP_FMIN: lambda a, b: Interval(ca.fmin(a.low, b.low), ca.fmin(a.high, b.high)),
     ca.OP_FMAX: lambda a, b: Interval(ca.fmax(a.low, b.low), ca.fmax(a.high, b.high)),
 }
