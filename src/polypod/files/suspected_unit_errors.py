@@ -127,7 +127,7 @@ def _elements(robot: Robot) -> Iterator[tuple[str, str]]:
     for element in robot.elements:
         if element.joint:
             continue  # displacements of joints may be angles of many turns
-        given = {"at": np.ravel(element.at), "length": np.ravel(getattr(element, "length", None) or 0.0)}
+        given = {"at": np.array(element.at).ravel(), "length": np.ravel(getattr(element, "length", None) or 0.0)}
         if element.kind == "gas spring":
             given["force"] = np.array(element.force)[:, 0]  # type: ignore[attr-defined]
         for field, values in given.items():

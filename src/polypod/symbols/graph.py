@@ -86,9 +86,8 @@ class Graph:
     @staticmethod
     def of(function: ca.Function) -> Graph:
         """The graph of a CasADi SX function with dense inputs and outputs, improved; what is equal is computed once."""
-        operations: list[Operation] = []
+        distinct = _Distinct()
         slot: dict[int, int] = {}
-        merged: dict[tuple[object, ...], int] = {}
         outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
         kind, given, result = function.instruction_id, function.instruction_input, function.instruction_output
         for k in range(function.n_instructions()):
@@ -97,19 +96,13 @@ class Graph:
                 outputs[out[0]][out[1]] = slot[arguments[0]]
                 continue
             if op == ca.OP_INPUT:
-                step = Operation(op, source=(arguments[0], arguments[1]))
+                slot[out[0]] = distinct.add(Operation(op, source=(arguments[0], arguments[1])))
             elif op == ca.OP_CONST:
-                step = Operation(op, constant=function.instruction_constant(k))
+                slot[out[0]] = distinct.add(Operation(op, constant=function.instruction_constant(k)))
             else:
-                given_values = tuple([slot[i] for i in arguments])
-                known = _cancelled(op, given_values, operations, merged)
-                if known is not None:
-                    slot[out[0]] = known
-                    continue
-                step = _as_operation((op, given_values, _NOWHERE, 0.0))
-            slot[out[0]] = _merge(step, operations, merged)
+                slot[out[0]] = distinct.value(op, tuple([slot[i] for i in arguments]))
         lengths = tuple(function.numel_in(k) for k in range(function.n_in()))
-        return _pruned(lengths, _fewer_signs(_shared_reciprocals(_selections(operations), outputs)), outputs)
+        return _pruned(lengths, _fewer_signs(_shared_reciprocals(_selections(distinct.operations), outputs)), outputs)
 
 
 def _fewer_signs(operations: list[Operation]) -> list[Operation]:
@@ -218,56 +211,65 @@ def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list
             for i in operations[index][1]:
                 wanted[i] = 1
     place = [0] * len(operations)
-    kept: list[Operation] = []
-    merged: dict[tuple[object, ...], int] = {}
+    kept = _Distinct()
     for index, step in enumerate(operations):
         if not wanted[index]:
             continue
         op, arguments, source, constant = step
         if arguments:
             step = _as_operation((op, tuple([place[i] for i in arguments]), source, constant))
-        place[index] = _merge(step, kept, merged)
-    return Graph(lengths, tuple(kept), tuple([tuple([place[i] for i in row]) for row in outputs]))
+        place[index] = kept.add(step)
+    return Graph(lengths, tuple(kept.operations), tuple([tuple([place[i] for i in row]) for row in outputs]))
 
 
-def _merge(step: Operation, kept: list[Operation], merged: dict[tuple[object, ...], int]) -> int:
-    """Where a step is among those kept; it is added unless one of the same value is there."""
-    op, arguments, source, constant = step
-    swapped = op in _COMMUTATIVE and arguments[0] > arguments[1]
-    count = len(kept)
-    known = merged.setdefault((op, arguments[::-1], source, constant) if swapped else step, count)
-    if known == count:
-        kept.append(step)
-    return known
+class _Distinct:
+    """Operations in order, no two of the same value."""
 
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self._known: dict[tuple[object, ...], int] = {}
+        self._negated: set[int] = set()  # what a difference from zero has left
 
-def _cancelled(
-    op: int, arguments: tuple[int, ...], kept: list[Operation], merged: dict[tuple[object, ...], int]
-) -> int | None:
-    """Where the value of an operation is that equal parts make needless, None of others.
+    def add(self, step: Operation) -> int:
+        """Where a step is among the operations; it joins them unless one of the same value is there."""
+        op, arguments, source, constant = step
+        swapped = op in _COMMUTATIVE and arguments[0] > arguments[1]
+        count = len(self.operations)
+        known = self._known.setdefault((op, arguments[::-1], source, constant) if swapped else step, count)
+        if known == count:
+            self.operations.append(step)
+        return known
 
-    x - x is 0 and so is its product; (x + a) - a and (x a)/a are x. CasADi leaves these out where both parts are one
-    node; here parts that were written twice have become one.
-    """
-    zero = merged.get(_ZERO)
-    if op in _UNDOES:
-        if op == ca.OP_SUB and arguments[0] == arguments[1]:
-            return _merge(_ZERO, kept, merged)
-        for first, second in (arguments, arguments[::-1]) if op in _COMMUTATIVE else (arguments,):
-            inner = kept[first]
-            if inner.op == _UNDOES[op] and second in inner.arguments[inner.op not in _COMMUTATIVE :]:
-                a, b = inner.arguments
-                return a if b == second else b
-    if zero is None or zero not in arguments:
-        return None
-    if op in (ca.OP_MUL, ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE) or (op == ca.OP_DIV and arguments[1] != zero):
-        return zero
-    if op == ca.OP_ADD:
-        return arguments[arguments[0] == zero]
-    if op == ca.OP_SUB:
-        a, b = arguments
-        return a if b == zero else _merge(_as_operation((ca.OP_NEG, (b,), _NOWHERE, 0.0)), kept, merged)
-    return None
+    def value(self, op: int, arguments: tuple[int, ...]) -> int:
+        """Where the value of an operation is that equal parts may make needless.
+
+        x - x is 0 and so is its product; (x + a) - a and (x a)/a are x. CasADi leaves these out where both parts are
+        one node; here parts that were written twice have become one.
+        """
+        if op in _UNDOES:
+            if op == ca.OP_SUB and arguments[0] == arguments[1]:
+                return self.add(_ZERO)
+            for first, second in (arguments, arguments[::-1]) if op in _COMMUTATIVE else (arguments,):
+                inner = self.operations[first]
+                if inner.op == _UNDOES[op] and second in inner.arguments[inner.op not in _COMMUTATIVE :]:
+                    a, b = inner.arguments
+                    return a if b == second else b
+                if op == ca.OP_MUL and first in self._negated:  # sums take the sign of the product
+                    return self._negative(self.value(op, (inner.arguments[0], second)))
+        zero = self._known.get(_ZERO)
+        if zero in arguments:
+            if op in (ca.OP_MUL, ca.OP_NEG, ca.OP_SQ, ca.OP_TWICE) or (op == ca.OP_DIV and arguments[1] != zero):
+                return arguments[arguments[0] != zero]
+            if op == ca.OP_ADD:
+                return arguments[arguments[0] == zero]
+            if op == ca.OP_SUB:
+                return arguments[0] if arguments[1] == zero else self._negative(arguments[1])
+        return self.add(_as_operation((op, arguments, _NOWHERE, 0.0)))
+
+    def _negative(self, value: int) -> int:
+        place = self.add(_as_operation((ca.OP_NEG, (value,), _NOWHERE, 0.0)))
+        self._negated.add(place)
+        return place
 
 
 def unsupported(op: int, code: str) -> InputError:
