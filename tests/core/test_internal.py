@@ -114,6 +114,26 @@ def test_a_model_with_an_internal_coordinate() -> None:
     np.testing.assert_allclose(model.joint_positions(pose, internal=s)["leg1.rail"], s, atol=1e-14)
 
 
+def test_the_regressor_knows_it() -> None:
+    """Y p is the force, p that of the file; columns of the cart, which only slides, and of its drive's rotor are
+    differences of forces, which are linear in them."""
+    model = planar()
+    x, xdot, xddot = motions(4)
+    motion, s = model.motion(x, xdot, xddot), x[:, 3:]
+    found, force = model.regressor(*motion, internal=s), model.inverse_dynamics(*motion, internal=s)
+    np.testing.assert_allclose((found.matrix @ found.values), force, rtol=1e-12, atol=1e-13)
+    for path, value, name in (
+        ("legs.0.bodies.cart.mass", 1.5, "legs.0.bodies.cart.m"),
+        ("legs.0.joints.0.rotor", 1.3, "legs.0.joints.0.rotor"),
+    ):
+        changed = model.inverse_dynamics(*motion, internal=s, parameters={path: value})
+        column = found.matrix[..., found.names.index(name)]
+        assert np.abs(column[:, 0]).min() > 0.1
+        np.testing.assert_allclose(changed - force, column, rtol=1e-11, atol=1e-12)
+    with pytest.raises(InputError):
+        model.regressor(*motion)
+
+
 def test_a_coordinate_that_is_held() -> None:
     """The robot with a joint that stands still has the forces and reactions of the one that moves, there."""
     model = planar()

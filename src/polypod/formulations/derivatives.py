@@ -318,7 +318,8 @@ class LegContribution:
         for k, derivative in enumerate(leg.coordinate_gradients):
             pull = pull - (self._applied[k] - joints.at_actuators[k]) * derivative
         on_platform = joints.on_platform
-        pull = pull[:12] if pull.numel() > 12 else pull  # joints that are held take what is along them
+        if pull.numel() > 12 and not tip.total:  # joints that are held take what is along them
+            pull = pull[:12]
         return ca.vertcat(pull, on_platform.force, on_platform.moment)
 
     def _differentiated(self, y: ca.SX, z: ca.SX, values: ca.SX) -> Callable[[ca.SX], tuple[ca.SX, ca.SX]]:

@@ -24,7 +24,7 @@ from ..parameters.linear import is_linear_of_element
 from ..parameters.paths import matching_paths
 from ..platforms import DegreesOfFreedom
 from ..symbols.expression import Expression, Iteration
-from .arguments import PoseLike, check_wrench, takes_wrench
+from .arguments import check_wrench, takes_wrench
 from .calls import first, function
 from .diagnosis import Errors, check_policy
 from .interpreted_derivatives import InterpretedDerivatives, MotionDerivatives, needs_interpretation
@@ -325,14 +325,11 @@ class DerivativeFunctions:
 
     def regressor(
         self,
-        pose: PoseLike,
-        twist: ArrayLike,
-        acceleration: ArrayLike,
+        given: Mapping[str, Any],
         errors: Errors | None,
         parameters: Mapping[str, ArrayLike] | None,
     ) -> Regressor:
-        """Y of inverse dynamics without dry friction."""
-        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
+        """Y of inverse dynamics without dry friction, at states by name."""
         if parameters is not None:
             check_policy(errors)
             designs = self._calls.designs(parameters)

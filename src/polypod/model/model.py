@@ -2510,6 +2510,7 @@ class Model(Kept):
         twist: ArrayLike,
         acceleration: ArrayLike,
         *,
+        internal: ArrayLike | None = None,
         parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> Regressor:
@@ -2525,6 +2526,8 @@ class Model(Kept):
             Twist [v; omega] of the origin of {P}, base axes [m/s, rad/s].
         acceleration : array_like, shape (..., 6)
             Acceleration [vdot; omegadot] of the origin of {P}, base axes [m/s^2, rad/s^2].
+        internal : array_like, shape (..., k), optional
+            Internal coordinates of a robot that has such [m, rad]; twist and acceleration end with their rates then.
         parameters : mapping of str to array_like, optional
             Values that replace parameters of the robot, by path; leading axes are a batch of designs.
         errors : str, optional
@@ -2541,8 +2544,9 @@ class Model(Kept):
         StateError
             If a state has no answer (out of reach, singular) and ``errors`` asks for it; carries the other results.
         """
-        self.robot.refuse_internal("regressor")
-        return self.derivative_functions.regressor(pose, twist, acceleration, errors, parameters)
+        self._calls.refuse_elastic("regressor", {"internal": internal})
+        given = {"pose": pose, "twist": twist, "acceleration": acceleration, "internal": internal}
+        return self.derivative_functions.regressor(given, errors, parameters)
 
     def casadi(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> ca.Function:
         """A function as a ``casadi.Function`` of its inputs, with the robot's parameter values.
