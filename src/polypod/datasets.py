@@ -89,6 +89,9 @@ QUANTITIES = {
     "joint_travel": Quantity(("time", "joint"), "distance travelled by the joint, forward and back", "rad or m"),
     "internal": Quantity(("time", "internal_coordinate"), "internal coordinate, zero at home", "rad or m"),
     "internal_rate": Quantity(("time", "internal_coordinate"), "rate of an internal coordinate", "rad/s or m/s"),
+    "internal_acceleration": Quantity(
+        ("time", "internal_coordinate"), "acceleration of an internal coordinate", "rad/s^2 or m/s^2"
+    ),
     "internal_error": Quantity(("time", "internal_coordinate"), "desired minus actual internal coordinate", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "rate of the elastic coordinate", "generalized, 1/s"),

@@ -14,6 +14,7 @@ import polypod as pp
 from polypod.errors import InputError
 from polypod.files import loads
 from polypod.motion import loads_motion
+from polypod.results.simulated import simulated_limits, tracking_summary
 from support.refusals import refused
 from support.robots.internal import planar
 
@@ -87,6 +88,7 @@ def test_controllers_follow_it(law: str, error: float) -> None:
     found = pp.simulation.simulate_tracking(planar(), loads_motion(MOTION), law, progress=False)
     assert np.abs(found["error"].values).max() < error
     assert np.abs(found["internal_error"].values).max() < error
+    assert tracking_summary(found)["completed"]
     wanted = 0.04 * np.sin(4 * np.pi * found["time"].values)
     met = found["internal"].values[:, 0] + found["internal_error"].values[:, 0]
     np.testing.assert_allclose(met, wanted, atol=1e-12)
@@ -115,6 +117,7 @@ trajectory: {kind: euler, path: {kind: sine, amplitude: [10 mm, 0, 0, 0, 0, 0], 
 internal: {kind: sine, amplitude: [5 mm], frequency: 2, duration: 0.2}
 """
     found = pp.simulate("hexapod-on-rail", loads_motion(motion), progress=False)
+    assert "within all" in simulated_limits(found)
     assert np.abs(found["error"].values).max() < 2e-5
     assert np.abs(found["internal_error"].values).max() < 2e-5
     assert np.abs(found["energy_residual"].values).max() < 1e-9

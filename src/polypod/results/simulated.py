@@ -38,10 +38,11 @@ def simulated_limits(result: xr.Dataset) -> str:
     if not own.limits:
         return "The robot file gives no limits."
     given = {name: result[name].values for name in ("q", "qdot", "force", "twist") if name in result}
+    place = {name: result[name].values for name in ("pose", "internal") if name in result}
     if "limited" in own.needs:
-        given["limited"] = model.joint_ranges(result["pose"].values).value
+        given["limited"] = model.joint_ranges(**place).value
     if "clearance" in own.needs:
-        given["clearance"] = model.clearances.least(result["pose"].values)
+        given["clearance"] = model.clearances.least(**place)
     report = own.evaluate(given, result.time.values if len(result.time) > 1 else None)
     beyond = {one.quantity: one for one in sorted(report.uses(), key=lambda one: one.use) if not one.kept}
     if not beyond:

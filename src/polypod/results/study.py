@@ -19,7 +19,7 @@ from ..legs.cable import Cable
 from ..limits.limits import reaction_arrays
 from ..model import Model
 from ..model.results import Reactions
-from ..motion import MotionFile, Task, Trajectory, make_task, with_motion_lines
+from ..motion import Motion, MotionFile, Task, Trajectory, make_task, with_motion_lines
 from ..stages import Series, whole_model
 from ..symbols.vectors import absent
 from .bearings import joint_travel
@@ -114,6 +114,13 @@ def study(
     return judged_between(result, known, chosen, friction, certify_seconds, progress)
 
 
+def _internal_rates(motion: Motion) -> dict[str, Array]:
+    """Rates and accelerations of internal coordinates, if there are any."""
+    if motion.internal is None:
+        return {}
+    return {"internal_rate": motion.twist[:, 6:], "internal_acceleration": motion.acceleration[:, 6:]}
+
+
 def _study(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> xr.Dataset:
     if model.internal and task.motion.internal is None:
         raise InputError(
@@ -153,6 +160,9 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "twist": motion.twist[:, :6],
         "acceleration": motion.acceleration[:, :6],
         **inner,
+        **(
+            {"internal_rate": motion.twist[:, 6:], "internal_acceleration": motion.acceleration[:, 6:]} if inner else {}
+        ),
         **({} if wrench is None else {"wrench": wrench}),
         "q": q,
         "qdot": qdot,

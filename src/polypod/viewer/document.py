@@ -27,6 +27,7 @@ from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from ..output.atomic import atomic_write
 from ..pages import html_page, template_text
+from ..stages import Series, whole_model
 from .coordinates import Coordinates, coordinates_of
 from .extras import extras
 from .scene import scene
@@ -82,7 +83,7 @@ class LivePage:
 
 
 def view(
-    robot: Model | Robot | str | Path | xr.Dataset,
+    robot: Model | Series | Robot | str | Path | xr.Dataset,
     motion: MotionFile | Trajectory | str | Path | None = None,
     *,
     rate: float | None = None,
@@ -93,9 +94,9 @@ def view(
 
     Parameters
     ----------
-    robot : Model, Robot, str, Path or xarray.Dataset
-        The robot: a model, a robot, a library name or a file; or the result of a simulation, which is played with the
-        forces that acted.
+    robot : Model, Series, Robot, str, Path or xarray.Dataset
+        The robot: a model, a machine in stages (shown as ``Series.whole``), a robot, a library name or a file; or the
+        result of a simulation, which is played with the forces that acted.
     motion : MotionFile, Trajectory, str or Path, optional
         Motion to play, as ``polypod.motion.make_task`` takes it.
     rate : float, optional
@@ -117,7 +118,7 @@ def view(
     """
     if hasattr(robot, "data_vars"):  # an xarray.Dataset, without loading xarray for all others
         return LivePage(result_page(cast("xr.Dataset", robot)))
-    model = robot if isinstance(robot, Model) else Model(robot)
+    model = whole_model(robot if isinstance(robot, (Model, Series)) else Model(robot))
     return LivePage(live_page(model, None if motion is None else make_task(model, motion, rate), friction, show))
 
 
@@ -181,6 +182,9 @@ def result_page(result: xr.Dataset) -> str:
         )
     chosen = _subsample(len(result.time))
     part = {key: result[key].values[chosen] for key in ("time", "pose", "twist", "wrench", "force")}
+    if "internal" in result:
+        part["twist"] = np.concatenate([part["twist"], result["internal_rate"].values[chosen]], axis=1)
+        part["internal"] = result["internal"].values[chosen]
     motion: dict[str, Any] = {key: _packed(values) for key, values in part.items()}
     if "error" in result:
         motion["error"] = _packed(np.linalg.norm(result["error"].values[chosen, :3], axis=1))
@@ -191,6 +195,7 @@ def result_page(result: xr.Dataset) -> str:
 
 def streamed_page(model: Model, name: str, duration: float, friction: bool = True, speed: float = 1.0) -> str:
     """The page of a simulation that is under way: a server sends its samples, see ``polypod.viewer.stream``."""
+    model.robot.refuse_internal("a simulation that a page shows as it runs")
     live = {"duration": duration, "actuators": len(model.actuators), "speed": speed}
     return _page(model, friction, f"{model.robot.name}: {name}, live", {"motion": {"name": name}, "live": live})
 
@@ -205,7 +210,6 @@ def _page(model: Model, friction: bool, title: str, shown: dict[str, Any]) -> st
 def _program(model: Model, friction: bool, shown: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """What is a robot's own in its page: its functions as JavaScript, and its data with what else is ``shown``."""
     rigid = model.rigid
-    model.robot.refuse_internal("interactive pages")
     own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.is_constrained)
     functions, ports = javascript(rigid, own, friction)
     numbers = rigid.kernels.mechanism.numbers.values.tolist()
@@ -320,6 +324,7 @@ def _motion(task: Task | None) -> dict[str, Any] | None:
         "pose": _packed(motion.pose[chosen]),
         "twist": _packed(motion.twist[chosen]),
         "acceleration": _packed(motion.acceleration[chosen]),
+        **({} if motion.internal is None else {"internal": _packed(motion.internal[chosen])}),
         "wrench": None if task.wrench is None else _packed(task.wrench[chosen]),
     }
 

@@ -44,6 +44,7 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
             {"name": c.name, "unit": c.unit, "home": float(x), "low": low, "high": high}
             for c, x, (low, high, _) in zip(own.names, home, sweeps, strict=True)
         ],
+        "internal": _internal(model, samples.scale),
         "pivot": not model.robot.dof,
         "followed": [k for k, coordinate in enumerate(model.robot.dof) if coordinate.joint],
         "home": model.robot.home.matrix.ravel().tolist(),
@@ -111,7 +112,7 @@ def _drawn(shape: Shape) -> dict[str, Any]:
 
 
 def _limits(model: Model) -> list[dict[str, Any]]:
-    report = model.joint_ranges(model.robot.home.matrix)
+    report = model.joint_ranges(model.robot.home.matrix, **_place(model, 0))
     angles = [limit.angle for _, limit in model.kernels.mechanism.limits]
     return [
         {"leg": model.legs.index(leg), "name": name, "unit": unit, "low": float(low), "high": float(high),
@@ -157,16 +158,41 @@ def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, fl
         poses = _poses(model, own, x)
         known = np.isfinite(poses[:, 0, 0])
         q = np.full((len(steps), len(model.actuators)), np.nan)
-        q[known] = model.inverse_kinematics(poses[known], errors="nan")
-        closes = np.asarray(np.isfinite(q).all(axis=-1))
-        first = _STEPS - int(np.argmin([*closes[_STEPS::-1], False])) + 1
-        last = _STEPS + int(np.argmin([*closes[_STEPS:], False])) - 1
+        q[known] = model.inverse_kinematics(poses[known], errors="nan", **_place(model, int(known.sum())))
+        first, last = _closing(q)
         ranges.append((float(home[k] + steps[first]), float(home[k] + steps[last]), q[first : last + 1]))
     return ranges
+
+
+def _closing(q: Array) -> tuple[int, int]:
+    """First and last step about the middle of all at which the legs close."""
+    closes = np.asarray(np.isfinite(q).all(axis=-1))
+    first = _STEPS - int(np.argmin([*closes[_STEPS::-1], False])) + 1
+    return first, _STEPS + int(np.argmin([*closes[_STEPS:], False])) - 1
+
+
+def _place(model: Model, count: int) -> dict[str, Any]:
+    """Internal coordinates at home of ``count`` states, of one for 0; nothing for a robot without."""
+    k = len(model.internal)
+    return {"internal": np.zeros((count, k) if count else k)} if k else {}
+
+
+def _internal(model: Model, size: float) -> list[dict[str, Any]]:
+    """Internal coordinates with their units, and how far sliders move them from home while the legs close."""
+    found = []
+    for k, coordinate in enumerate(model.robot.free_internal):
+        unit = "rad" if coordinate.motion == "rotation" else "m"
+        steps = np.linspace(-1, 1, 2 * _STEPS + 1) * _FARTHEST[unit] * (size if unit == "m" else 1.0)
+        s = np.zeros((len(steps), len(model.internal)))
+        s[:, k] = steps
+        home = np.tile(model.robot.home.matrix, (len(steps), 1, 1))
+        first, last = _closing(model.inverse_kinematics(home, internal=s, errors="nan"))
+        found.append({"name": coordinate.name, "unit": unit, "low": float(steps[first]), "high": float(steps[last])})
+    return found
 
 
 def _poses(model: Model, own: Coordinates, x: Array) -> Array:
     """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them."""
     if own.place is None:
-        return model.motion(x, errors="nan").pose
+        return model.motion(np.c_[x, np.zeros((len(x), len(model.internal)))], errors="nan").pose
     return np.array(own.place.function.map(len(x))(x.T)).T.reshape(-1, 4, 4)

@@ -20,6 +20,7 @@ from ...description import Body, FlexiblePlatform, Robot
 from ...model import Model
 from ...model.results import suspected_unit_errors
 from ...motion import Motion, Task
+from ...motion.contract import WholeMotion
 from ...pages import figure_html, report_page, table_html
 from ...tables import called, practical_unit
 from ...viewer import framed, live_page
@@ -265,13 +266,17 @@ def _verdict(study: Study) -> str:
 def _live(study: Study) -> str:
     """The robot to drag and the motion to play, in a frame."""
     result, model = study.result, study.model
-    if "base_pose" in result or "internal" in result:  # the page is of a pose alone, on a base that stands still
+    if "base_pose" in result:  # the page is of a base that stands still
         return ""
     if model is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whoever computed the result was warned
             model = Model(robot_of(result))
-    at = Motion(*(result[name].values for name in ("time", "pose", "twist", "acceleration")))
+    at: Motion = Motion(*(result[name].values for name in ("time", "pose", "twist", "acceleration")))
+    if "internal" in result:
+        own = (result[f"internal_{name}"].values for name in ("rate", "acceleration"))
+        changes = (np.concatenate(pair, axis=1) for pair in zip(at[2:], own, strict=True))
+        at = WholeMotion.of(at.time, at.pose, *changes, result["internal"].values)
     wrench = result.wrench.values if "wrench" in result else None
     shown = framed(live_page(model, Task(result.attrs["motion"], at, wrench), result.attrs["friction"] == "yes"))
     return f'<section id="live">\n{shown}\n</section>'

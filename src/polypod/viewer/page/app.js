@@ -54,7 +54,7 @@ function coordinatesAt(pose) {
 /** The pose of the robot's coordinates, or null where its legs do not allow them. */
 function placed(values) {
   if (!call.motion) return call.place({ x: values }).pose.slice();
-  const found = call.motion({ x: values });
+  const found = call.motion({ x: [...values, ...inner] });
   return found.quality[0] > scene.least_margin ? found.pose.slice() : null;
 }
 function poseAt(values) {
@@ -84,8 +84,8 @@ function show(pose, values = null, instant = null) {
     pose: pose ?? stage.last.pose,
     wrench:
       moving && motion.simulated ? motion.wrench[instant] : wrenchWith(moving && motion.wrench ? motion.wrench[instant] : null),
-    twist: moving ? motion.twist[instant] : zero6(),
-    acceleration: moving && motion.acceleration ? motion.acceleration[instant] : zero6(),
+    twist: moving ? motion.twist[instant] : still(),
+    acceleration: moving && motion.acceleration ? motion.acceleration[instant] : still(),
     given: moving && motion.simulated ? motion.force[instant] : null,
   };
   state = pose ? evaluate(given) : refused(given);
@@ -114,6 +114,7 @@ function redraw() {
 Object.assign(app, {
   home() {
     app.refusal = "";
+    inner.fill(0);
     show(Float64Array.from(scene.home));
   },
   setPose(pose) {
@@ -129,6 +130,10 @@ Object.assign(app, {
     const next = x.slice();
     next[k] = value;
     app.setCoordinates(next);
+  },
+  setInternal(k, value) {
+    inner[k] = value;
+    app.setCoordinates(x);
   },
   setActuator(k, value) {
     const q = (state.q ?? stage.last.q).slice();
@@ -153,6 +158,7 @@ Object.assign(app, {
   setInstant(k) {
     if (!data.motion.pose[k]) return; // a simulation that begins anew has no samples yet
     app.refusal = "";
+    if (data.motion.internal) inner.set(data.motion.internal[k]);
     show(data.motion.pose[k], null, k);
   },
 });

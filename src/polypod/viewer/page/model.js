@@ -2,9 +2,18 @@
 
 const { scene, ports } = data;
 
+/** Internal coordinates of the robot, a part of every state beside the pose; zero at home. */
+const inner = new Float64Array(scene.internal.length);
+/** A twist or acceleration at rest, those of internal coordinates last. */
+const still = () => new Float64Array(6 + inner.length);
+
 /** model.name as a function of inputs by name; outputs by name. What is not given is zero, weights are one. */
 const call = {};
-const presets = { weights: size => new Float64Array(size).fill(1), parameters: () => Float64Array.from(data.numbers) };
+const presets = {
+  weights: size => new Float64Array(size).fill(1),
+  parameters: () => Float64Array.from(data.numbers),
+  internal: () => inner,
+};
 for (const [name, { inputs, outputs }] of Object.entries(ports)) {
   const given = inputs.map(([label, size]) => [label, presets[label]?.(size) ?? new Float64Array(size)]);
   const made = outputs.map(([label, size]) => [label, new Float64Array(size)]);
@@ -92,7 +101,7 @@ function evaluate(motion) {
  */
 function used(state, motion, limited) {
   const qddot = motion.given ? null : Object.values(call.accelerations(motion))[0];
-  const { twist, acceleration } = motion;
+  const [twist, acceleration] = [motion.twist, motion.acceleration].map(one => one.slice(0, 6));
   const clearance = call.clearance ? call.clearance(motion).clearance.slice() : null;
   state.clearance = clearance;
   const { use } = call.limit_uses({ force: state.force, qdot: state.rate, qddot, limited, twist, acceleration, clearance });
@@ -189,5 +198,6 @@ function centreOfMass(frames) {
 function poseWith(q, guess) {
   const found = call.forward_kinematics({ q, pose: guess });
   const good = found.residual[0] <= scene.largest_residual && found.quality[0] > scene.least_margin;
+  if (good && found.internal) inner.set(found.internal);
   return good ? found.pose.slice() : null;
 }

@@ -71,6 +71,13 @@ function makePanel(host, app) {
     );
     return made;
   });
+  const inside = scene.internal.map((one, k) => {
+    const made = slider(one.name, one, value => app.setInternal(k, value));
+    coordinates.append(
+      row(cell(one.name, "name"), cell(made.range, "wide"), cell(made.number), cell(shown(one.unit), "unit")),
+    );
+    return made;
+  });
   if (scene.pivot) {
     const inputs = "xyz".split("").map((name, k) =>
       element("input", {
@@ -240,6 +247,7 @@ function makePanel(host, app) {
       );
     }
     moving.forEach((one, k) => one.show(state.x[k]));
+    inside.forEach((one, k) => one.show(inner[k]));
     rest.textContent = app.refusal || (state.moving ? `forces of the ${state.moving} at this instant` : "forces at rest");
     driven.forEach((one, k) => {
       one.show(state.q ? state.q[k] : null);

@@ -4,8 +4,8 @@ let dock = null;
 const updatePanel = makePanel(panel, app);
 const atHome = evaluate({
   pose: Float64Array.from(scene.home),
-  twist: zero6(),
-  acceleration: zero6(),
+  twist: still(),
+  acceleration: still(),
   wrench: zero6(),
 });
 const largest = {};
@@ -37,20 +37,22 @@ if (data.live) {
   };
   motion.time = numbers(motion.time);
   motion.pose = rows(motion.pose, 16);
-  motion.twist = rows(motion.twist, 6);
-  motion.acceleration = motion.acceleration && rows(motion.acceleration, 6);
+  motion.twist = rows(motion.twist, 6 + inner.length);
+  motion.acceleration = motion.acceleration && rows(motion.acceleration, 6 + inner.length);
+  motion.internal = motion.internal && rows(motion.internal, inner.length);
   motion.wrench = motion.wrench && rows(motion.wrench, 6);
   motion.error = motion.error && numbers(motion.error);
   const given = motion.simulated && rows(motion.force, scene.actuators.length);
-  const along = motion.pose.map((pose, k) =>
-    evaluate({
+  const along = motion.pose.map((pose, k) => {
+    if (motion.internal) inner.set(motion.internal[k]);
+    return evaluate({
       pose,
       twist: motion.twist[k],
-      acceleration: motion.acceleration?.[k] ?? zero6(),
+      acceleration: motion.acceleration?.[k] ?? still(),
       wrench: motion.wrench?.[k] ?? zero6(),
       given: given ? given[k] : null,
-    }),
-  );
+    });
+  });
   motion.q = along.map(one => one.q);
   motion.force = given || along.map(one => one.force);
   motion.condition = along.map(one => (one.reachable && !one.singular ? one.condition : NaN));
