@@ -43,6 +43,9 @@ def test_sliders_and_motions_move_internal_coordinates(browser: Browser, tmp_pat
     np.testing.assert_allclose(found["q"], q, atol=1e-10)
     met = model.forward_kinematics(q, full_output=True)
     np.testing.assert_allclose(np.reshape(found["pose"], (4, 4)), met.pose, atol=1e-10)
+    browser.ask("location.hash = '#x=0.01,0,0,0.02'")
+    browser.wait_for(lambda: abs(browser.ask("polypod.state.q[0]") - 0.02) < 1e-12)
+    assert browser.ask("polypod.state.pose[3]") == 0.01
     labels = browser.ask("[...document.querySelectorAll('#coordinates .name')].map(e => e.innerText).join(' ')")
     assert labels == "x y yaw rail"
     assert browser.complaints == []

@@ -11,9 +11,10 @@ function tell(text) {
 }
 const written = values => Array.from(values, x => Number(x.toPrecision(12))).join(",");
 
-/** The part of the page's address after #: coordinates from home in SI units, or an instant; then the view. */
+/** The part of the page's address after #: coordinates from home in SI units, internal ones last, or an
+ * instant; then the view. */
 function shownAs() {
-  const what = index !== null && index !== GONE ? `at=${index}` : `x=${written(ownAt(state.pose))}`;
+  const what = index !== null && index !== GONE ? `at=${index}` : `x=${written([...ownAt(state.pose), ...inner])}`;
   const { azimuth, elevation, half, target, flat } = camera;
   return `#${what}&view=${written([azimuth, elevation, half, ...target])}${flat ? "&flat" : ""}`;
 }
@@ -37,9 +38,16 @@ function openLink(hash) {
     app.setInstant(instant[0]);
     return true;
   }
-  const values = numbers("x", scene.coordinates.length);
-  const pose = values && placed(Float64Array.from(values));
-  if (!pose) return false;
+  const count = scene.coordinates.length,
+    values = numbers("x", count + inner.length);
+  if (!values) return false;
+  const before = inner.slice();
+  inner.set(values.slice(count));
+  const pose = placed(Float64Array.from(values.slice(0, count)));
+  if (!pose) {
+    inner.set(before);
+    return false;
+  }
   app.setPose(pose);
   return true;
 }
