@@ -38,7 +38,7 @@ def simulated_limits(result: xr.Dataset) -> str:
     if not own.limits:
         return "The robot file gives no limits."
     given = {name: result[name].values for name in ("q", "qdot", "force", "twist") if name in result}
-    place = {name: result[name].values for name in ("pose", "internal") if name in result}
+    place: dict[str, Any] = {name: result[name].values for name in ("pose", "internal") if name in result}
     if "limited" in own.needs:
         given["limited"] = model.joint_ranges(**place).value
     if "clearance" in own.needs:

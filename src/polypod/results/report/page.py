@@ -275,8 +275,8 @@ def _live(study: Study) -> str:
     at: Motion = Motion(*(result[name].values for name in ("time", "pose", "twist", "acceleration")))
     if "internal" in result:
         own = (result[f"internal_{name}"].values for name in ("rate", "acceleration"))
-        changes = (np.concatenate(pair, axis=1) for pair in zip(at[2:], own, strict=True))
-        at = WholeMotion.of(at.time, at.pose, *changes, result["internal"].values)
+        twist, acceleration = (np.concatenate(pair, axis=1) for pair in zip(at[2:], own, strict=True))
+        at = WholeMotion.of(at.time, at.pose, twist, acceleration, result["internal"].values)
     wrench = result.wrench.values if "wrench" in result else None
     shown = framed(live_page(model, Task(result.attrs["motion"], at, wrench), result.attrs["friction"] == "yes"))
     return f'<section id="live">\n{shown}\n</section>'
