@@ -195,7 +195,6 @@ CASES = [
          [-0.2, 1.2]]), weight=[0.0, 2 * GRAVITY], rate=1.5 * np.array([[1.0, 1.0], [1.0, -1.0]]),
          state=((0.06, -0.04), (0.4, 0.3), (1.5, -0.7)), holds=False, named=("sdf", "urdf")),
 ]  # fmt: skip
-DIFFERENTIAL = CASES[-1]
 TASK = """
 name: there and back
 trajectory: {kind: coordinates, path: {kind: through, times: [0, 0.5, 1], points: POINTS}}

@@ -600,6 +600,7 @@ FAULTS = {
     "repeated": "{all.motor: 5, all.guide: -6283.185307179586}",
     "no lead": "{kind: screw, turn: all.motor, travel: all.guide}",
     "lead zero": "{kind: screw, turn: all.motor, travel: all.guide, lead: 0}",
+    "a joint twice": "{kind: differential, inputs: [all.motor, all.motor], outputs: [all.guide, all.other]}",
     "half a screw": "{kind: screw, turn: all.motor, lead: 5 mm}",
 }
 

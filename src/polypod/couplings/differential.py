@@ -24,6 +24,11 @@ class Differential(Coupling, kind="differential"):
     def _turns(self) -> Differential:
         if self.ratio == 0.0:
             raise ValueError("ratio: must not be 0")
+        joints = (*self.inputs, *self.outputs)
+        twice = next((name for k, name in enumerate(joints) if name in joints[:k]), None)
+        if twice is not None:
+            field = "inputs" if twice in self.inputs else "outputs"
+            raise ValueError(f"{field}: a differential joins four different joints, got {twice} twice")
         return self
 
     def relations(self) -> tuple[Relation, ...]:
