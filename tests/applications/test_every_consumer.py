@@ -24,8 +24,7 @@ from polypod.analysis import bound_motion, linearise, natural_modes
 from polypod.arrays import Array
 from polypod.couplings import Coupling
 from polypod.description import Drive
-from polypod.design import prepare, run, select_drives
-from polypod.design.drives import Candidate
+from polypod.design import Candidate, prepare, run, select_drives
 from polypod.elements import Element
 from polypod.errors import InputError, StateError
 from polypod.exchange import import_robot
