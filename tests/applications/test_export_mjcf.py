@@ -462,7 +462,7 @@ def test_names_with_markup_and_hyphens(tmp_path: Path) -> None:
         for name, text in files.items():
             path = tmp_path / kind / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
             if path.suffix in (".xml", ".urdf", ".sdf"):
                 ET.parse(path)
             if path.suffix == ".urdf" or kind == "mjcf":
@@ -483,7 +483,8 @@ def test_the_commands(tmp_path: Path) -> None:
         assert "Wrote" in result.stdout
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf",
-                     "five_bar_polypod", "five_barkins.c"}  # fmt: skip
+                     "five_bar_polypod", "five_barkins.c",
+                     "kin_five_bar_polypod.c"}  # fmt: skip
     again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
     failed(again, "--force")
 

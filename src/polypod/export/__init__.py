@@ -11,6 +11,7 @@ from typing import NamedTuple
 from .c import c_files, export_c
 from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
+from .klipper import export_klipper, klipper_files
 from .linuxcnc import export_linuxcnc, linuxcnc_files
 from .mjcf import export_mjcf, mjcf_files, mjcf_positions
 from .ros2 import ros2_files
@@ -116,6 +117,11 @@ ROBOT_EXPORTS = {
         "The robot's kinematics as a module of LinuxCNC, in one C file.",
         "Install with: halcompile --install {source}. The comment on top says what goes into the INI file.",
     ),
+    "klipper": RobotExport(
+        klipper_files,
+        "Kinematics of a robot that moves along x, y, z (or some of these) for Klipper, in one C file.",
+        "Put {source} into klippy/chelper; the comment on top says how it is called.",
+    ),
 }
 """Kinds of export of a robot by name. The last file is the one that a hint calls ``source``."""
 
@@ -129,6 +135,7 @@ __all__ = [
     "export_c",
     "export_cpp",
     "export_js",
+    "export_klipper",
     "export_linuxcnc",
     "export_mjcf",
     "export_sdf",
@@ -136,6 +143,7 @@ __all__ = [
     "export_urdf",
     "js_files",
     "js_function",
+    "klipper_files",
     "linuxcnc_files",
     "mjcf_files",
     "mjcf_positions",

@@ -215,38 +215,17 @@ def export_linuxcnc(model: Model) -> tuple[str, str]:
     >>> name, "COORDINATES = XYZ," in source
     ('deltakins', True)
     """
-    axes = _axes(model)
     name = identifier(model.robot.name)
     module = f"{name}kins"
-    full = not model.robot.dof
-    functions = ["forward_kinematics_along", "inverse_kinematics", *([] if full else ["motion", "coordinates"])]
-    parts = {function: export_c(model, function, friction=False) for function in functions}
-    calls = {
-        word: _outputs(model, function)
-        for word, function in zip(("FK", "IK", "MOTION", "COORDINATES"), functions, strict=False)
-    }
-    scales = ", ".join(_MILLI if k < 3 else _DEGREE for k in axes)
-    texts = {
-        "NAME": name,
+    axes, texts, code = world_functions(model, "linuxcnc", "LinuxCNC")
+    full = len(axes) == 6
+    texts |= {
         "MODULE": module,
-        "HOME": ", ".join(map(repr, model.robot.home.matrix.ravel().tolist())),
-        "COUNT": str(len(axes)),
-        "DRIVES": str(len(model.actuators)),
-        "SCALES": scales,
         "UNITS": ", ".join(_MILLI if one.unit == "m" else _DEGREE for one in model.actuators),
         "READ": ", ".join(f"world->{_WORLD[k]}" for k in axes),
         "WRITE": "".join(f"    world->{_WORLD[axis]} = w[{k}];\n" for k, axis in enumerate(axes)),
-        "MILLI": _MILLI,
-        "DEGREE": _DEGREE,
     }
-    for word, outputs in calls.items():
-        texts[word] = ", ".join(_OWN.get(label, label) for label in outputs)
-        texts[f"{word}_OUTPUTS"] = ", ".join(
-            f"{label}[{length}]"
-            for label, length in outputs.items()
-            if label not in (*_OWN, "pose", *(["q"] if word == "IK" else []))
-        )
-    code = _replaced((_FULL if full else _LOWER) + _MODULE, texts)
+    code += replaced(_MODULE, texts)
     letters = "".join(_LETTERS[k] for k in axes)
     head = _HEAD.format(
         module=module,
@@ -257,7 +236,7 @@ def export_linuxcnc(model: Model) -> tuple[str, str]:
         count=len(model.actuators),
         letters=letters,
     )
-    return module, f"{head}\n{''.join(_merged(list(parts.values())))}{code}"
+    return module, f"{head}\n{code}"
 
 
 def linuxcnc_files(model: Model) -> dict[str, str]:
@@ -277,14 +256,45 @@ def linuxcnc_files(model: Model) -> dict[str, str]:
     return {f"{name}.c": source}
 
 
-def _axes(model: Model) -> list[int]:
-    """World coordinates of LinuxCNC that are the robot's degrees of freedom, or why it has none."""
+def world_functions(model: Model, who: str, program: str) -> tuple[list[int], dict[str, str], str]:
+    """World coordinates that are the robot's degrees of freedom, words of templates, and C functions between them and
+    the actuated coordinates: ``inverse(w, q)`` and ``forward(q, w)``, w in mm and degrees, which return a status."""
+    axes = _axes(model, who, program)
+    full = not model.robot.dof
+    functions = ["forward_kinematics_along", "inverse_kinematics", *([] if full else ["motion", "coordinates"])]
+    parts = {function: export_c(model, function, friction=False) for function in functions}
+    calls = {
+        word: _outputs(model, function)
+        for word, function in zip(("FK", "IK", "MOTION", "COORDINATES"), functions, strict=False)
+    }
+    texts = {
+        "NAME": identifier(model.robot.name),
+        "HOME": ", ".join(map(repr, model.robot.home.matrix.ravel().tolist())),
+        "COUNT": str(len(axes)),
+        "DRIVES": str(len(model.actuators)),
+        "SCALES": ", ".join(_MILLI if k < 3 else _DEGREE for k in axes),
+        "MILLI": _MILLI,
+        "DEGREE": _DEGREE,
+    }
+    for word, outputs in calls.items():
+        texts[word] = ", ".join(_OWN.get(label, label) for label in outputs)
+        texts[f"{word}_OUTPUTS"] = ", ".join(
+            f"{label}[{length}]"
+            for label, length in outputs.items()
+            if label not in (*_OWN, "pose", *(["q"] if word == "IK" else []))
+        )
+    code = "".join(_merged(list(parts.values()))) + replaced(_FULL if full else _LOWER, texts)
+    return axes, texts, code
+
+
+def _axes(model: Model, who: str, program: str) -> list[int]:
+    """World coordinates of a machine controller that are the robot's degrees of freedom, or why it has none."""
     robot = model.robot
     if robot.flexible:
-        raise InputError(f"linuxcnc: the platform of {robot.name!r} is flexible; LinuxCNC moves rigid machines")
+        raise InputError(f"{who}: the platform of {robot.name!r} is flexible; {program} moves rigid machines")
     if model.internal:
         raise InputError(
-            f"linuxcnc: {robot.name!r} has internal coordinates {', '.join(model.internal)}, for which LinuxCNC has no "
+            f"{who}: {robot.name!r} has internal coordinates {', '.join(model.internal)}, for which {program} has no "
             "axis; state them as held in the robot file"
         )
     if not robot.dof:
@@ -294,14 +304,14 @@ def _axes(model: Model) -> list[int]:
         along = [k for k, part in enumerate(one.axis or ()) if abs(part - 1.0) < 1e-12 and not one.joint]
         if not along:
             raise InputError(
-                f"linuxcnc: degree of freedom {one.name!r} of {robot.name!r} is not along a base axis; LinuxCNC has "
+                f"{who}: degree of freedom {one.name!r} of {robot.name!r} is not along a base axis; {program} has "
                 "axes X, Y, Z and turns about them"
             )
         found.append(along[0] + (3 if one.motion == "rotation" else 0))
     if sum(k >= 3 for k in found) > 1:
         raise InputError(
-            f"linuxcnc: {robot.name!r} turns about more than one axis without all six degrees of freedom; its "
-            "coordinates are not LinuxCNC's A, B, C"
+            f"{who}: {robot.name!r} turns about more than one axis without all six degrees of freedom; its "
+            f"coordinates are not A, B, C of {program}"
         )
     return found
 
@@ -324,5 +334,5 @@ def _merged(parts: list[tuple[str, str, str]]) -> Iterator[str]:
                 yield f"{paragraph}\n\n"
 
 
-def _replaced(text: str, words: dict[str, str]) -> str:
+def replaced(text: str, words: dict[str, str]) -> str:
     return re.sub(r"\b(?:" + "|".join(words) + r")\b|NAME(?=_)", lambda found: words[found[0]], text)
