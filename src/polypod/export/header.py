@@ -435,6 +435,8 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
         lines += _entry(label, port, guess + text)
     lines += ["", "Output:"]
     texts = OUTPUTS | _FLEXIBLE if model.robot.flexible else OUTPUTS
+    if function in ("discrete_step", "washout_step"):
+        texts = {**texts, "pose": "the pose then, laid out as the one that goes in"}
     for label, port in outputs:
         lines += _entry(label, port, texts[port.name].format_map(known))
     if target.returned:
