@@ -359,6 +359,19 @@ def test_wrong_arrays_are_refused_by_name(fault: str) -> None:
         call(kernel, np.zeros((5, 2, 2)), np.zeros((5, 3)))
 
 
+@pytest.mark.parametrize("n", [1, 2, WIDTH + 1])
+def test_columns_of_longer_rows_are_read_where_they_are(n: int) -> None:
+    """What lies between them counts for nothing; other gaps, and results, are refused as before."""
+    kernel = kernel_of(lambda x: 2 * x, (3,))
+    table = np.full((n, 7), np.nan)
+    table[:, 2:5] = np.arange(3.0 * n).reshape(n, 3)
+    np.testing.assert_array_equal(kernel(table[:, 2:5]), 2 * table[:, 2:5])
+    with refused(ValueError, "x0"):
+        kernel(np.zeros((2, 6))[:, ::2])
+    with refused(ValueError, "contiguous"):
+        kernel(np.zeros((2, 3)), out=(np.zeros((2, 7))[:, 2:5],))
+
+
 def test_arrays_that_may_not_be_written_can_be_read() -> None:
     kernel = kernel_of(spread, (2, 2), (3,))
     rng = np.random.default_rng(4)

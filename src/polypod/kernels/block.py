@@ -38,10 +38,12 @@ Strided = tuple[int, int, int, int]
 def strided(array: Any, signature: Signature, designs: int | None, written: bool = False) -> Strided:
     """A C-contiguous float64 array (rows, *shape), or (designs, rows, *shape) where there are designs.
 
-    ``written`` arrays have results for every design and can be written to. The answer is right as long as ``array``
-    lives.
+    ``written`` arrays have results for every design and can be written to. Columns of a longer array that are only
+    read, such as ``array[:, :3]``, may stay where they are. The answer is right as long as ``array`` lives.
     """
     plain = isinstance(array, np.ndarray) and array.flags.c_contiguous
+    if not plain and not written and _is_columns(array, signature):
+        return address_of(array), array.strides[0] // 8, 0, len(array)
     # of arrays that were pickled the type is another object, and equal; the same object is seen sooner
     if not plain or (array.dtype is not _DOUBLE and array.dtype != _DOUBLE):
         raise ValueError(f"{signature.name}: a C-contiguous float64 array is needed, got {_description(array)}")
@@ -58,6 +60,20 @@ def strided(array: Any, signature: Signature, designs: int | None, written: bool
         raise ValueError(f"{signature.name}: results are written to this array, but it is read-only")
     rows, length = shape[lead - 1], signature.length
     return address_of(array), length if written or rows != 1 else 0, rows * length if own else 0, rows
+
+
+def _is_columns(array: Any, signature: Signature) -> bool:
+    """Whether an array (rows, k) of more than one row has rows that are some numbers of longer ones."""
+    return (
+        isinstance(array, np.ndarray)
+        and array.ndim == 2
+        and array.dtype == _DOUBLE
+        and (array.shape[1],) == signature.shape
+        and len(array) > 1
+        and array.strides[1] == 8
+        and array.strides[0] > 0
+        and array.strides[0] % 8 == 0
+    )
 
 
 def plain_address(array: NDArray[Any]) -> int:

@@ -155,14 +155,14 @@ class _Watch:
         """Whether anything is watched."""
         return self.limits or self.singularities
 
-    def quiet(self, runs: Rows, rows: Array) -> NDArray[np.bool_]:
-        """Whether nothing can have happened to runs at rows of snapshots (n, W)."""
-        margin, limit_margin, bound, determinant = rows[:, -4:].T
+    def quiet(self, runs: Rows, rows: Array, alert: Array) -> NDArray[np.bool_]:
+        """Whether nothing can have happened to runs at rows of snapshots (n, W), of which ``alert`` tells (n, 3)."""
+        limit_margin, distance, determinant = alert[:, :3].T
         quiet = np.ones(len(rows), dtype=bool)
         if self.limits:
             quiet &= limit_margin > 0
         if self.singularities:
-            quiet &= np.minimum(bound, margin) > self._threshold
+            quiet &= distance > self._threshold
             quiet &= self._side[runs] * determinant > 0
         if self._clearance is not None:
             quiet &= (self._clearance.distances(poses(rows)) > 0).all(axis=-1)
@@ -241,6 +241,7 @@ class BatchRun:
         self.last: Array = self.row.copy()
         self.watch = _Watch(robots, *watching, self.last)
         self._size = robots.system.robot.platform_size
+        self._fastest: Array = np.abs(self.row[:, self.layout.row["twist"]]).max(axis=1)
         self._bind()
         self._begin(lost, (base, chart), ~(found["quality"] > SMALLEST_MARGIN) | ~_finite(self.row, self.legs))
 
@@ -254,7 +255,9 @@ class BatchRun:
                     self.robots.stepper(run).snapshot(*(part[run] for part in charts))
                 except StateError as error:
                     reasons[run] += f": {error.reasons[0]}"
-        doubtful = ~self.watch.quiet(self.runs, self.row)
+        margin, limit_margin, bound, determinant = self.row[:, -4:].T
+        alert = np.stack([limit_margin, np.minimum(bound, margin), determinant], axis=1)
+        doubtful = ~self.watch.quiet(self.runs, self.row, alert)
         for run in np.flatnonzero(doubtful).tolist():
             if run not in reasons:
                 there = Snapshot(self.row[run], self.legs[run], self.layout, self.inner[run])
@@ -281,7 +284,7 @@ class BatchRun:
         started = ~np.isnan(self.last[gone, 0])
         self.last[gone[started]] = self.row[~keep][started]
         self.runs = self.runs[keep]
-        for name in ("row", "legs", "inner", "wrench"):
+        for name in ("row", "legs", "inner", "wrench", "_fastest"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name)[keep]))
         self._bind()
 
@@ -330,15 +333,18 @@ class BatchRun:
         found = _by_name(self._period, *given[:3], length, number, *given[3:], out=self._spare)
         row, legs, inner = found["row"], found["legs"], found.get("inner", self.inner)
         doubtful = ~_answered(found)
+        fastest = found["alert"][:, -1]
         if self.watch.any:
-            doubtful |= ~self.watch.quiet(self.runs, row)
-            parts = np.where(doubtful, 0.0, self._parts(row, then - now))
+            doubtful |= ~self.watch.quiet(self.runs, row, found["alert"])
+            parts = np.where(doubtful, 0.0, self._parts(row, fastest, then - now))
             doubtful[self._doubtful_within(now, then, force, parts)] = True
+        self._fastest = fastest.copy()
         ended: dict[int, tuple[float, str]] = {}
         for place in np.flatnonzero(doubtful).tolist():
             reached = self._alone(place, now, then, force[place])
             if isinstance(reached, Snapshot):
                 row[place], legs[place], inner[place] = reached.row, reached.legs, reached.inner
+                self._fastest[place] = np.abs(reached["twist"]).max()
             else:
                 ended[int(self.runs[place])] = reached
                 # a run that has ended keeps the state that it had
@@ -353,15 +359,17 @@ class BatchRun:
         """State, force and wrench, and the inner numbers where there are some, of some of the runs under way."""
         state = self.row[:, : self.layout.state_size]
         given = [state, force, self.wrench, *([self.inner] if self.inner.shape[1] else [])]
-        whole = len(places) == len(self.runs)
-        return [np.ascontiguousarray(part if whole else part[places]) for part in given]
+        return given if len(places) == len(self.runs) else [part[places] for part in given]
 
-    def _parts(self, row: Array, span: float) -> Array:
-        """In how many parts the span to ``row`` is looked at, as of ``EventDetector``, by the speed at its ends."""
-        ends = [part[:, self.layout.row["twist"]] for part in (self.row, row)]
-        fastest = max(float(np.abs(twist).max(initial=0.0)) for twist in ends)
-        if 2 * fastest * span <= MAX_TRAVEL * min(self._size, 1.0):  # none of them is fast
+    def _parts(self, row: Array, fastest: Array, span: float) -> Array:
+        """In how many parts the span to ``row`` is looked at, as of ``EventDetector``, by the speed at its ends.
+
+        ``fastest`` are the largest components of the twists there.
+        """
+        largest = max(float(part.max(initial=0.0)) for part in (self._fastest, fastest))
+        if 2 * largest * span <= MAX_TRAVEL * min(self._size, 1.0):  # none of them is fast
             return np.zeros(len(row))
+        ends = [part[:, self.layout.row["twist"]] for part in (self.row, row)]
         return np.maximum(*(_speeds(twist, self._size) for twist in ends)) * span / MAX_TRAVEL
 
     def _doubtful_within(self, now: float, then: float, force: Array, parts: Array) -> Rows:
@@ -379,7 +387,7 @@ class BatchRun:
         )
         kernel = self.robots.kernel(graphs.period, self.runs[places])
         found = _by_name(kernel, state, acting, wrench, span / steps, steps, *inner)
-        good = _answered(found) & self.watch.quiet(self.runs[places], found["row"])
+        good = _answered(found) & self.watch.quiet(self.runs[places], found["row"], found["alert"])
         return np.unique(places[~good])
 
     def _alone(self, place: int, now: float, then: float, force: Array) -> Snapshot | tuple[float, str]:
@@ -429,7 +437,8 @@ def _finite(*parts: Array) -> NDArray[np.bool_]:
 def _answered(found: Mapping[str, Array]) -> NDArray[np.bool_]:
     """Whether rows of a kernel's outputs have an answer."""
     good = (found["quality"] > SMALLEST_MARGIN) & (found["converged"] != 0.0)
-    return good & _finite(*(found[name] for name in ("row", "legs", "inner") if name in found))
+    good &= np.isfinite(found["alert"][:, -2])
+    return good
 
 
 def _speeds(twist: Array, size: float) -> Array:

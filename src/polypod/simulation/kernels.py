@@ -7,11 +7,14 @@ import casadi as ca
 from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
 from ..symbols.integration import MAX_ITERATIONS, Outcome, Stage, StageDerivative, runge_kutta
-from .chart import Layout, cayley_rate, pose_of
+from .chart import MARGINS, Layout, cayley_rate, pose_of
 from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
 _CLOSING_ITERATIONS = 30
 """Steps of Newton from the last stage's places after which legs are taken not to close."""
+ALERT = ("limit_margin", "distance", "determinant", "total", "fastest")
+"""Margin of the nearest limit, the smaller of the bounds of singularity and legs, det J, a sum that is finite if all
+numbers of the state are, and the largest component of the twist."""
 NEGLIGIBLE_TWIST = 1e-100
 """Components of a twist [m/s, rad/s] that count as zero."""
 
@@ -122,8 +125,16 @@ def _snapshot_ports(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port]
     return (port("row", row), port("legs", ca.vertcat(ca.vec(sensed.jacobian.T), sensed.limited))), sensed
 
 
+def _alert(layout: Layout, row: ca.SX, legs: ca.SX, inner: ca.SX) -> Port:
+    """What tells of a state whether anything can have happened (``ALERT``), so that nobody goes through its row."""
+    margin, limit_margin, bound, determinant = ca.vertsplit(row[-len(MARGINS) :])
+    total = ca.sum1(row) + ca.sum1(legs) + (ca.sum1(inner) if inner.numel() else 0)
+    fastest = ca.mmax(ca.fabs(row[layout.row["twist"]]))
+    return port("alert", ca.vertcat(limit_margin, ca.fmin(bound, margin), determinant, total, fastest))
+
+
 def period(dynamics: Dynamics) -> Iteration:
-    """``count`` steps of RK4 of length ``step`` at constant force and wrench, and the snapshot at their end.
+    """``count`` steps of RK4 of length ``step`` at constant force and wrench, the snapshot at their end and ``ALERT``.
 
     Every step has the chart about its own beginning. Dry friction is solved at every stage; a step ends early where a
     joint comes to rest, and goes on from there. Its numbers are taken from the last period, and given to the next; so
@@ -150,7 +161,8 @@ def period(dynamics: Dynamics) -> Iteration:
         quality, *parts = inner.closed_at(end.state, there, end.inner)
         found = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))
         numbers = (port("inner", end.inner),) if inner.count else ()
-        return *found, *numbers, port("quality", quality, ()), port("converged", end.converged, ())
+        alert = _alert(layout, found[0].symbols, found[1].symbols, end.inner)
+        return *found, *numbers, port("quality", quality, ()), port("converged", end.converged, ()), alert
 
     return runge_kutta(
         "period",
