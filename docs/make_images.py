@@ -34,6 +34,8 @@ EXAMPLES = {
     "control_loop": "control-loop.png",
     "fmu_loop": "fmu-loop.png",
     "mpc_hexapod": "mpc-hexapod.png",
+    "learn_to_reach": "learn-to-reach.png",
+    "mppi_obstacle": "mppi-obstacle.png",
 }
 """Every example, and the picture of it that the gallery shows."""
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .results import figures as plots
     from .results.figures import animate
     from .results.study import study
+    from .simulation.gym import gym
     from .simulation.simulate import simulate
     from .stages import series
     from .viewer import view
@@ -64,6 +65,7 @@ _MODULE_OF = {
     "export": "",
     "fastest": "",
     "files": "",
+    "gym": "simulation.gym",
     "identification": "",
     "legs": "",
     "library": "files",
@@ -146,6 +148,7 @@ __all__ = [
     "export",
     "fastest",
     "files",
+    "gym",
     "identification",
     "legs",
     "library",

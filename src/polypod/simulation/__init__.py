@@ -8,6 +8,7 @@ from .integrators import METHODS
 from .machine import Machine
 from .result import Sample, events
 from .simulate import simulate, simulate_tracking
+from .vector import VectorSimulation
 
 __all__ = [
     "METHODS",
@@ -18,6 +19,7 @@ __all__ = [
     "Machine",
     "Sample",
     "SimulationError",
+    "VectorSimulation",
     "events",
     "follow",
     "load_result",

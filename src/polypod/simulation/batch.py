@@ -100,7 +100,7 @@ def _with_rows(kernel: Kernel, numbers: Array) -> Kernel:
     return kernel.at(numbers, rows=True) if kernel.parameters else kernel
 
 
-class _Robots:
+class RobotsOfRuns:
     """The robots of all runs: one, or the design of each; ``which`` is its number."""
 
     def __init__(self, system: System, states: States) -> None:
@@ -136,11 +136,11 @@ class _Robots:
         return self._alone[number]
 
 
-class _Watch:
+class Watcher:
     """Limits and singularities of all runs: what is surely far from them together, the others one by one."""
 
-    def __init__(self, robots: _Robots, actions: Mapping[str, Action], threshold: float, starts: Array) -> None:
-        self._robots, self._threshold = robots, threshold
+    def __init__(self, robots: RobotsOfRuns, actions: Mapping[str, Action], threshold: float, starts: Array) -> None:
+        self.robots, self._threshold = robots, threshold
         self.limits, self.singularities = (actions[kind] == "stop" for kind in _WATCHED)
         model = robots.system.model
         kinds = watched_limits(model)[0].kinds
@@ -148,7 +148,7 @@ class _Watch:
         if self.limits and "clearance" in kinds and robots.designs is None:
             self._clearance = ClearanceWatch("stop", model)
         self._side = np.where(starts[:, -1] < 0, -1.0, 1.0)
-        self._starts = starts
+        self._starts = starts.copy()
 
     @property
     def any(self) -> bool:
@@ -168,10 +168,15 @@ class _Watch:
             quiet &= (self._clearance.distances(poses(rows)) > 0).all(axis=-1)
         return quiet
 
+    def restart(self, runs: Rows, rows: Array) -> None:
+        """Runs start anew at rows of snapshots."""
+        self._side[runs] = np.where(rows[:, -1] < 0, -1.0, 1.0)
+        self._starts[runs] = rows
+
     def alone(self, run: int) -> list[Watch]:
         """The watches of one run."""
         watches: list[Watch] = []
-        system = self._robots.stepper(run).system
+        system = self.robots.stepper(run).system
         if self.limits:
             watches.append(LimitWatch("stop", system))
         if self._clearance is not None:
@@ -216,7 +221,7 @@ class BatchRun:
 
     def __init__(
         self,
-        robots: _Robots,
+        robots: RobotsOfRuns,
         shape: tuple[int, ...],
         states: Mapping[str, Array],
         lost: Mapping[int, str],
@@ -230,8 +235,8 @@ class BatchRun:
         self.end_reason: list[str] = [COMPLETE] * self.count
         self.runs: Rows = np.arange(self.count)
         kernel = robots.kernel(graphs.snapshot, self.runs)
-        base, chart = _charts(self.layout, states)
-        found = _by_name(kernel, base, chart)
+        base, chart = charts(self.layout, states)
+        found = by_name(kernel, base, chart)
         self.row, self.legs = found["row"], found["legs"]
         inner = next((p.length for p in robots.kernel(graphs.period, self.runs).inputs if p.name == "inner"), 0)
         self.inner: Array = np.zeros((self.count, inner))
@@ -239,7 +244,7 @@ class BatchRun:
             self.inner[:, inner - found["places"].shape[1] - 1 : inner - 1] = found["places"]
         self.wrench = states["wrench"]
         self.last: Array = self.row.copy()
-        self.watch = _Watch(robots, *watching, self.last)
+        self.watch = Watcher(robots, *watching, self.last)
         self._size = robots.system.robot.platform_size
         self._fastest: Array = np.abs(self.row[:, self.layout.row["twist"]]).max(axis=1)
         self._bind()
@@ -330,9 +335,9 @@ class BatchRun:
         steps = self._integrator.count(then - now)
         given = self._inputs(np.arange(len(self.runs)), force)
         length, number = np.array([(then - now) / steps]), np.array([float(steps)])
-        found = _by_name(self._period, *given[:3], length, number, *given[3:], out=self._spare)
+        found = by_name(self._period, *given[:3], length, number, *given[3:], out=self._spare)
         row, legs, inner = found["row"], found["legs"], found.get("inner", self.inner)
-        doubtful = ~_answered(found)
+        doubtful = ~answered(found)
         fastest = found["alert"][:, -1]
         if self.watch.any:
             doubtful |= ~self.watch.quiet(self.runs, row, found["alert"])
@@ -386,8 +391,8 @@ class BatchRun:
             np.ascontiguousarray(part[places]) for part in self._inputs(np.arange(len(self.runs)), force)
         )
         kernel = self.robots.kernel(graphs.period, self.runs[places])
-        found = _by_name(kernel, state, acting, wrench, span / steps, steps, *inner)
-        good = _answered(found) & self.watch.quiet(self.runs[places], found["row"], found["alert"])
+        found = by_name(kernel, state, acting, wrench, span / steps, steps, *inner)
+        good = answered(found) & self.watch.quiet(self.runs[places], found["row"], found["alert"])
         return np.unique(places[~good])
 
     def _alone(self, place: int, now: float, then: float, force: Array) -> Snapshot | tuple[float, str]:
@@ -411,11 +416,11 @@ class BatchRun:
         return x
 
 
-def _by_name(kernel: Kernel, *arrays: Array, out: Sequence[Array] | None = None) -> dict[str, Array]:
+def by_name(kernel: Kernel, *arrays: Array, out: Sequence[Array] | None = None) -> dict[str, Array]:
     return dict(zip((p.name for p in kernel.outputs), kernel(*arrays, out=out), strict=True))
 
 
-def _charts(layout: Layout, states: Mapping[str, Array]) -> tuple[Array, Array]:
+def charts(layout: Layout, states: Mapping[str, Array]) -> tuple[Array, Array]:
     """Base rotations (n, 9) and charts (n, D) of starts, as ``numeric_chart``."""
     pose = states["pose"]
     n = len(pose)
@@ -434,7 +439,7 @@ def _finite(*parts: Array) -> NDArray[np.bool_]:
         return np.isfinite(sum(part.sum(axis=1) for part in parts))
 
 
-def _answered(found: Mapping[str, Array]) -> NDArray[np.bool_]:
+def answered(found: Mapping[str, Array]) -> NDArray[np.bool_]:
     """Whether rows of a kernel's outputs have an answer."""
     good = (found["quality"] > SMALLEST_MARGIN) & (found["converged"] != 0.0)
     good &= np.isfinite(found["alert"][:, -2])
@@ -492,7 +497,7 @@ def simulate_batch(
             f"output: {count} runs with {len(times)} rows each are {count * len(times)} rows, the limit is {MAX_ROWS}; "
             "give a longer interval (output=), or fewer runs a call"
         )
-    robots = _Robots(system, found)
+    robots = RobotsOfRuns(system, found)
     lost = {int(run): str(found.failure_reason(int(run))) for run in np.flatnonzero(found.lost)}
     integrator = Integrator(FIXED, _step(step, system, rows), 1e-9, 1e-12)
     run = BatchRun(robots, shape, rows, lost, integrator, (actions, singularity))
