@@ -84,7 +84,7 @@ def main(folder: Path) -> None:
     found = run()
     left = 1e3 * np.linalg.norm(found["path"][-1] - GOAL)
     near = 1e3 * (np.linalg.norm(found["path"] - OBSTACLE, axis=1).min() - RADIUS)
-    print(f"{left:.1f} mm from the goal after {len(found['torque']) / RATE:.1f} s, {near:.1f} mm beside the obstacle")
+    print(f"{left:.1f} mm from the goal after {len(found['torque']) / RATE:.1f} s, {near:.1f} mm from the obstacle")
     rate = SAMPLES * HORIZON / found["time"]
     print(f"planning takes {1e3 * found['time']:.1f} ms a period: {rate / 1e6:.2f} million periods a second")
     draw(found, folder / "mppi-obstacle.png")
