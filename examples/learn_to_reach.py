@@ -5,8 +5,8 @@
 The policy is linear, from the error of the pose and the twist (12 numbers) to the actuators' forces (6), and knows
 nothing of the robot. Each iteration tries it with random changes, two opposite ones each, in all environments side by
 side, and moves it along those that earned more (Mania, Guy, Recht: Simple random search, NeurIPS 2018, algorithm ARS
-V1-t). Platform masses differ by up to 20 % from episode to episode. Prints and draws the mean return of new episodes. Needs
-the package ``gymnasium``.
+V1-t). Platform masses differ by up to 20 % from episode to episode. Prints and draws the mean return of new episodes.
+Needs the package ``gymnasium``.
 """
 
 from __future__ import annotations
