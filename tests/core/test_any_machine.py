@@ -218,3 +218,9 @@ def test_a_part_at_robot_level_that_hangs_on_the_base_alone() -> None:
     """A driven wheel beside everything else, as an internal coordinate: once refused, as no joint of it holds the
     platform."""
     assert compare("2-UPR+RPU", 1042, extra=True) == "compared"
+
+
+def test_an_internal_coordinate_that_opens_a_loop_is_refused() -> None:
+    """A slide across the plane of a planar robot: what only repeated other constraints at home had been left out, and
+    inverse kinematics answered with a loop open by the slide's travel."""
+    assert compare("planar 3-RPR", 1872, extra=True) == "jammed"

@@ -217,16 +217,21 @@ class Chain(Leg, kind="chain"):
         tip = Frame.symbols("tip")
         chain = self._solved(tip, self._closed_forms)
         rows = ca.vertcat(*chain.equations()[0])
-        derivatives = self._value_at_home(chain, tip, ca.jacobian(rows, ca.vertcat(tip.origin, ca.vec(tip.axes))))
+        inputs = ca.vertcat(tip.origin, ca.vec(tip.axes), chain.internal)
+        derivatives = self._value_at_home(chain, tip, ca.jacobian(rows, inputs)).reshape(rows.numel(), inputs.numel())
         position, axes = (np.array(part, dtype=float) for part in self._home)
         arm = axes @ self.attachment(position, axes)
         turn = np.cross(arm, derivatives[:, :3])
         for k in range(3):
             turn = turn + np.cross(axes[:, k], derivatives[:, 3 + 3 * k : 6 + 3 * k])
-        by_twist = np.concatenate([derivatives[:, :3], turn / self._size()], axis=1)
+        moved = np.concatenate([derivatives[:, :3], turn / self._size(), derivatives[:, 12:]], axis=1)
         whole = sum(6 - JOINT_DOF[self.joints[cut.joint].kind] for cut in self._plan.cuts)
-        left = scipy.linalg.qr(by_twist.T, pivoting=True)[2][: whole - satisfied]
-        return tuple(k for k in range(len(by_twist)) if k not in left)
+        # what a pattern satisfies changes with nothing; what only repeats others does, and may not be left out
+        lengths = np.linalg.norm(moved, axis=1)
+        changes = lengths > _RANK * lengths.max(initial=1e-300)
+        order = scipy.linalg.qr(moved.T, pivoting=True)[2]
+        left = [*order[changes[order]], *order[~changes[order]]][: whole - satisfied]
+        return tuple(k for k in range(len(moved)) if k not in left)
 
     def _home_inputs(self) -> Array:
         """Origin and axes (12) of the tip at home."""
