@@ -32,6 +32,7 @@ from polypod.export import export_c, export_js, export_mjcf, export_sdf, export_
 from polypod.fastest import Limits, fastest
 from polypod.formulations import FORMULATIONS
 from polypod.motion import loads_motion, make_task
+from support.refusals import names
 from support.structured_text import Source
 from test_export_c import call, compiled, needs_compiler
 
@@ -427,7 +428,7 @@ def in_bounds_between_samples(case: Case, folder: Path) -> None:
     try:
         bounds = bound_motion(model, make_task(model, motion, 20.0))
     except InputError as error:  # runs are judged at the samples then, and say so
-        assert "bounds are not available" in str(error)  # noqa: PT017
+        assert names(str(error), "bounds available")  # noqa: PT017
         assert case.kind in ("gear", "belt", "mimic", "differential")
         return
     most = np.abs(by_hand(case, make_task(model, motion, 1000.0))).max(axis=0)

@@ -12,7 +12,7 @@ import pytest
 
 import polypod as pp
 from polypod.errors import InputError
-from polypod.motion.feed import Segments, feed_motion
+from polypod.motion import Rounded
 from polypod.motion.gcode import Move, Program
 from polypod.online import PathStream
 from support.refusals import refused
@@ -118,10 +118,8 @@ def test_it_takes_little_longer_than_with_the_whole_program_known() -> None:
     angle = np.linspace(0, 1, 40)
     curve = np.stack([0.1 * angle, 0.02 * np.sin(6 * angle), 0 * angle], axis=1)
     for corners, most in ((square, 1.05), (curve, 1.6)):
-        count = len(corners) - 1
-        given = Segments(corners, np.full(count, SPEED), np.zeros(count + 1), np.full(count, np.inf))
-        offline = float(feed_motion(given, ACCELERATION, JERK, CORNER).times[-1])
-        assert len(travelled(lines(corners), corners[0])["x"]) * PERIOD < most * offline
+        offline = Rounded(points=corners, speed=SPEED, acceleration=ACCELERATION, jerk=JERK, corner=CORNER)
+        assert len(travelled(lines(corners), corners[0])["x"]) * PERIOD < most * offline.duration
 
 
 def test_pauses_are_kept() -> None:
