@@ -202,6 +202,7 @@ def test_exported_javascript_has_the_distances(tmp_path):
     np.testing.assert_allclose(json.loads(evaluated(program, tmp_path)), wanted, rtol=EQUAL, atol=EQUAL)
 
 
+@pytest.mark.long
 @needs_browser
 def test_the_page_shows_who_is_too_near_in_red_with_the_distance(browser, tmp_path):
     """At home nothing is nearer than 60 mm; raised by 40 mm the platform is 50 mm below the ceiling less its half

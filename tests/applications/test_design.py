@@ -236,6 +236,7 @@ def test_nothing_is_varied_or_minimised_twice(old, new, message):
         prepare(loads_study(base.replace(old, new)))
 
 
+@pytest.mark.long
 def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swept, tmp_path):
     pytest.importorskip("zarr")
     store = tmp_path / "s.zarr"

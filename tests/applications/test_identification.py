@@ -124,6 +124,7 @@ def test_intervals_hold_the_truth() -> None:
     assert 0.8 < np.std(held) < 1.15
 
 
+@pytest.mark.long
 def test_the_file_says_how_well_numbers_are_known(tmp_path: Any) -> None:
     result = found()
     text = pp.dumps(result.robot)

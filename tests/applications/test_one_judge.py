@@ -280,6 +280,7 @@ LIFT = "{name: lift, trajectory: {kind: euler, relative_to: home, path: {kind: t
 LIFT += "[0.02, 0, 0.03, 0.1, 0, 0], [0, 0, 0, 0, 0, 0]], times: [0, 0.5, 1]}}}"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "heights"),
     [("hexapod", (0.36, 0.44)), pytest.param("kim-ryu", (0.88, 0.9, 0.92), marks=pytest.mark.long)],

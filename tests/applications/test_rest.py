@@ -152,6 +152,7 @@ def test_solutions_are_counted_where_nothing_contracts() -> None:
         assert min(counted(a, b), 2) == number[code]
 
 
+@pytest.mark.long
 def test_the_loads_of_a_robot_are_proven_unique_or_not_to_be() -> None:
     """Few millimetres of arm: one solution, that of inverse dynamics; ten centimetres: none for most motions."""
     usual = kim_ryu({"coulomb": 0.1, "viscous": 0.001}, {"coulomb": 0.004, "viscous": 0.001})
@@ -224,6 +225,7 @@ def test_a_study_carries_the_bound_of_its_forces() -> None:
         assert error <= bound <= 1000 * max(error, 1e-16 * np.abs(truth).max())
 
 
+@pytest.mark.long
 def test_energies_and_bias_of_a_mass_on_a_slope_are_within_their_bounds() -> None:
     """m v^2 / 2, -m g.r and m g sin(angle), with a bound of some roundings."""
     model, pose, twist = slope(0.3, {"viscous": 0.0}), np.eye(4), np.array([0.7, 0, 0, 0, 0, 0])

@@ -459,6 +459,7 @@ def _held(robot: pp.Robot, which: tuple[int, ...]) -> pp.Robot:
     return pp.Robot.model_validate(data)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("which", [(1, 4), pytest.param((0, 1, 2, 3, 4, 5), marks=pytest.mark.long)])
 @pytest.mark.parametrize("base", [pytest.param(None, marks=pytest.mark.long), [2e8, 2e8, 5e8, 4e7, 4e7, 6e7]])
 def test_held_motors_are_motors_that_are_not_there(base, which):
@@ -506,6 +507,7 @@ def test_mode_shapes_are_those_of_the_eigenvectors(name, model_of):
         assert np.linalg.norm(moved, axis=1).max() == pytest.approx(0.2 * model.size, rel=1e-3)
 
 
+@pytest.mark.long
 def test_the_command_takes_a_pose_and_draws_modes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = polypod("stiffness", "hexapod", "--drive", "20 N/um", "--at", "z=10mm", "--modes", "modes.png", "--json")

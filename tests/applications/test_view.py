@@ -296,6 +296,7 @@ def test_without_webgl_the_robot_is_drawn_in_lines(browser, pages, models):
     assert browser.complaints == []
 
 
+@pytest.mark.long
 @needs_browser
 def test_uses_of_drives_and_assembly_modes(browser, pages, models):
     """Shares of the drives' limits at rest and pushed beyond them; a mode is shown at a click."""

@@ -57,6 +57,7 @@ def test_yaw_is_the_linear_filter_of_its_rate() -> None:
     assert np.abs(twist[:, [0, 1, 2, 3, 4]]).max() < 1e-12
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("axis", [0, 1])
 def test_a_steady_force_ends_in_a_tilt_that_stands_for_it(axis: int) -> None:
     """The cab feels the scaled force: R^T (0, 0, g) has its components across the vertical; the position is neutral."""
@@ -71,6 +72,7 @@ def test_a_steady_force_ends_in_a_tilt_that_stands_for_it(axis: int) -> None:
     assert rate[: len(rate) // 40].max() == pytest.approx(np.deg2rad(3.0))
 
 
+@pytest.mark.long
 def test_it_returns_to_neutral() -> None:
     rng = np.random.default_rng(1)
     force, rate = np.tile(REST, (60000, 1)), np.zeros((60000, 3))

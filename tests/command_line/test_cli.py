@@ -292,6 +292,7 @@ main()
     assert done.stdout.endswith("loaded:\n")
 
 
+@pytest.mark.long
 def test_a_program_that_imports_polypod():
     """Libraries at once, so that a first model is ready as soon as code on disk is loaded; all else on demand."""
     code = """

@@ -80,6 +80,7 @@ def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_p
     assert "% of its size" in large_deflection(model.robot.rigid, np.full((6, 3), 0.1), model.size)[0]
 
 
+@pytest.mark.long
 def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = polypod("run", robot, "--out", folder, "--rate", 20, "--no-certify")

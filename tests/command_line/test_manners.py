@@ -274,6 +274,7 @@ def completed(folder, words: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.long
 def test_numbers_of_a_robot_are_completed(tmp_path):
     """Paths of the robot that the words name, with what it has now, which '--set' takes as it stands."""
     assert completed(tmp_path, "polypod run hexapod --set legs.*.ma") == [

@@ -44,6 +44,7 @@ def motion(folder: Path, height: float, wrench: str = "", time: float = 0.5) -> 
 # -- how far it came ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp_path: Path) -> None:
     up = str(motion(tmp_path, 0.3))
     done = polypod("simulate", robot, up, "--out", tmp_path / "out")

@@ -317,6 +317,7 @@ def moved(pose: Array, twist: Array, step: float) -> Array:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["cogiro", pytest.param("ipanema", marks=pytest.mark.long)])
 def test_cables_weigh(name: str, model_of: Callable[[str], pp.Model]) -> None:
     """Potential by the integral of height along the cable, forces by the power that changes energies, base by sums."""

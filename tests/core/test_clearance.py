@@ -245,6 +245,7 @@ def test_pairs_are_left_out_by_name():
         ClearanceFunction(loads(text + "touching: [[leg1, leg9]]\n"))
 
 
+@pytest.mark.long
 def test_the_floor():
     """The height of the lowest point of a platform's plate and of its tool above a plane."""
     robot = robot_of("delta").model_copy(

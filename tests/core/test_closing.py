@@ -53,6 +53,7 @@ def test_rows_of_coordinates_at_home_are_those_of_closed_forms(models: tuple[pp.
     np.testing.assert_allclose(rows[:, [0, 1, 5]], models[0].jacobian(home), rtol=0, atol=1e-13)
 
 
+@pytest.mark.long
 def test_out_of_reach_names_the_leg_and_the_length(models: tuple[pp.Model, pp.Model]) -> None:
     """The rod is too short by the distance beyond crank and rod; with a gap left at a joint it is the same length."""
     robot, rng = models[0].robot, np.random.default_rng(0)

@@ -97,6 +97,7 @@ def test_reactions_of_couplings_and_joints(name: str) -> None:
             check(next(rows), sign * wrenches[key], scale=size)
 
 
+@pytest.mark.long
 @one_robot
 def test_other_functions(name: str) -> None:
     """Formulations, accelerations, direct dynamics both ways, mass matrix and energies."""

@@ -36,6 +36,7 @@ def rough(name: str) -> Robot:
     return robot.model_copy(update={"legs": legs})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", mostly_long(ROBOTS, ("lopes",)))
 def test_dry_friction_as_point_masses(name: str) -> None:
     """Forces, elastic accelerations and pushes where loads, found on the tree, repeat."""

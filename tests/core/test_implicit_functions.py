@@ -184,6 +184,7 @@ def test_derivatives_by_generalized_coordinates(name: str) -> None:
         compare.close(block, by, DIFFERENCE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "paths"),
     [

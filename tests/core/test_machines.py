@@ -195,6 +195,7 @@ def test_a_mirrored_group() -> None:
     assert joints["arm3.motor"].axis == pytest.approx(np.array([1, 1, 0]) / np.sqrt(2), abs=1e-15)
 
 
+@pytest.mark.long
 def test_numbers_go_by_the_names_of_the_file() -> None:
     settings = {"bodies.plate1.mass": 0.31, "legs.arm1.bodies.rod1.mass": 0.32, "legs.arm*.joints.motor.rotor": 0.33}
     (machine,) = loads(PAR4, settings=settings).legs

@@ -100,6 +100,7 @@ def test_a_peak_between_two_samples_is_judged(part, certified, remark, tmp_path,
     assert report.clean is certified
 
 
+@pytest.mark.long
 def test_run_breaks_with_a_peak_between_two_samples(tmp_path, model_of):
     """The same sine: the verdict of a run was that of its samples alone."""
     path, top = tmp_path / "heave.yaml", highest(model_of("kim-ryu"))

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.little_kernels import run
 
 LATER = (
@@ -48,6 +50,7 @@ def test_an_import_loads_what_every_model_needs() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+@pytest.mark.long
 def test_commands_leave_dask_alone() -> None:
     """xarray would load it with the first Dataset; options that need it, or run a user's code, let it be found."""
     code = "import sys; from polypod.cli import _leave_out_dask; _leave_out_dask(sys.argv[1:]); import xarray; "

@@ -150,8 +150,11 @@ _WITH_DASK = ("--scheduler", "--with")
 
 
 def _leave_out_dask(arguments: list[str]) -> None:
-    """Where dask is installed, xarray loads it with the first Dataset, for half a second; here it finds none."""
-    if not any(one.partition("=")[0] in _WITH_DASK for one in arguments):
+    """Where dask is installed, xarray loads it with the first Dataset, for half a second; here it finds none.
+
+    An xarray that is loaded already may have found it.
+    """
+    if "xarray" not in sys.modules and not any(one.partition("=")[0] in _WITH_DASK for one in arguments):
         sys.modules.setdefault("dask", None)  # type: ignore[arg-type]
 
 

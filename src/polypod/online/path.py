@@ -57,7 +57,7 @@ class PathStream:
     >>> memory, taken = stream.push(stream.start([0.0, 0.0, 0.0]), [0.02, 0.0, 0.0])
     >>> memory, taken = stream.push(memory, [0.02, 0.03, 0.0], feed=0.05)
     >>> taken, round(stream.step(memory, 0.0).remaining, 3)
-    (True, 1.007)
+    (True, 1.002)
     """
 
     def __init__(self, speed: float, acceleration: float, jerk: float, corner: float) -> None:
